@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads functions.table: the one list of the MPI functions that critpath records."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of the C binding: `declaration` is legal C, `name` is the standard's name."""
+
+    declaration: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """One row. `keys` holds the key=value pairs of the second column."""
+
+    name: str
+    semantic_class: str
+    keys: dict = field(hash=False)
+    parameters: tuple = ()
+
+    @property
+    def short_name(self):
+        return self.name.removeprefix("MPI_")
+
+    def has(self, *names):
+        return all(any(p.name == n for p in self.parameters) for n in names)
+
+
+def read_table(path):
+    """Returns the rows in file order; raises ValueError with file and line on a malformed row."""
+    functions = []
+    for number, line in enumerate(Path(path).read_text().splitlines(), start=1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        columns = [c.strip() for c in line.split("|")]
+        if len(columns) != 3:
+            raise ValueError(f"{path}:{number}: expected 3 columns, found {len(columns)}")
+        name, semantics, parameters = columns
+        semantic_class, *pairs = semantics.split()
+        functions.append(
+            Function(name, semantic_class, dict(p.split("=") for p in pairs), _parameters(parameters))
+        )
+    names = [f.name for f in functions]
+    repeated = {n for n in names if names.count(n) > 1}
+    if repeated:
+        raise ValueError(f"{path}: listed twice: {', '.join(sorted(repeated))}")
+    return functions
+
+
+def _parameters(text):
+    if text == "void":
+        return ()
+    declarations = [d.strip() for d in text.split(",")]
+    return tuple(Parameter(d, re.search(r"(\w+)\s*(\[\])?$", d).group(1)) for d in declarations)

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the layout of the spool: what a wrapper leaves behind for the archive. One file of 64-byte records a
+// thread, mapped shared, so that the records survive the process. Nothing here allocates or needs the C++
+// runtime. Readers stop at the first record whose kind is Empty: the writer sets `kind` last.
+//
+//   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), then Records in the order of their leave
+//   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
+//   SPOOL/<rank>.maps               copy of /proc/self/maps, to name the addresses
+//
+// A process is <rank> of MPI_COMM_WORLD; <thread> counts from 0 (the thread that called MPI_Init).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::spool {
+
+inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::size_t header_size = 4096;
+
+enum class RecordKind : std::uint8_t {
+    Empty = 0,
+    Call,         // one MPI call (struct Record)
+    Completions,  // up to two finished requests of the Call before it (struct CompletionsRecord)
+    Communicator, // a communicator became known (struct CommunicatorRecord), followed by its members
+    Members,      // up to 14 world ranks of the Communicator before it (struct MembersRecord)
+    Tool,         // [enter, leave] is the collector's own time (struct Record, no function)
+};
+
+/// Bits of Record::flags and Completion::flags.
+enum Flag : std::uint8_t {
+    flag_none = 0,
+    flag_success = 1,         // Test*, *probe: the flag came back true
+    flag_any_source = 2,      // posted with MPI_ANY_SOURCE
+    flag_any_tag = 4,         // posted with MPI_ANY_TAG
+    flag_cancelled = 8,       // completion of a cancelled request
+    flag_receive = 16,        // the request or message is a receive (else a send)
+    flag_null_peer = 32,      // peer is MPI_PROC_NULL: no message
+    flag_failed = 64,         // the call returned an error
+    flag_has_completion = 128 // the receive half of the call follows as one Completions record (Sendrecv)
+};
+
+/// How to read the perf_event records of a .samples file: sample_type is fixed at
+/// PERF_SAMPLE_IP | TID | TIME | CALLCHAIN | PERIOD, times are in the header's clock.
+struct SampleFormat {
+    char event[32];              // "cycles" or "cpu-clock"; empty: not sampled
+    std::uint64_t period;        // of the event: ns for cpu-clock, counts otherwise
+    std::uint64_t counted;       // total of the event over the thread's life (on close)
+    std::uint64_t time_running;  // ns for which the event counted (on close)
+    std::uint32_t kernel;        // 1: time in the kernel is sampled too
+    std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
+};
+
+/// One MPI call. Which fields mean something depends on the semantic class of `function`:
+///
+///   class                     comm  peer         tag   bytes     request            extra
+///   Send                      yes   dest         yes   sent      -                  -
+///   Recv                      yes   source (1)   (1)   received  -                  -
+///   Mrecv                     yes   source (1)   (1)   received  message id         -
+///   Sendrecv                  yes   dest         yes   sent      -                  - (2)
+///   Isend                     yes   dest         yes   sent      request id         -
+///   Irecv                     yes   source (3)   (3)   posted    request id         -
+///   Imrecv                    yes   source       yes   posted    request id         message id
+///   Start                     as Isend or Irecv (flag_receive tells which), extra: SendMode
+///   Startall                  -     -            -     -         -                  - (4)
+///   Probe, Mprobe, Iprobe, Improbe (5)
+///                             yes   source (1)   (1)   received  message id (M*)    -
+///   Wait*, Test*              -     -            -     -         -                  - (6)
+///   Request_get_status        -     -            -     -         -                  -
+///   Cancel, Request_free      -     -            -     -         request id         -
+///   Collective                yes   root or -1   -     sent      -                  received
+///   CommCreate, CommCreateGroup, CommIdup
+///                             parent -           -     -         -                  new comm id + 1, or 0
+///   CommFree                  yes   -            -     -         -                  -
+///   Init, Finalize            -     -            -     -         -                  -
+///
+///   (1) from the status; the flags tell wildcards   (2) the receive half follows: flag_has_completion, count = 1
+///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request follows: as Completion,
+///       with `bytes`, `peer`, `tag`, `comm` of the post and the SendMode in `extra`; count = number of slots
+///   (5) Iprobe, Improbe: only with flag_success     (6) count = number of completions that follow
+///
+/// Ranks are ranks of `comm`; for an inter-communicator, of its remote group. Request ids count from 1 within
+/// the process and name one post (each start of a persistent request has its own).
+struct Record {
+    RecordKind kind;  // written last
+    std::uint8_t flags;
+    std::uint16_t function;  // functions::FunctionId
+    std::int32_t comm;       // id of a CommunicatorRecord of this process; -1: none
+    std::uint64_t enter;     // ns, clock of SpoolHeader::clock_id
+    std::uint64_t leave;     // ns
+    std::int32_t peer;
+    std::int32_t tag;
+    std::uint64_t bytes;
+    std::uint64_t extra;
+    std::uint64_t request;
+    std::uint32_t count;  // slots in the Completions records that follow; for a poll run: number of polls
+    std::uint32_t reserved;
+};
+static_assert(sizeof(Record) == 64);
+
+/// Two slots for finished (or, behind Startall, started) requests.
+struct CompletionsRecord {
+    RecordKind kind;         // Completions
+    std::uint8_t slots;      // used slots: 1 or 2
+    std::uint8_t flags[2];   // Flag
+    std::uint8_t mode[2];    // functions::SendMode of a started send
+    std::uint8_t padding[2];
+    std::uint64_t request[2];  // request id
+    std::uint64_t bytes[2];    // received (from the status), or sent
+    std::int32_t peer[2];      // actual source, or dest
+    std::int32_t tag[2];
+    std::int32_t comm[2];
+};
+static_assert(sizeof(CompletionsRecord) == 64);
+
+/// A communicator as this process knows it. `gid` is the same on every member (docs/ALGORITHM, "Communicator
+/// identity"), so that the archive can unify communicators without having been told about each other's ids.
+/// The Members records that follow list `size` world ranks in rank order, unless `is_range` says that they are
+/// the world ranks first, first + stride, ...
+struct CommunicatorRecord {
+    RecordKind kind;  // Communicator
+    std::uint8_t is_range;  // 1: no Members records follow; members are first + i * stride
+    std::uint8_t is_inter;  // 1: inter-communicator; members are those of the remote group
+    std::uint8_t padding;
+    std::int32_t comm;       // id within this process; 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
+    std::uint64_t gid[2];
+    std::uint64_t parent_gid[2];  // zero for MPI_COMM_WORLD and MPI_COMM_SELF
+    std::int32_t size;
+    std::int32_t rank;            // of this process (in its local group)
+    std::int32_t first, stride;
+    char padding2[8];
+};
+static_assert(sizeof(CommunicatorRecord) == 64);
+
+struct MembersRecord {
+    RecordKind kind;  // Members
+    std::uint8_t count;
+    std::uint8_t padding[2];
+    std::int32_t world_rank[14];
+    std::int32_t padding2;
+};
+static_assert(sizeof(MembersRecord) == 64);
+
+/// First page of every spool file; written when the file is made, the fields below the line when it is closed.
+struct SpoolHeader {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::uint32_t record_size;     // 64; 0 for .samples
+    std::uint64_t functions_hash;  // FNV-1a of the names in functions::table, in order
+    std::int32_t rank, size;       // in MPI_COMM_WORLD
+    std::int32_t thread, clock_id; // clock_id: clockid_t of all times
+    std::int64_t pid, tid;
+    std::uint64_t process_start;   // ns: first moment of the collector in this process, before main()
+    std::uint64_t thread_start;    // ns
+    std::uint64_t realtime;        // ns since the epoch at process_start
+    char host[256];
+    char boot_id[64];              // clock domain: processes with equal boot_id share the clock
+    char command[1024];            // application and arguments, NUL-separated, double NUL at the end (may be cut)
+    SampleFormat samples;
+    // ---- on close
+    std::uint64_t records;         // written records; 0 while open: read until Empty
+    std::uint64_t lost;            // records (or samples) that did not fit
+    std::uint64_t thread_end;      // ns
+    std::uint32_t closed;          // 1 after a regular close
+};
+static_assert(sizeof(SpoolHeader) <= header_size);
+
+}  // namespace critpath::spool

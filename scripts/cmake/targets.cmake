@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How targets are declared here: one function a kind of target, so that flags stand in one place.
+
+add_library(critpath_options INTERFACE)
+target_compile_options(critpath_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                                  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+if(CRITPATH_WERROR)
+    target_compile_options(critpath_options INTERFACE -Werror)
+endif()
+target_include_directories(critpath_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+# Not for the preload library: the application that loads it is not sanitized.
+add_library(critpath_sanitizers INTERFACE)
+if(CRITPATH_SANITIZE)
+    target_compile_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                                         -fno-omit-frame-pointer)
+    target_link_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined)
+endif()
+
+# MPI headers without the C++ bindings of MPI-2.
+add_library(critpath_mpi INTERFACE)
+target_link_libraries(critpath_mpi INTERFACE MPI::MPI_C)
+target_compile_definitions(critpath_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+
+# critpath_library(name SOURCES a.cpp ... [LINK target ...])   a static library; header-only without SOURCES
+function(critpath_library name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+    if(ARG_SOURCES)
+        add_library(${name} STATIC ${ARG_SOURCES})
+        target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE critpath_options critpath_sanitizers)
+        target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    else()
+        add_library(${name} INTERFACE)
+        target_link_libraries(${name} INTERFACE ${ARG_LINK})
+        target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    endif()
+endfunction()
+
+# critpath_tool(name SOURCES a.cpp ... [LINK target ...])   an installed program, at the top of the build directory's bin/
+function(critpath_tool name)
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE ${ARG_LINK} critpath_options critpath_sanitizers)
+    target_compile_definitions(${name} PRIVATE CRITPATH_VERSION="${PROJECT_VERSION}")
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
