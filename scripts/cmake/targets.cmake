@@ -45,3 +45,10 @@ function(critpath_tool name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
+
+# A subdirectory that is part of the build.
+macro(critpath_part directory)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${directory}/CMakeLists.txt)
+        add_subdirectory(${directory})
+    endif()
+endmacro()
