@@ -126,7 +126,8 @@ struct Probe {
 struct CollectiveCall {
     CallRef call;
     CommId comm;
-    std::int32_t root;  // rank in comm; -1: no root
+    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3: another
+                        // of its side, in an inter-communicator
     std::uint64_t sent;
     std::uint64_t received;
 };

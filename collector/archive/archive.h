@@ -24,11 +24,11 @@ struct critpath_archive_request {
 struct critpath_archive_summary {
     uint64_t calls;
     uint64_t samples;
-    uint64_t events;        // OTF2 event records
-    uint64_t bytes;         // of the event files
+    uint64_t events;  // OTF2 event records
+    uint64_t bytes;   // of the event files
     uint64_t lost_records;
     uint64_t lost_samples;
-    char error[512];        // one line: object, cause, next action; empty if all went well
+    char error[512];  // one line: object, cause, next action; empty if all went well
 };
 
 /// Turns the spool files of this process into its part of the OTF2 archive and writes the definitions. Collective

@@ -6,41 +6,53 @@
 //
 // Order of calls: start_process, then start_thread on each thread that is to be sampled (the main thread first),
 // open_files once the rank and the spool directory are known, finish. Samples that arrive before open_files are
-// kept in memory. All functions may be called when sampling is off or refused; they then do nothing.
+// kept in memory. All functions may be called when sampling is off or refused: then each thread gets a file that is
+// only a header with an empty SampleFormat::event, and `why_not` if it was refused. No function changes errno, and
+// while one runs the application's signals are blocked on its thread.
 #pragma once
 
 #include "formats/spool/record.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
-namespace critpath::sampling {
+namespace critpath::sampling
+{
 
 struct Config {
     std::uint32_t frequency;  // samples a second and thread; 0: no sampling
     int clock_id;             // of all timestamps
 };
 
-/// Prepares sampling. Call before main() and before any other thread exists.
+/// Prepares sampling. Call before main() and before any other thread exists. The helper thread is started with the
+/// pthread_create that stands behind the caller's in the search order (RTLD_NEXT), not with the caller's own.
 void start_process(const Config& config);
 
 /// Samples the calling thread from now on. Signals are not used. Never fails: what cannot be sampled is counted and
 /// explained in the thread's SpoolHeader.
 void start_thread(int thread);
 
-/// The calling thread ends; its last samples are kept.
+/// The calling thread ends; its last samples are kept. Does nothing on a thread that was not started.
 void stop_thread();
 
 /// Gives every thread, present and future, its file: `header` is copied into each with the thread's own numbers
-/// filled in. From now on the helper thread drains into the files.
+/// (thread, tid, thread_start, thread_end, record_size, samples, records, lost, closed) filled in. `records` counts the
+/// raw records of all types, `lost` samples. From now on the helper thread drains into the files.
 void open_files(const char* spool_directory, const spool::SpoolHeader& header);
 
-/// Stops all sampling, drains, closes the files and ends the helper thread.
+/// Stops all sampling, drains, closes the files and ends the helper thread. All files are complete when it returns. A
+/// second call does nothing.
 void finish();
 
 /// In the child of fork(): forgets everything without touching what the parent shares.
 void abandon_in_child();
 
-/// Why the main thread is not sampled, as errno of perf_event_open; 0 if it is, or if sampling is off.
+/// Why this process is not sampled, as errno of perf_event_open (ENOBUFS: no locked memory for the ring; EAGAIN: no
+/// helper thread); 0 if it is, or if sampling is off. Known after the first start_thread.
 int refused();
+
+/// Puts one line (no line end) into `buffer` that says what `error`, a result of refused(), means and what to do
+/// about it: "object: cause; next action". Returns its length. Uses no stdio.
+std::size_t explain_refusal(int error, char* buffer, std::size_t size);
 
 }  // namespace critpath::sampling

@@ -93,4 +93,17 @@ constexpr const FunctionInfo& info(FunctionId id)
     return table[static_cast<std::uint16_t>(id)];
 }
 
+/// Names the order of the table: FNV-1a over the characters of all names, in order, without separators. A spool can
+/// only be read with the table with which it was written.
+constexpr std::uint64_t table_hash()
+{
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const FunctionInfo& function : table) {
+        for (const char* c = function.name; *c != '\0'; ++c) {
+            hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3U;
+        }
+    }
+    return hash;
+}
+
 }  // namespace critpath::functions

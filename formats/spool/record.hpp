@@ -54,6 +54,13 @@ struct SampleFormat {
     std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
 };
 
+/// Values of Record::peer for collectives that are not a rank. The last two are for inter-communicators.
+enum Root : std::int32_t {
+    root_none = -1,
+    root_in_my_group = -2,  // the root is another rank of this group, which has no part in the data
+    root_is_me = -3,        // the data goes to, or comes from, the remote group
+};
+
 /// One MPI call. Which fields mean something depends on the semantic class of `function`:
 ///
 ///   class                     comm  peer         tag   bytes     request            extra
@@ -79,8 +86,16 @@ struct SampleFormat {
 ///
 ///   (1) from the status; the flags tell wildcards   (2) the receive half follows: flag_has_completion, count = 1
 ///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request follows: as Completion,
-///       with `bytes`, `peer`, `tag`, `comm` of the post and the SendMode in `extra`; count = number of slots
-///   (5) Iprobe, Improbe: only with flag_success     (6) count = number of completions that follow
+///       with `bytes`, `peer`, `tag`, `comm` and `mode` of the post; count = number of slots (none for PROC_NULL)
+///   (5) Iprobe, Improbe: only with flag_success; without it see (7)
+///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
+///       requests are left out
+///   (7) Test*, Request_get_status, Iprobe, Improbe without flag_success (and without flag_failed) are poll runs: count
+///       = number of polls, enter of the first, leave of the last; nothing follows
+///
+/// `comm` is -1 also for a communicator that cannot be described by ranks of MPI_COMM_WORLD (dynamic processes);
+/// its messages have flag_null_peer. The root of a collective is a rank of `comm`, or one of the Root values.
+/// A call with flag_failed has moved nothing but what its completions say (a truncated receive has no flag_failed).
 ///
 /// Ranks are ranks of `comm`; for an inter-communicator, of its remote group. Request ids count from 1 within
 /// the process and name one post (each start of a persistent request has its own).

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
+#include "analysis/report/command.hpp"
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/result/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <set>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::size_t top_ranks = 5;
+constexpr std::size_t top_functions = 5;
+
+double part(std::int64_t ns, std::int64_t whole_ns)
+{
+    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
+}
+
+std::string ranks_text(const model::Profile& profile)
+{
+    std::set<std::string> nodes;
+    for (const model::ProcessTotals& process : profile.processes)
+        nodes.insert(process.node);
+    std::string text = fmt::format("{} on {}", count_text(profile.processes.size()), counted(nodes.size(), "node"));
+    if (profile.locations.size() > profile.processes.size())
+        text += fmt::format(", {}", counted(profile.locations.size(), "thread"));
+    return text;
+}
+
+/// Of the sampled event, in its unit; 0 if nothing was sampled.
+std::int64_t period(const model::Profile& profile)
+{
+    const std::string text = property(profile, "period");
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::string sampling_text(const model::Profile& profile, std::uint64_t path_samples)
+{
+    const std::string event = property(profile, "event");
+    if (event.empty())
+        return "none: functions are as far known as the trace has enter and leave records of them";
+    const std::int64_t value = period(profile);
+    const bool is_time = property(profile, "period_unit") == "ns";
+    return fmt::format("{} every {}: {}, {} on the path", event,
+                       is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
+                       counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
+                       count_text(path_samples));
+}
+
+std::vector<Field> fields(const model::Profile& profile, const Request& request, std::uint64_t path_samples)
+{
+    const std::int64_t path_ns = fact(profile, "path_ns");
+    const std::int64_t unsure_ns = fact(profile, "low_confidence_ns");
+    std::int64_t lifetime_ns = 0;
+    std::int64_t mpi_ns = 0;
+    for (const model::ProcessTotals& process : profile.processes) {
+        lifetime_ns += process.lifetime_ns;
+        mpi_ns += process.mpi_ns;
+    }
+    const std::string command = property(profile, "command");
+    return {
+        {"command", "Command", command.empty() ? Cell() : Cell(command)},
+        {"", "Trace", request.trace_name},
+        {"", "Ranks", ranks_text(profile)},
+        {"processes", "", static_cast<std::int64_t>(profile.processes.size())},
+        {"locations", "", static_cast<std::int64_t>(profile.locations.size())},
+        {"makespan_seconds", "Makespan", Seconds{fact(profile, "makespan_ns")}},
+        {"", "Path",
+         fmt::format("{} with {} from rank to rank",
+                     counted(static_cast<std::uint64_t>(fact(profile, "segments")), "segment"),
+                     counted(static_cast<std::uint64_t>(fact(profile, "hops")), "change"))},
+        {"segments", "", fact(profile, "segments")},
+        {"hops", "", fact(profile, "hops")},
+        {"", "In MPI", fmt::format("{} % of the time of all ranks", percent_text(part(mpi_ns, lifetime_ns)))},
+        {"mpi_percent_of_all_ranks", "", Share{part(mpi_ns, lifetime_ns)}},
+        {"", "Sampling", sampling_text(profile, path_samples)},
+        {"event", "", property(profile, "event")},
+        {"period", "", period(profile) > 0 ? Cell(period(profile)) : Cell()},
+        {"period_unit", "", property(profile, "period_unit")},
+        {"samples", "", fact(profile, "samples")},
+        {"path_samples", "", static_cast<std::int64_t>(path_samples)},
+        {"", "Uncertainty",
+         fmt::format("{} % of the path rests on decisions within the error of measurement",
+                     percent_text(part(unsure_ns, path_ns)))},
+        {"low_confidence_percent", "", Share{part(unsure_ns, path_ns)}},
+        {"rules", "", property(profile, "rules")},
+        {"replay_version", "", property(profile, "tool_version")},
+    };
+}
+
+Table kind_table(const model::Profile& profile)
+{
+    struct Sum {
+        std::int64_t ns = 0;
+        std::uint64_t segments = 0;
+    };
+    std::array<Sum, model::segment_kinds> sums;
+    std::int64_t path_ns = 0;
+    for (const model::KindTime& time : profile.kinds) {
+        Sum& sum = sums[static_cast<std::size_t>(time.kind)];
+        sum.ns += time.ns;
+        sum.segments += time.segments;
+        path_ns += time.ns;
+    }
+    std::vector<std::size_t> order(sums.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a].ns > sums[b].ns; });
+    std::vector<Row> rows;
+    for (const std::size_t kind : order) {
+        if (sums[kind].ns > 0)
+            rows.push_back({std::string(model::name(static_cast<model::SegmentKind>(kind))), Seconds{sums[kind].ns},
+                            Share{part(sums[kind].ns, path_ns)}, static_cast<std::int64_t>(sums[kind].segments)});
+    }
+    return {"kinds",
+            "What the critical path consists of",
+            {{"kind", "Kind", Align::Left},
+             {"path_seconds", "Path s"},
+             {"path_percent", "Path %"},
+             {"segments", "Segments"}},
+            rows_of(std::move(rows))};
+}
+
+Table rank_table(const model::Profile& profile)
+{
+    std::vector<std::size_t> ranks(profile.processes.size());
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    std::stable_sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) {
+        return profile.processes[a].path_ns > profile.processes[b].path_ns;
+    });
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < std::min(top_ranks, ranks.size()); ++i) {
+        const model::ProcessTotals& process = profile.processes[ranks[i]];
+        if (process.path_ns > 0)
+            rows.push_back({static_cast<std::int64_t>(ranks[i]), Seconds{process.path_ns},
+                            Share{part(process.path_ns, fact(profile, "path_ns"))}, Seconds{process.mpi_ns},
+                            process.node});
+    }
+    return {"ranks",
+            "The ranks that carry it",
+            {{"rank", "Rank"},
+             {"path_seconds", "Path s"},
+             {"path_percent", "Path %"},
+             {"mpi_seconds", "MPI s"},
+             {"node", "Node", Align::Left, Fit::Middle}},
+            rows_of(std::move(rows))};
+}
+
+Table function_table(Hotspots& hotspots)
+{
+    sort_by_path(hotspots.items);
+    std::vector<Row> rows;
+    for (const Hotspot& item : hotspots.items) {
+        if (rows.size() == top_functions || item.path_ns <= 0)
+            break;
+        if (!item.is_below_error())
+            rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns},
+                            item.share, Share{item.share.value},
+                            item.is_estimate ? Cell(Share{item.share.error}) : Cell()});
+    }
+    return {"functions",
+            "The functions that it spends its time in",
+            {{"function", "Function", Align::Left, Fit::Name},
+             {"", "Module", Align::Left, Fit::Middle},
+             {"module", ""},
+             {"path_seconds", "Path s"},
+             {"", "Path %"},
+             {"path_percent", ""},
+             {"path_percent_error", ""}},
+            rows_of(std::move(rows))};
+}
+
+/// Facts that should be zero, in words.
+constexpr std::pair<const char*, const char*> anomalies[] = {
+    {"lost_records", "MPI calls that the recorder could not keep"},
+    {"lost_samples", "samples that the recorder could not keep"},
+    {"unmatched_sends", "sends without a receive"},
+    {"unmatched_receives", "receives without a send"},
+    {"cancelled_receives", "receives that were cancelled"},
+    {"unfinished_requests", "requests that never completed"},
+    {"incomplete_collectives", "collectives that some members did not reach"},
+    {"mismatched_collectives", "collectives whose members called different operations"},
+    {"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
+    {"ignored_records", "event records of kinds that the replay does not use"},
+};
+
+Table anomaly_table(const model::Profile& profile)
+{
+    std::vector<Row> rows;
+    for (const auto& [key, words] : anomalies) {
+        if (fact(profile, key) > 0)
+            rows.push_back({std::string(key), fact(profile, key), std::string(words)});
+    }
+    return {"anomalies",
+            "What was odd in this trace",
+            {{"fact", ""}, {"count", "Count"}, {"meaning", "What", Align::Left, Fit::Middle}},
+            rows_of(std::move(rows))};
+}
+
+bool is_empty(const Table& table)
+{
+    bool empty = true;
+    table.each_row([&](std::span<const Cell> /*row*/) { empty = false; });
+    return empty;
+}
+
+Document run(const Request& request)
+{
+    const model::Profile profile = result::read(request.trace);
+    Hotspots hotspots = by_function(profile);
+    Document document;
+    document.view = "summary";
+    document.fields = fields(profile, request, hotspots.path_samples);
+    for (Table& table :
+         std::array{kind_table(profile), rank_table(profile), function_table(hotspots), anomaly_table(profile)}) {
+        if (!is_empty(table))
+            document.tables.push_back(std::move(table));
+    }
+    if (const std::string note = unsampled_note(hotspots); !note.empty())
+        document.notes.push_back(note);
+    document.notes.push_back(fmt::format("Next: cpreport hotspots {}", shell_quoted(request.trace_name)));
+    return document;
+}
+
+}  // namespace
+
+Command summary_command()
+{
+    return {
+        "summary", "what the critical path consists of, who carries it, and how sure that is",
+        {},        {"summary", "summary --format json cp-app-1"},
+        run,
+    };
+}
+
+}  // namespace critpath::report

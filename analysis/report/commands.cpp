@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/command.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "analysis/report/writer.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace critpath::report
+{
+
+const std::vector<Command>& commands()
+{
+    static const std::vector<Command> list = {summary_command(), hotspots_command(), path_command()};
+    return list;
+}
+
+const std::vector<Option>& common_options()
+{
+    static const std::vector<Option> list = {
+        {"--format", "FORMAT", "how to print it", writer_names().front(), writer_names()},
+        {"--no-header", "", "rows only: no headings, no lines around them", "", {}},
+    };
+    return list;
+}
+
+void fail_choice(const std::string& what, const std::string& typed, const std::vector<std::string>& valid)
+{
+    const std::string meant = nearest_word(typed, valid);
+    fail(ExitCode::Usage, "{}: '{}' is not one of {}{}", what, typed, fmt::join(valid, ", "),
+         meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
+}
+
+void Arguments::check(const std::vector<Option>& options) const
+{
+    for (const Option& option : options) {
+        if (option.choices.empty())
+            continue;
+        for (const std::string& value : option.is_list ? list(option.name) : std::vector{text(option.name)}) {
+            if (std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end())
+                fail_choice(option.name, value, option.choices);
+        }
+    }
+}
+
+const std::string& Arguments::text(const std::string& option) const
+{
+    static const std::string none;
+    const auto found = values_.find(option);
+    return found == values_.end() ? none : found->second;
+}
+
+std::uint64_t Arguments::number(const std::string& option) const
+{
+    const std::string& value = text(option);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size())
+        fail(ExitCode::Usage, "{}: '{}' is not a whole number from 0; for example: {} 10", option, value, option);
+    return number;
+}
+
+std::optional<std::int64_t> Arguments::duration_ns(const std::string& option) const
+{
+    if (!given(option))
+        return std::nullopt;
+    const auto ns = parse_duration(text(option));
+    if (!ns)
+        fail(ExitCode::Usage, "{}: '{}' is not a time; give seconds or a unit, for example: {} 1.5, {} 20ms", option,
+             text(option), option, option);
+    return ns;
+}
+
+std::vector<std::string> Arguments::list(const std::string& option) const
+{
+    std::vector<std::string> parts;
+    const std::string& value = text(option);
+    for (std::size_t at = 0; at < value.size();) {
+        const std::size_t comma = std::min(value.find(',', at), value.size());
+        parts.push_back(value.substr(at, comma - at));
+        at = comma + 1;
+    }
+    return parts;
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::int64_t ns_per_second = 1'000'000'000;
+
+std::int64_t power_of_ten(int exponent)
+{
+    std::int64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+}  // namespace
+
+int decimals_for(std::int64_t largest_ns)
+{
+    const std::int64_t seconds = largest_ns / ns_per_second;
+    if (seconds >= 1000)
+        return 1;
+    if (seconds >= 100)
+        return 2;
+    if (seconds >= 1 || largest_ns <= 0)
+        return 3;
+    return largest_ns >= 1'000'000 ? 6 : 9;
+}
+
+std::string seconds_text(std::int64_t ns, int decimals)
+{
+    // In integers: a double cannot hold all nanoseconds of a long run.
+    const bool negative = ns < 0;
+    const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+    const auto unit = static_cast<std::uint64_t>(power_of_ten(9 - decimals));
+    const std::uint64_t rounded = magnitude / unit + (magnitude % unit >= unit - unit / 2 && unit > 1 ? 1 : 0);
+    const auto scale = static_cast<std::uint64_t>(power_of_ten(decimals));
+    const char* sign = negative && rounded > 0 ? "-" : "";
+    if (decimals == 0)
+        return fmt::format("{}{}", sign, rounded);
+    return fmt::format("{}{}.{:0{}}", sign, rounded / scale, rounded % scale, decimals);
+}
+
+std::string duration_text(std::int64_t ns)
+{
+    if (ns >= ns_per_second)
+        return seconds_text(ns, decimals_for(ns)) + " s";
+    if (ns >= 1'000'000)
+        return fmt::format("{:.4g} ms", static_cast<double>(ns) / 1e6);
+    if (ns >= 1000)
+        return fmt::format("{:.4g} µs", static_cast<double>(ns) / 1e3);
+    return fmt::format("{} ns", ns);
+}
+
+std::string exact_seconds(std::int64_t ns)
+{
+    std::string text = seconds_text(ns, 9);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.')
+        text.pop_back();
+    return text;
+}
+
+std::string percent_text(double share)
+{
+    const double percent = share * 100;
+    if (percent > 0 && percent < 0.05)
+        return "<0.1";
+    return fmt::format("{:.1f}", percent);
+}
+
+std::string estimate_text(const Estimate& estimate)
+{
+    if (estimate.exact)
+        return fmt::format("{:>5} exact", percent_text(estimate.value));
+    return fmt::format("{:>5} ±{:>4}", percent_text(estimate.value), percent_text(estimate.error));
+}
+
+std::string exact_percent(double share)
+{
+    return fmt::format("{:.6g}", share * 100);
+}
+
+std::string count_text(std::uint64_t count)
+{
+    const std::string digits = fmt::format("{}", count);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0)
+            text += ',';
+        text += digits[i];
+    }
+    return text;
+}
+
+std::string counted(std::uint64_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
+std::optional<std::int64_t> parse_duration(std::string_view text)
+{
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !std::isfinite(value) || value < 0)
+        return std::nullopt;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    double factor = 0;
+    if (unit.empty() || unit == "s")
+        factor = 1e9;
+    else if (unit == "ms")
+        factor = 1e6;
+    else if (unit == "us" || unit == "µs")
+        factor = 1e3;
+    else if (unit == "ns")
+        factor = 1;
+    const double ns = value * factor;
+    if (factor == 0 || ns >= static_cast<double>(std::numeric_limits<std::int64_t>::max()))
+        return std::nullopt;
+    return std::llround(ns);
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how numbers are written and read: seconds, percent, counts.
+#pragma once
+
+#include "analysis/report/table.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace critpath::report
+{
+
+/// Decimals that show times of up to `largest_ns` with about five digits.
+int decimals_for(std::int64_t largest_ns);
+
+/// Rounded to `decimals` (0 to 9), half away from zero.
+std::string seconds_text(std::int64_t ns, int decimals);
+
+/// With the unit in which it has few digits: "1.003 ms", "12.35 s".
+std::string duration_text(std::int64_t ns);
+
+/// All nine decimals, without zeros at the end: what CSV and JSON hold.
+std::string exact_seconds(std::int64_t ns);
+
+/// "12.3"; "<0.1" for what is not zero but rounds to it.
+std::string percent_text(double share);
+
+/// "41.2 ± 1.9" or "12.3 exact": always of the same width.
+std::string estimate_text(const Estimate& estimate);
+
+/// In percent, with the digits that CSV and JSON hold.
+std::string exact_percent(double share);
+
+/// With a separator every three digits: "1,234,567".
+std::string count_text(std::uint64_t count);
+
+/// "3 segments", "1 segment".
+std::string counted(std::uint64_t count, std::string_view noun);
+
+/// A number with a unit (ns, us, ms, s; s if there is none) as ns; nothing if `text` is no such thing.
+std::optional<std::int64_t> parse_duration(std::string_view text);
+
+}  // namespace critpath::report

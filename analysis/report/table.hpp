@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what a view hands to a writer: a Document of labelled values and typed tables. Views know nothing of
+// formats, writers nothing of hotspots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// A length or point of time, in ns.
+struct Seconds {
+    std::int64_t ns;
+};
+
+/// A part of the whole, from 0 to 1.
+struct Share {
+    double value;
+};
+
+/// A part of the whole with the half width of its 95 % interval; exact if it was not found by sampling.
+struct Estimate {
+    double value;
+    double error;
+    bool exact;
+};
+
+/// monostate: there is no such value ("-" in a table, empty in CSV, null in JSON).
+using Cell = std::variant<std::monostate, std::string, std::int64_t, Seconds, Share, Estimate>;
+using Row = std::vector<Cell>;
+
+enum class Align : std::uint8_t { Left, Right };
+
+/// How a text that is too long for the line is shortened (in tables only).
+enum class Fit : std::uint8_t {
+    Whole,  // never
+    Name,   // a function: at its arguments and template arguments, then in the middle
+    Middle,
+};
+
+struct Column {
+    std::string key;    // name in CSV and JSON, with its unit; empty: only in tables
+    std::string title;  // heading in tables, with its unit; empty: only in CSV and JSON
+    Align align = Align::Right;
+    Fit fit = Fit::Whole;
+    int least_decimals = 0;  // of seconds, in tables
+};
+
+using RowSink = std::function<void(std::span<const Cell>)>;
+
+/// Columns and rows. The rows are made on demand, in the same way each time, so that a table of millions of rows
+/// needs no memory; a row has one cell a column.
+struct Table {
+    std::string key;    // name in JSON
+    std::string title;  // line above the table; may be empty
+    std::vector<Column> columns;
+    std::function<void(const RowSink&)> each_row;
+};
+
+/// Table::each_row of rows that are in memory.
+inline std::function<void(const RowSink&)> rows_of(std::vector<Row> rows)
+{
+    return [rows = std::move(rows)](const RowSink& sink) {
+        for (const Row& row : rows)
+            sink(row);
+    };
+}
+
+/// One labelled value.
+struct Field {
+    std::string key;    // name in CSV and JSON, with its unit; empty: only in tables
+    std::string label;  // in tables; empty: only in CSV and JSON
+    Cell value;
+};
+
+/// What one command has to say.
+struct Document {
+    std::string view;                // "hotspots"
+    std::string trace;               // as the user may type it
+    std::vector<Field> fields;       // above the tables
+    std::vector<Table> tables;       // CSV: one table as it is, several in long form
+    std::vector<std::string> notes;  // sentences below the tables, in tables only
+};
+
+}  // namespace critpath::report

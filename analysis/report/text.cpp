@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::string_view ellipsis = "…";
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+struct CodePoint {
+    char32_t value = 0;
+    std::size_t bytes = 1;
+    bool valid = false;
+};
+
+/// The character that `text` (not empty) begins with; an invalid one takes one byte.
+CodePoint decode(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80)
+        return {first, 1, true};
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || text.size() < length)
+        return {};
+    char32_t value = first & (0xFFU >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0U) != 0x80)
+            return {};
+        value = value << 6U | (byte(i) & 0x3FU);
+    }
+    constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+    const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
+    if (value < least[length] || value > 0x10FFFF || is_surrogate)
+        return {};
+    return {value, length, true};
+}
+
+struct Range {
+    char32_t first;
+    char32_t last;
+};
+
+template <std::size_t N>
+bool is_in(const std::array<Range, N>& ranges, char32_t value)
+{
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const Range& range) { return value >= range.first && value <= range.last; });
+}
+
+/// Coarse on purpose: names in these scripts are rare, and a wrong guess only shifts a column.
+std::size_t width_of(char32_t value)
+{
+    constexpr std::array<Range, 8> none = {{{0x0300, 0x036F},
+                                            {0x0483, 0x0489},
+                                            {0x0591, 0x05BD},
+                                            {0x064B, 0x065F},
+                                            {0x1AB0, 0x1AFF},
+                                            {0x200B, 0x200F},
+                                            {0x20D0, 0x20FF},
+                                            {0xFE00, 0xFE0F}}};
+    constexpr std::array<Range, 9> twice = {{{0x1100, 0x115F},
+                                             {0x2E80, 0x303E},
+                                             {0x3041, 0xA4CF},
+                                             {0xAC00, 0xD7A3},
+                                             {0xF900, 0xFAFF},
+                                             {0xFE30, 0xFE6F},
+                                             {0xFF00, 0xFF60},
+                                             {0x1F300, 0x1FAFF},
+                                             {0x20000, 0x3FFFD}}};
+    if (value < 0x300)
+        return 1;
+    return is_in(none, value) ? 0 : is_in(twice, value) ? 2 : 1;
+}
+
+/// Bytes of the longest beginning of `text` that takes at most `width` columns.
+std::size_t bytes_in(std::string_view text, std::size_t width)
+{
+    std::size_t bytes = 0;
+    while (bytes < text.size()) {
+        const CodePoint point = decode(text.substr(bytes));
+        const std::size_t columns = width_of(point.value);
+        if (columns > width)
+            break;
+        width -= columns;
+        bytes += point.bytes;
+    }
+    return bytes;
+}
+
+/// First byte of the shortest end of `text` that leaves out at least `width` columns.
+std::size_t skip_columns(std::string_view text, std::size_t width)
+{
+    std::size_t bytes = 0;
+    std::size_t skipped = 0;
+    while (bytes < text.size() && skipped < width) {
+        const CodePoint point = decode(text.substr(bytes));
+        skipped += width_of(point.value);
+        bytes += point.bytes;
+    }
+    return bytes;
+}
+
+/// True if the '<' or '>' at `at` belongs to the name of an operator or to "->".
+bool is_operator_sign(std::string_view name, std::size_t at)
+{
+    if (name[at] == '>' && at > 0 && name[at - 1] == '-')
+        return true;
+    constexpr std::string_view word = "operator";
+    std::size_t begin = at;
+    while (begin > 0 &&
+           (name[begin - 1] == '<' || name[begin - 1] == '>' || name[begin - 1] == '=' || name[begin - 1] == '-'))
+        --begin;
+    return begin >= word.size() && name.substr(begin - word.size(), word.size()) == word;
+}
+
+/// `name` with what stands between outermost `open` and `close` replaced by an ellipsis.
+std::string fold(std::string_view name, char open, char close)
+{
+    std::string folded;
+    int depth = 0;
+    std::size_t inner = 0;  // bytes within the outermost pair
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const bool counts = !is_operator_sign(name, i);
+        if (name[i] == close && counts && depth > 0 && --depth == 0) {
+            if (inner > 0)
+                folded += ellipsis;
+            folded += close;
+            continue;
+        }
+        if (depth == 0)
+            folded += name[i];
+        else
+            ++inner;
+        if (name[i] == open && counts && depth++ == 0)
+            inner = 0;
+    }
+    // An unbalanced name is left as it is.
+    return depth == 0 ? folded : std::string(name);
+}
+
+/// As fold() for parentheses, but of the last pair only: "(anonymous namespace)" and "operator()" stay.
+std::string fold_parameters(std::string_view name)
+{
+    int depth = 0;
+    const std::size_t close = name.rfind(')');
+    if (close == std::string_view::npos)
+        return std::string(name);
+    for (std::size_t i = close + 1; i-- > 0;) {
+        depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+        if (depth != 0)
+            continue;
+        const std::string_view inner = name.substr(i + 1, close - i - 1);
+        if (inner.empty() || inner == "anonymous namespace")
+            return std::string(name);
+        return std::string(name.substr(0, i + 1)).append(ellipsis).append(name.substr(close));
+    }
+    return std::string(name);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = std::exchange(row[j + 1], std::min({change, row[j] + 1, row[j + 1] + 1}));
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text)
+{
+    std::size_t width = 0;
+    while (!text.empty()) {
+        const CodePoint point = decode(text);
+        width += point.valid ? width_of(point.value) : 1;
+        text.remove_prefix(point.bytes);
+    }
+    return width;
+}
+
+std::string valid_utf8(std::string_view text, bool replace_controls)
+{
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const CodePoint point = decode(text);
+        const bool is_control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0) ||
+                                (point.value >= 0x202A && point.value <= 0x202E) ||
+                                (point.value >= 0x2066 && point.value <= 0x2069);
+        if (!point.valid || (replace_controls && is_control))
+            result += replacement;
+        else
+            result += text.substr(0, point.bytes);
+        text.remove_prefix(point.bytes);
+    }
+    return result;
+}
+
+std::string shorten_middle(std::string_view text, std::size_t width)
+{
+    const std::size_t whole = display_width(text);
+    if (whole <= width)
+        return std::string(text);
+    if (width == 0)
+        return {};
+    const std::size_t left = width / 2;
+    const std::size_t right = width - 1 - left;
+    const std::string_view head = text.substr(0, bytes_in(text, left));
+    std::size_t tail = skip_columns(text, whole - right);
+    return std::string(head).append(ellipsis).append(text.substr(tail));
+}
+
+std::string shorten_name(std::string_view name, std::size_t width)
+{
+    std::string result(name);
+    if (display_width(result) > width)
+        result = fold_parameters(result);
+    if (display_width(result) > width)
+        result = fold(result, '<', '>');
+    return shorten_middle(result, width);
+}
+
+std::string_view basename(std::string_view path)
+{
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+std::string shell_quoted(std::string_view word)
+{
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@%=";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos)
+        return std::string(word);
+    std::string quoted = "'";
+    for (const char c : word) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+std::string nearest_word(std::string_view typed, const std::vector<std::string>& words)
+{
+    const std::string* best = nullptr;
+    std::size_t least = std::max<std::size_t>(1, typed.size() / 2);
+    for (const std::string& word : words) {
+        const bool begins = !typed.empty() && word.size() > typed.size() && word.compare(0, typed.size(), typed) == 0;
+        const std::size_t distance = begins ? 0 : edit_distance(typed, word);
+        if (distance < least || (distance == least && best == nullptr)) {
+            least = distance;
+            best = &word;
+        }
+    }
+    return best == nullptr ? std::string() : *best;
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns text on a terminal: how wide UTF-8 is, and how a long name is shortened without losing what tells it apart.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// Columns that `text` takes on a terminal. `text` must be printable().
+std::size_t display_width(std::string_view text);
+
+/// `text` as valid UTF-8; with `replace_controls` also without control characters, so that no name can steer the
+/// terminal. What is not valid becomes U+FFFD.
+std::string valid_utf8(std::string_view text, bool replace_controls);
+inline std::string printable(std::string_view text)
+{
+    return valid_utf8(text, true);
+}
+
+/// `text` in at most `width` columns, with an ellipsis in its middle if it is longer.
+std::string shorten_middle(std::string_view text, std::size_t width);
+
+/// A function's name in at most `width` columns: first its parameters and template arguments become an ellipsis,
+/// then its middle.
+std::string shorten_name(std::string_view name, std::size_t width);
+
+/// The last component of a path; the path itself if there is none.
+std::string_view basename(std::string_view path);
+
+/// `word` as one word of a POSIX shell.
+std::string shell_quoted(std::string_view word);
+
+/// The one of `words` that the user most likely meant by `typed`; empty if none is near.
+std::string nearest_word(std::string_view typed, const std::vector<std::string>& words);
+
+}  // namespace critpath::report

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns tables for people: columns as wide as their content, shortened names where the line is too short, and the
+// labelled values and notes around them.
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "analysis/report/writer.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::string_view gap = "  ";
+constexpr std::size_t least_name_width = 16;
+
+/// How one column looks once all its cells are known.
+struct Shape {
+    std::size_t column;  // index into Table::columns
+    std::size_t width;
+    int decimals = 0;  // of seconds
+};
+
+struct CellText {
+    int decimals;  // of seconds
+
+    std::string operator()(std::monostate /*none*/) const { return "-"; }
+    std::string operator()(const std::string& text) const { return printable(text); }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(Seconds time) const { return seconds_text(time.ns, decimals); }
+    std::string operator()(Share share) const { return percent_text(share.value); }
+    std::string operator()(const Estimate& estimate) const { return estimate_text(estimate); }
+};
+
+std::string text_of(const Cell& cell, int decimals)
+{
+    return std::visit(CellText{decimals}, cell);
+}
+
+std::vector<Shape> measure(const Table& table)
+{
+    std::vector<Shape> shapes;
+    std::vector<std::int64_t> largest_ns(table.columns.size(), 0);
+    std::vector<bool> has_time(table.columns.size(), false);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        if (!table.columns[i].title.empty())
+            shapes.push_back({i, display_width(table.columns[i].title)});
+    }
+    table.each_row([&](std::span<const Cell> row) {
+        for (Shape& shape : shapes) {
+            const Cell& cell = row[shape.column];
+            if (const auto* time = std::get_if<Seconds>(&cell); time != nullptr) {
+                largest_ns[shape.column] = std::max(largest_ns[shape.column], time->ns);
+                has_time[shape.column] = true;
+            } else {
+                shape.width = std::max(shape.width, display_width(text_of(cell, 0)));
+            }
+        }
+    });
+    // The largest time of the table decides on the decimals of all of them, so that columns can be compared.
+    const int decimals = decimals_for(*std::max_element(largest_ns.begin(), largest_ns.end()));
+    for (Shape& shape : shapes) {
+        shape.decimals = std::max(decimals, table.columns[shape.column].least_decimals);
+        if (has_time[shape.column])
+            shape.width = std::max(shape.width, seconds_text(largest_ns[shape.column], shape.decimals).size());
+    }
+    return shapes;
+}
+
+/// Takes columns from the widest names until the line fits.
+void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
+{
+    const auto line = [&] {
+        return std::accumulate(shapes.begin(), shapes.end(), gap.size() * (shapes.size() - 1),
+                               [](std::size_t sum, const Shape& shape) { return sum + shape.width; });
+    };
+    while (line() > width) {
+        Shape* widest = nullptr;
+        for (Shape& shape : shapes) {
+            if (table.columns[shape.column].fit != Fit::Whole && (widest == nullptr || shape.width > widest->width))
+                widest = &shape;
+        }
+        if (widest == nullptr || widest->width <= least_name_width)
+            return;
+        --widest->width;
+    }
+}
+
+std::string shortened(const std::string& text, Fit fit, std::size_t width)
+{
+    switch (fit) {
+    case Fit::Name:
+        return shorten_name(text, width);
+    case Fit::Middle:
+        return shorten_middle(text, width);
+    case Fit::Whole:
+        break;
+    }
+    return text;
+}
+
+/// Appends `text` to `line` at the place of `shape`.
+void place(std::string& line, const std::string& text, const Shape& shape, const Column& column)
+{
+    const std::string fitted = shortened(text, column.fit, shape.width);
+    const std::size_t used = display_width(fitted);
+    const std::string padding(shape.width > used ? shape.width - used : 0, ' ');
+    line.append(column.align == Align::Right ? padding : "")
+        .append(fitted)
+        .append(column.align == Align::Left ? padding : "")
+        .append(gap);
+}
+
+void end_line(std::string& line, Output& output)
+{
+    line.erase(line.find_last_not_of(' ') + 1);
+    output.write(line += '\n');
+    line.clear();
+}
+
+std::string marked(const std::string& text, const char* escape, const Style& style)
+{
+    return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", escape, text) : text;
+}
+
+void write_one(const Table& table, const Style& style, Output& output)
+{
+    std::vector<Shape> shapes = measure(table);
+    if (shapes.empty())
+        return;
+    fit_into(shapes, table, style.width);
+    std::string line;
+    if (style.header) {
+        if (!table.title.empty())
+            output.write(marked(table.title, "1", style) + "\n");
+        for (const Shape& shape : shapes)
+            place(line, table.columns[shape.column].title, shape, table.columns[shape.column]);
+        line.erase(line.find_last_not_of(' ') + 1);
+        output.write(marked(line, "1", style) + "\n");
+        line.clear();
+    }
+    table.each_row([&](std::span<const Cell> row) {
+        for (const Shape& shape : shapes)
+            place(line, text_of(row[shape.column], shape.decimals), shape, table.columns[shape.column]);
+        end_line(line, output);
+    });
+}
+
+std::string field_text(const Cell& cell)
+{
+    const auto* time = std::get_if<Seconds>(&cell);
+    return time != nullptr ? duration_text(time->ns) : text_of(cell, 0);
+}
+
+void write_fields(const Document& document, const Style& style, Output& output)
+{
+    std::size_t width = 0;
+    for (const Field& field : document.fields)
+        width = std::max(width, display_width(field.label));
+    const std::size_t room = style.width > width + gap.size() ? style.width - width - gap.size() : 1;
+    for (const Field& field : document.fields) {
+        if (field.label.empty())
+            continue;
+        const std::string padding(width - display_width(field.label), ' ');
+        std::string line = marked(field.label, "1", style).append(padding).append(gap);
+        line += shorten_middle(field_text(field.value), std::max(room, least_name_width));
+        end_line(line, output);
+    }
+}
+
+/// End of the word that begins at `at`; a number and its unit are one word.
+std::size_t word_end(const std::string& text, std::size_t at)
+{
+    std::size_t end = text.find(' ', at);
+    while (end != std::string::npos && end > at && text[end - 1] >= '0' && text[end - 1] <= '9')
+        end = text.find(' ', end + 1);
+    return std::min(end, text.size());
+}
+
+/// `text` in lines of at most `width` columns, broken between words.
+void write_wrapped(const std::string& text, const Style& style, Output& output)
+{
+    std::string line;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = word_end(text, at);
+        const std::string word = text.substr(at, end - at);
+        if (!line.empty() && display_width(line) + 1 + display_width(word) > style.width) {
+            output.write(marked(line, "2", style) + "\n");
+            line.clear();
+        }
+        line.append(line.empty() ? "" : " ").append(word);
+        at = end + 1;
+    }
+    output.write(marked(line, "2", style) + "\n");
+}
+
+}  // namespace
+
+void write_table(const Document& document, const Style& style, Output& output)
+{
+    bool separate = false;
+    if (style.header && std::any_of(document.fields.begin(), document.fields.end(),
+                                    [](const Field& field) { return !field.label.empty(); })) {
+        write_fields(document, style, output);
+        separate = true;
+    }
+    for (const Table& table : document.tables) {
+        if (separate)
+            output.write("\n");
+        write_one(table, style, output);
+        separate = true;
+    }
+    if (!style.header || document.notes.empty())
+        return;
+    output.write("\n");
+    for (const std::string& note : document.notes)
+        write_wrapped(printable(note), style, output);
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns how two ways to do the same are compared: alternately, in one run of the script, so that both see the same
+machine; medians, and the median of the ratios of the pairs with their quartiles."""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Bench:
+    """Options that all scripts share, a scratch directory, and commands run in it."""
+
+    def __init__(self, description, repetitions):
+        parser = argparse.ArgumentParser(description=description)
+        parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"),
+                            help="build directory (default: %(default)s)")
+        parser.add_argument("--repetitions", type=int, default=repetitions, help="pairs (default: %(default)s)")
+        options = parser.parse_args()
+        self.build = os.path.abspath(options.build)
+        self.repetitions = options.repetitions
+        self.scratch = tempfile.mkdtemp(prefix="critpath-bench.")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def built(self, *parts):
+        path = os.path.join(self.build, *parts)
+        if not os.path.exists(path):
+            sys.exit(f"{path}: not built; run: cmake --preset release && cmake --build --preset release")
+        return path
+
+    def run(self, *command):
+        """Standard output of a command and its elapsed seconds."""
+        environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+        if os.geteuid() == 0:
+            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        begin = time.monotonic()
+        done = subprocess.run([str(word) for word in command], cwd=self.scratch, env=environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        seconds = time.monotonic() - begin
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(done.args)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout, seconds
+
+    def pairs(self, first, second):
+        """Calls both alternately, in changing order; the results of each in a list. One pair before does not count."""
+        results = ([], [])
+        first(), second()
+        for repetition in range(self.repetitions):
+            for side in ((0, 1) if repetition % 2 == 0 else (1, 0)):
+                results[side].append((first, second)[side]())
+        return results
+
+
+def summary(values):
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    return {"median": round(middle, 6), "quartiles": [round(low, 6), round(high, 6)]}
+
+
+def ratios(numerators, denominators):
+    return summary([a / b for a, b in zip(numerators, denominators)])
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        models = {line.split(":", 1)[1].strip() for line in file if line.startswith("model name")}
+    return {"processor": ", ".join(sorted(models)), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2)}
+
+
+def print_result(name, **result):
+    print(json.dumps({"benchmark": name, "machine": machine(), **result}, indent=2))

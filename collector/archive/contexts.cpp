@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/contexts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace critpath::archive
+{
+
+ContextTree::ContextTree(AddressMap map) : map_(std::move(map)), symbols_(map_.modules().size()) {}
+
+Leaf ContextTree::add(std::span<const std::uint64_t> chain)
+{
+    // Programs come back to the same chains; looking all addresses up is left for new ones.
+    Hasher hasher;
+    for (const std::uint64_t address : chain) {
+        hasher.add(address);
+    }
+    const auto [known, is_new] = chains_.try_emplace(hasher.result());
+    if (!is_new) {
+        return known->second;
+    }
+    Leaf leaf;
+    std::vector<std::uint32_t> functions;
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+        // A return address may be the first one behind a function that ends in a call.
+        const Place place = locate(i == 0 ? chain[i] : chain[i] - 1);
+        if (place.function == outside) {
+            break;
+        }
+        if (i == 0) {
+            leaf.offset = place.offset;
+        }
+        functions.push_back(place.function);
+    }
+    if (functions.empty()) {
+        functions.push_back(function("[unknown]", "", ""));
+    }
+    leaf.context = Context::no_parent;
+    for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
+        leaf.context = child(leaf.context, *f);
+    }
+    known->second = leaf;
+    return leaf;
+}
+
+ContextTree::Place ContextTree::locate(std::uint64_t address)
+{
+    const auto [known, is_new] = places_.try_emplace(address, Place{outside, 0});
+    if (is_new) {
+        if (const MappedRange* range = map_.find(address)) {
+            known->second.function = function_at(*range, address, known->second.offset);
+        }
+    }
+    return known->second;
+}
+
+std::uint32_t ContextTree::function_at(const MappedRange& range, std::uint64_t address, std::uint64_t& offset)
+{
+    const std::string& module = map_.modules()[range.module];
+    if (module.front() != '/') {
+        return function(module, module, "");  // [anon], [vdso]: one function each
+    }
+    auto& symbols = symbols_[range.module];
+    if (symbols == nullptr) {
+        symbols = std::make_unique<SymbolTable>(module);
+    }
+    const std::uint64_t file_offset = address - range.start + range.offset;
+    const auto in_binary = symbols->address_of(file_offset);
+    offset = in_binary.value_or(file_offset);
+    const auto found = in_binary ? symbols->find(*in_binary) : std::nullopt;
+    if (!found) {
+        return function(fmt::format("[{}]", module.substr(module.rfind('/') + 1)), module, symbols->build_id());
+    }
+    return function(found->name, module, symbols->build_id());
+}
+
+std::uint32_t ContextTree::function(const std::string& name, const std::string& module, const std::string& build_id)
+{
+    const Hash128 key = Hasher().add(module).add(name).result();
+    const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
+    if (is_new) {
+        functions_.push_back({key, name, module, build_id});
+    }
+    return known->second;
+}
+
+std::uint32_t ContextTree::child(std::uint32_t parent, std::uint32_t function)
+{
+    Hasher hasher;
+    if (parent != Context::no_parent) {
+        hasher.add(contexts_[parent].key);
+    }
+    const Hash128 key = hasher.add(functions_[function].key).result();
+    const auto [known, is_new] = context_ids_.try_emplace(key, static_cast<std::uint32_t>(contexts_.size()));
+    if (is_new) {
+        const std::uint32_t depth = parent == Context::no_parent ? 0 : contexts_[parent].depth + 1;
+        contexts_.push_back({key, function, parent, depth});
+    }
+    return known->second;
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what this process' samples mean: addresses become functions, call chains become a tree of functions. Ids
+// are local to the process; archive/unify turns them into the trace's.
+#pragma once
+
+#include "collector/archive/address_map.hpp"
+#include "collector/archive/hash.hpp"
+#include "collector/archive/symbols.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::archive
+{
+
+struct Function {
+    Hash128 key;
+    std::string canonical_name;
+    std::string module;  // path; empty for "[unknown]"
+    std::string build_id;
+};
+
+struct Context {
+    Hash128 key;  // of the whole path
+    std::uint32_t function = 0;
+    std::uint32_t parent = no_parent;
+    std::uint32_t depth = 0;
+
+    static constexpr std::uint32_t no_parent = 0xffffffff;
+};
+
+struct Leaf {
+    std::uint32_t context = 0;
+    std::uint64_t offset = 0;  // of the sampled instruction in its binary; 0 if unknown
+};
+
+class ContextTree
+{
+public:
+    explicit ContextTree(AddressMap map);
+
+    /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
+    /// address outside of all binaries is left out.
+    Leaf add(std::span<const std::uint64_t> chain);
+
+    [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+    [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first
+
+private:
+    struct Place {
+        std::uint32_t function;
+        std::uint64_t offset;
+    };
+    static constexpr std::uint32_t outside = 0xffffffff;
+
+    Place locate(std::uint64_t address);
+    std::uint32_t function_at(const MappedRange& range, std::uint64_t address, std::uint64_t& offset);
+    std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id);
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+
+    AddressMap map_;
+    std::vector<std::unique_ptr<SymbolTable>> symbols_;  // by module, read when first needed
+    std::unordered_map<std::uint64_t, Place> places_;    // by address
+    std::vector<Function> functions_;
+    std::unordered_map<Hash128, std::uint32_t, HashOfHash> function_ids_;
+    std::vector<Context> contexts_;
+    std::unordered_map<Hash128, std::uint32_t, HashOfHash> context_ids_;
+    std::unordered_map<Hash128, Leaf, HashOfHash> chains_;
+};
+
+}  // namespace critpath::archive

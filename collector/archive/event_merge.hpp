@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the second pass over a thread's spool: calls, the collector's own time and samples become the events of one
+// location, merged by time (formats/FORMAT.md, "Events").
+#pragma once
+
+#include "collector/archive/process.hpp"
+#include "formats/otf2/event_writer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::archive
+{
+
+struct EventCounts {
+    std::uint64_t calls = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t unresolved = 0;  // records that name a communicator or function that nobody defined
+};
+
+/// Writes the events of the thread at `position` of the process' spool. Throws Failure when it cannot be written.
+EventCounts write_events(const ProcessData& process, std::size_t position, const EventIds& ids,
+                         otf2::EventWriter& writer);
+
+}  // namespace critpath::archive

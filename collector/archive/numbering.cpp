@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The ids of the trace; see tables.hpp.
+#include "collector/archive/symbols.hpp"
+#include "collector/archive/tables.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+using Kind = CommunicatorEntry::Kind;
+
+// Visits the entries in the order of `sort_key` and tells each its number.
+template <class Entry, class SortKey, class Visit>
+std::vector<std::uint32_t> number_by(const std::vector<Entry>& table, SortKey sort_key, Visit visit)
+{
+    std::vector<std::uint32_t> order(table.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return sort_key(table[a]) < sort_key(table[b]); });
+    std::vector<std::uint32_t> numbers(table.size());
+    for (std::uint32_t number = 0; number < order.size(); ++number) {
+        numbers[order[number]] = number;
+        visit(table[order[number]], number);
+    }
+    return numbers;
+}
+
+std::vector<std::uint32_t> number_regions(const Tables& tables, otf2::TraceDefinitions& out)
+{
+    const auto sort_key = [](const RegionEntry& r) { return std::tie(r.function, r.module, r.canonical_name, r.key); };
+    return number_by(tables.regions, sort_key, [&](const RegionEntry& entry, std::uint32_t) {
+        otf2::RegionDefinition region;
+        region.function = entry.function;
+        if (entry.function == functions::FunctionId::none) {
+            region.name = demangle(entry.canonical_name);
+            region.canonical_name = entry.canonical_name;
+            region.module = entry.module;
+        }
+        out.regions.push_back(std::move(region));
+    });
+}
+
+// Level by level: the parents' numbers are known, and order the children.
+std::vector<std::uint32_t> number_contexts(const Tables& tables, const std::vector<std::uint32_t>& regions,
+                                           otf2::TraceDefinitions& out)
+{
+    const std::vector<ContextEntry>& table = tables.contexts;
+    struct Row {
+        std::uint32_t depth, parent, region, entry;
+        auto operator<=>(const Row&) const = default;
+    };
+    std::vector<Row> rows;
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+        rows.push_back({table[i].depth, otf2::none, regions[position(tables.regions, table[i].region)], i});
+    }
+    std::sort(rows.begin(), rows.end());
+    std::vector<std::uint32_t> numbers(table.size(), otf2::none);
+    for (auto level = rows.begin(); level != rows.end();) {
+        const auto end = std::find_if(level, rows.end(), [&](const Row& r) { return r.depth != level->depth; });
+        for (auto row = level; row != end; ++row) {
+            const Hash128& parent = table[row->entry].parent;
+            row->parent = parent.is_zero() ? otf2::none : numbers[position(table, parent)];
+        }
+        std::sort(level, end);
+        for (; level != end; ++level) {
+            numbers[level->entry] = static_cast<std::uint32_t>(out.contexts.size());
+            out.contexts.push_back({level->region, level->parent});
+        }
+    }
+    return numbers;
+}
+
+// Generations below MPI_COMM_WORLD and MPI_COMM_SELF; a parent that nobody recorded ends the line.
+std::vector<std::uint32_t> depths(const std::vector<CommunicatorEntry>& table)
+{
+    constexpr std::uint32_t unknown = otf2::none;
+    std::vector<std::uint32_t> depth(table.size(), unknown);
+    std::vector<std::uint32_t> line;
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+        std::uint32_t at = i;
+        line.clear();
+        while (at < table.size() && depth[at] == unknown) {
+            depth[at] = 0;  // should a line ever close to a ring, it ends here
+            line.push_back(at);
+            const std::uint32_t parent = position(table, table[at].parent);
+            at = parent < table.size() && table[parent].key == table[at].parent ? parent : unknown;
+        }
+        std::uint32_t base = at < table.size() ? depth[at] + 1 : 0;
+        for (auto member = line.rbegin(); member != line.rend(); ++member) {
+            depth[*member] = base++;
+        }
+    }
+    return depth;
+}
+
+otf2::CommunicatorDefinition define(const CommunicatorEntry& entry, std::uint32_t number)
+{
+    otf2::CommunicatorDefinition comm;
+    comm.is_inter = entry.kind == Kind::Inter;
+    comm.is_self = entry.kind == Kind::Self || entry.kind == Kind::Alone;
+    comm.has_events = entry.kind != Kind::World && entry.kind != Kind::Self;
+    comm.name = entry.kind == Kind::World  ? "MPI_COMM_WORLD"
+                : entry.kind == Kind::Self ? "MPI_COMM_SELF"
+                                           : fmt::format("Communicator {}", number);
+    if (!entry.sides.empty()) {
+        comm.members = entry.sides.front();
+    }
+    if (entry.sides.size() > 1) {
+        comm.remote = entry.sides[1];
+    }
+    return comm;
+}
+
+std::vector<std::uint32_t> number_communicators(const Tables& tables, otf2::TraceDefinitions& out)
+{
+    const std::vector<CommunicatorEntry>& table = tables.communicators;
+    const std::vector<std::uint32_t> depth = depths(table);
+    const auto predefined = [](Kind kind) { return kind == Kind::World ? 0 : kind == Kind::Self ? 1 : 2; };
+    const auto sort_key = [&](const CommunicatorEntry& e) {
+        return std::tuple(predefined(e.kind), depth[&e - table.data()], std::cref(e.key).get());
+    };
+    std::vector<std::uint32_t> numbers =
+        number_by(table, sort_key, [&](const CommunicatorEntry& entry, std::uint32_t number) {
+            out.communicators.push_back(define(entry, number));
+        });
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const std::uint32_t parent = position(table, table[i].parent);
+        if (parent < table.size() && table[parent].key == table[i].parent) {
+            out.communicators[numbers[i]].parent = numbers[parent];
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
+Numbers number(const Tables& tables, otf2::TraceDefinitions& out)
+{
+    Numbers ids;
+    ids.strings = number_by(
+        tables.strings, [](const StringEntry& s) { return std::tie(s.text); },
+        [&](const StringEntry& s, std::uint32_t) { out.strings.push_back(s.text); });
+    ids.modules = number_by(
+        tables.modules, [](const ModuleEntry& m) { return std::tie(m.path, m.build_id); },
+        [&](const ModuleEntry& m, std::uint32_t) {
+            out.modules.push_back({m.build_id, m.path});
+        });
+    ids.regions = number_regions(tables, out);
+    ids.contexts = number_contexts(tables, ids.regions, out);
+    ids.communicators = number_communicators(tables, out);
+    ids.generators = number_by(
+        tables.generators, [](const GeneratorEntry& g) { return std::tie(g.event, g.period); },
+        [&](const GeneratorEntry& g, std::uint32_t) {
+            out.generators.push_back({g.event, g.period});
+        });
+    return ids;
+}
+
+}  // namespace critpath::archive

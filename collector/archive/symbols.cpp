@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/symbols.hpp"
+
+#include <fmt/format.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace critpath::archive
+{
+
+// An open 64-bit ELF file; empty if it is none.
+class SymbolTable::File
+{
+public:
+    explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+    {
+        if (fd_ < 0) {
+            return;
+        }
+        elf_version(EV_CURRENT);
+        elf_ = elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
+        if (elf_ != nullptr && (elf_kind(elf_) != ELF_K_ELF || gelf_getclass(elf_) != ELFCLASS64)) {
+            elf_end(elf_);
+            elf_ = nullptr;
+        }
+    }
+    ~File()
+    {
+        if (elf_ != nullptr) {
+            elf_end(elf_);
+        }
+        if (fd_ >= 0) {
+            ::close(fd_);
+        }
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    [[nodiscard]] Elf* elf() const { return elf_; }
+
+    [[nodiscard]] std::span<const std::byte> bytes() const
+    {
+        std::size_t size = 0;
+        const char* data = elf_ == nullptr ? nullptr : elf_rawfile(elf_, &size);
+        return {reinterpret_cast<const std::byte*>(data), data == nullptr ? 0 : size};
+    }
+
+private:
+    int fd_;
+    Elf* elf_ = nullptr;
+};
+
+namespace
+{
+
+constexpr std::string_view debug_directory = "/usr/lib/debug/.build-id/";
+
+bool is_function(const Elf64_Sym& symbol, const char* name)
+{
+    const unsigned char type = ELF64_ST_TYPE(symbol.st_info);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || *name == '\0') {
+        return false;
+    }
+    // Hand-written assembly often leaves out the type, but local labels are no functions.
+    const bool untyped = type == STT_NOTYPE && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL;
+    return type == STT_FUNC || type == STT_GNU_IFUNC || untyped;
+}
+
+// Of aliases the name that is most likely the one in the source: typed, sized, not reserved to a library's inside,
+// global, short.
+std::uint32_t preference(const Elf64_Sym& symbol, const char* name)
+{
+    const unsigned char bind = ELF64_ST_BIND(symbol.st_info);
+    const std::uint32_t binding = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+    const std::uint32_t untyped = ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE ? 1 : 0;
+    const std::uint32_t unsized = symbol.st_size == 0 ? 1 : 0;
+    const std::uint32_t reserved = name[0] == '_' && name[1] != 'Z' ? 1 : 0;
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(std::strlen(name), 0xffff));
+    return untyped << 20 | unsized << 19 | reserved << 18 | binding << 16 | length;
+}
+
+// By section index: the first address behind it.
+std::vector<std::uint64_t> section_ends(Elf* elf)
+{
+    std::vector<std::uint64_t> ends = {0};
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+        const Elf64_Shdr* header = elf64_getshdr(section);
+        ends.push_back(header == nullptr ? 0 : header->sh_addr + header->sh_size);
+    }
+    return ends;
+}
+
+// The compiler moves the unlikely part of `f` out of line as `f.cold`: still the same function to its reader. A
+// version ("@@GLIBC_2.17") says nothing to him.
+std::string_view source_name(std::string_view name)
+{
+    name = name.substr(0, name.find('@'));
+    const std::size_t at = name.rfind(".cold");
+    const bool at_end = at != std::string_view::npos && at > 0 &&
+                        name.find_first_not_of(".0123456789", at + std::strlen(".cold")) == std::string_view::npos;
+    return at_end ? name.substr(0, at) : name;
+}
+
+}  // namespace
+
+SymbolTable::SymbolTable(const std::string& path)
+    : base_name_(path.substr(path.rfind('/') + 1)), file_(std::make_unique<File>(path))
+{
+    if (file_->elf() == nullptr) {
+        return;
+    }
+    read_segments();
+    read_build_id();
+    if (unwind_header_ != 0) {
+        unwind_ = UnwindTable(file_->bytes(), segments_, unwind_header_);
+    }
+    if (read_symbols(*file_, SHT_SYMTAB)) {
+        finish_symbols();
+        return;
+    }
+    if (build_id_.size() > 2) {
+        debug_file_ = std::make_unique<File>(
+            fmt::format("{}{}/{}.debug", debug_directory, build_id_.substr(0, 2), build_id_.substr(2)));
+    }
+    if (debug_file_ == nullptr || !read_symbols(*debug_file_, SHT_SYMTAB)) {
+        read_symbols(*file_, SHT_DYNSYM);
+    }
+    finish_symbols();
+}
+
+SymbolTable::~SymbolTable() = default;
+
+void SymbolTable::read_segments()
+{
+    std::size_t count = 0;
+    elf_getphdrnum(file_->elf(), &count);
+    const Elf64_Phdr* headers = elf64_getphdr(file_->elf());
+    for (std::size_t i = 0; headers != nullptr && i < count; ++i) {
+        if (headers[i].p_type == PT_LOAD) {
+            segments_.push_back({headers[i].p_vaddr, headers[i].p_offset, headers[i].p_filesz});
+        } else if (headers[i].p_type == PT_GNU_EH_FRAME) {
+            unwind_header_ = headers[i].p_vaddr;
+        }
+    }
+}
+
+void SymbolTable::read_build_id()
+{
+    Elf* elf = file_->elf();
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+        const Elf64_Shdr* header = elf64_getshdr(section);
+        if (header == nullptr || header->sh_type != SHT_NOTE) {
+            continue;
+        }
+        Elf_Data* data = elf_getdata(section, nullptr);
+        GElf_Nhdr note;
+        std::size_t name = 0;
+        std::size_t text = 0;
+        for (std::size_t at = 0; data != nullptr && (at = gelf_getnote(data, at, &note, &name, &text)) != 0;) {
+            const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
+            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(bytes + name, "GNU", 4) == 0) {
+                build_id_ = fmt::format("{:02x}", fmt::join(bytes + text, bytes + text + note.n_descsz, ""));
+                return;
+            }
+        }
+    }
+}
+
+bool SymbolTable::read_symbols(const File& file, std::uint32_t section_type)
+{
+    Elf* elf = file.elf();
+    for (Elf_Scn* section = elf == nullptr ? nullptr : elf_nextscn(elf, nullptr); section != nullptr;
+         section = elf_nextscn(elf, section)) {
+        const Elf64_Shdr* header = elf64_getshdr(section);
+        if (header == nullptr || header->sh_type != section_type) {
+            continue;
+        }
+        const Elf_Data* data = elf_getdata(section, nullptr);
+        Elf_Scn* names = elf_getscn(elf, header->sh_link);
+        const Elf_Data* text = names == nullptr ? nullptr : elf_getdata(names, nullptr);
+        if (data == nullptr || text == nullptr || text->d_size == 0 ||
+            static_cast<const char*>(text->d_buf)[text->d_size - 1] != '\0') {
+            continue;
+        }
+        const std::span table(static_cast<const Elf64_Sym*>(data->d_buf), data->d_size / sizeof(Elf64_Sym));
+        const std::vector<std::uint64_t> ends = section_ends(elf);
+        for (const Elf64_Sym& symbol : table) {
+            const char* name =
+                symbol.st_name < text->d_size ? static_cast<const char*>(text->d_buf) + symbol.st_name : "";
+            if (is_function(symbol, name)) {
+                const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
+                symbols_.push_back(
+                    {symbol.st_value, symbol.st_value + symbol.st_size, limit, name, preference(symbol, name)});
+            }
+        }
+    }
+    return !symbols_.empty();
+}
+
+void SymbolTable::finish_symbols()
+{
+    std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+        if (a.start != b.start || a.rank != b.rank) {
+            return std::pair(a.start, a.rank) < std::pair(b.start, b.rank);
+        }
+        return std::strcmp(a.name, b.name) < 0;
+    });
+    const auto same_start = [](const Symbol& a, const Symbol& b) { return a.start == b.start; };
+    symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same_start), symbols_.end());
+    reach_.reserve(symbols_.size());
+    std::uint64_t reach = 0;
+    for (const Symbol& symbol : symbols_) {
+        reach_.push_back(reach = std::max(reach, symbol.end));
+    }
+}
+
+std::optional<std::uint64_t> SymbolTable::address_of(std::uint64_t offset) const
+{
+    for (const Segment& segment : segments_) {
+        if (offset >= segment.offset && offset - segment.offset < segment.size) {
+            return segment.address + (offset - segment.offset);
+        }
+    }
+    return std::nullopt;
+}
+
+const SymbolTable::Symbol* SymbolTable::symbol_at(std::uint64_t address) const
+{
+    const auto behind = std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                                         [](std::uint64_t a, const Symbol& s) { return a < s.start; });
+    for (auto index = behind - symbols_.begin() - 1; index >= 0 && reach_[index] > address; --index) {
+        if (symbols_[index].end > address) {
+            return &symbols_[index];
+        }
+    }
+    if (behind == symbols_.begin()) {
+        return nullptr;
+    }
+    const Symbol& before = *(behind - 1);
+    return before.end == before.start && address < before.limit ? &before : nullptr;
+}
+
+std::optional<FoundFunction> SymbolTable::find(std::uint64_t address) const
+{
+    const Symbol* symbol = symbol_at(address);
+    const bool sized = symbol != nullptr && symbol->end > symbol->start;
+    if (sized) {
+        return FoundFunction{symbol->start, std::string(source_name(symbol->name)), true};
+    }
+    const std::optional<AddressRange> frame = unwind_.find(address);
+    // A symbol without a size ends at the latest where the next function begins.
+    if (symbol != nullptr && (!frame || frame->start <= symbol->start)) {
+        return FoundFunction{symbol->start, std::string(source_name(symbol->name)), true};
+    }
+    if (frame) {
+        return FoundFunction{frame->start, fmt::format("{}+{:#x}", base_name_, frame->start), false};
+    }
+    return std::nullopt;
+}
+
+std::string demangle(const std::string& name)
+{
+    int status = 0;
+    char* text = name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
+    if (text == nullptr) {
+        return name;
+    }
+    std::string result = text;
+    std::free(text);
+    return result;
+}
+
+}  // namespace critpath::archive

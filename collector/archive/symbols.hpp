@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the functions of one ELF binary by address: from its symbol table, that of its separate debug file, its
+// dynamic symbols, or, where none of them covers an address, from the unwind information.
+#pragma once
+
+#include "collector/archive/unwind_table.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct Elf;
+
+namespace critpath::archive
+{
+
+/// A function as found at an address.
+struct FoundFunction {
+    std::uint64_t start = 0;
+    std::string name;  // as in the symbol table, or "<module>+0x<start>"
+    bool has_symbol = false;
+};
+
+class SymbolTable
+{
+public:
+    /// Reads the file; never throws for a file that is missing or no ELF binary: it then knows no function.
+    explicit SymbolTable(const std::string& path);
+    ~SymbolTable();
+    SymbolTable(const SymbolTable&) = delete;
+    SymbolTable& operator=(const SymbolTable&) = delete;
+
+    /// Where byte `offset` of the file is in the binary's own (virtual) addresses.
+    [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
+
+    [[nodiscard]] std::optional<FoundFunction> find(std::uint64_t address) const;
+
+    /// In hex; empty if there is none.
+    [[nodiscard]] const std::string& build_id() const { return build_id_; }
+
+private:
+    struct Symbol {
+        std::uint64_t start;
+        std::uint64_t end;    // == start: size unknown, reaches to the next symbol or to `limit`
+        std::uint64_t limit;  // end of its section
+        const char* name;
+        std::uint32_t rank;  // of several names for one address the smallest is used
+    };
+    class File;
+
+    void read_segments();
+    void read_build_id();
+    bool read_symbols(const File& file, std::uint32_t section_type);
+    void finish_symbols();
+    [[nodiscard]] const Symbol* symbol_at(std::uint64_t address) const;
+
+    std::string base_name_;
+    std::unique_ptr<File> file_;
+    std::unique_ptr<File> debug_file_;
+    std::vector<Segment> segments_;
+    std::vector<Symbol> symbols_;       // by start, one an address
+    std::vector<std::uint64_t> reach_;  // greatest end of the symbols up to this one
+    std::uint64_t unwind_header_ = 0;
+    UnwindTable unwind_;
+    std::string build_id_;
+};
+
+/// As a programmer would write it.
+std::string demangle(const std::string& name);
+
+}  // namespace critpath::archive

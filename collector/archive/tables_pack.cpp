@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Tables as bytes; see tables.hpp.
+#include "collector/archive/pack.hpp"
+#include "collector/archive/tables.hpp"
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+void write(Packer& out, const StringEntry& e)
+{
+    out << e.key << e.text;
+}
+
+void write(Packer& out, const ModuleEntry& e)
+{
+    out << e.key << e.path << e.build_id;
+}
+
+void write(Packer& out, const RegionEntry& e)
+{
+    out << e.key << e.function << e.canonical_name << e.module;
+}
+
+void write(Packer& out, const ContextEntry& e)
+{
+    out << e.key << e.region << e.parent << e.depth;
+}
+
+void write(Packer& out, const CommunicatorEntry& e)
+{
+    out << e.key << e.parent << e.kind << static_cast<std::uint64_t>(e.sides.size());
+    for (const otf2::RankList& side : e.sides) {
+        out << static_cast<std::uint64_t>(side.size());
+        for (const otf2::RankRun& run : side) {
+            out << run;
+        }
+    }
+}
+
+void write(Packer& out, const GeneratorEntry& e)
+{
+    out << e.key << e.event << e.period;
+}
+
+void write(Packer& out, std::uint32_t number)
+{
+    out << number;
+}
+
+void read(Unpacker& in, StringEntry& e)
+{
+    in >> e.key >> e.text;
+}
+
+void read(Unpacker& in, ModuleEntry& e)
+{
+    in >> e.key >> e.path >> e.build_id;
+}
+
+void read(Unpacker& in, RegionEntry& e)
+{
+    in >> e.key >> e.function >> e.canonical_name >> e.module;
+}
+
+void read(Unpacker& in, ContextEntry& e)
+{
+    in >> e.key >> e.region >> e.parent >> e.depth;
+}
+
+void read(Unpacker& in, CommunicatorEntry& e)
+{
+    in >> e.key >> e.parent >> e.kind;
+    e.sides.resize(in.length());
+    for (otf2::RankList& side : e.sides) {
+        side.resize(in.length());
+        for (otf2::RankRun& run : side) {
+            in >> run;
+        }
+    }
+}
+
+void read(Unpacker& in, GeneratorEntry& e)
+{
+    in >> e.key >> e.event >> e.period;
+}
+
+void read(Unpacker& in, std::uint32_t& number)
+{
+    in >> number;
+}
+
+template <class Entry>
+void write_table(Packer& out, const std::vector<Entry>& table)
+{
+    out << static_cast<std::uint64_t>(table.size());
+    for (const Entry& entry : table) {
+        write(out, entry);
+    }
+}
+
+template <class Entry>
+void read_table(Unpacker& in, std::vector<Entry>& table)
+{
+    table.resize(in.length());
+    for (Entry& entry : table) {
+        read(in, entry);
+    }
+}
+
+template <class Set>
+std::vector<std::byte> pack_set(const Set& set)
+{
+    Packer out;
+    write_table(out, set.strings);
+    write_table(out, set.modules);
+    write_table(out, set.regions);
+    write_table(out, set.contexts);
+    write_table(out, set.communicators);
+    write_table(out, set.generators);
+    return out.take();
+}
+
+template <class Set>
+Set unpack_set(std::span<const std::byte> bytes)
+{
+    Unpacker in(bytes);
+    Set set;
+    read_table(in, set.strings);
+    read_table(in, set.modules);
+    read_table(in, set.regions);
+    read_table(in, set.contexts);
+    read_table(in, set.communicators);
+    read_table(in, set.generators);
+    return set;
+}
+
+}  // namespace
+
+std::vector<std::byte> pack(const Tables& tables)
+{
+    return pack_set(tables);
+}
+
+std::vector<std::byte> pack(const Numbers& numbers)
+{
+    return pack_set(numbers);
+}
+
+Tables unpack_tables(std::span<const std::byte> bytes)
+{
+    return unpack_set<Tables>(bytes);
+}
+
+Numbers unpack_numbers(std::span<const std::byte> bytes)
+{
+    return unpack_set<Numbers>(bytes);
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// cpcollect: checks everything that can be checked before the run, tells the preload library what to do, and becomes
+// the application. There is no supervisor, so the exit code and the signals are the application's own.
+#include "collector/launcher/application.hpp"
+#include "collector/launcher/environment.hpp"
+#include "collector/launcher/options.hpp"
+#include "collector/launcher/preload.hpp"
+#include "collector/launcher/trace_directory.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+namespace critpath::launcher
+{
+namespace
+{
+
+/// All ranks mostly fail for the same reason. Rank 0 says it, and the job ends. Who is still alive a little later has a
+/// reason of its own, or lives under a launcher that does not end jobs: then one process a node says it.
+void report(const ProcessPlace& place, const std::string& message)
+{
+    using namespace std::chrono_literals;
+    if (place.rank == 0) {
+        fmt::print(stderr, "cpcollect: {}\n", message);
+        return;
+    }
+    std::this_thread::sleep_for(2s);
+    if (place.rank_on_node == 0) {
+        std::array<char, 256> host{};
+        gethostname(host.data(), host.size() - 1);
+        fmt::print(stderr, "cpcollect: rank {} on {}: {}\n", place.rank, host.data(), message);
+    }
+}
+
+void print_config(const Options& options, const ProcessPlace& place)
+{
+    nlohmann::ordered_json config;
+    config["version"] = CRITPATH_VERSION;
+    config["application"] = options.application;
+    const std::string name = options.application.empty() ? "app" : base_name(options.application.front());
+    config["output"] = choose_directory(options.output, name, options.force).native();
+    config["force"] = options.force;
+    config["frequency"] = options.frequency;
+    config["buffer_mb"] = options.buffer_mb;
+    config["quiet"] = options.quiet;
+    config["rank"] = place.rank;
+    const Libraries libraries = find_libraries();
+    config["preload_library"] = libraries.preload.native();
+    config["archive_library"] = libraries.archive.native();
+    fmt::print("{}\n", config.dump(4, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+int execute(const std::string& path, const std::vector<std::string>& words)
+{
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (const std::string& word : words) {
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    }
+    arguments.push_back(nullptr);
+    execvp(path.c_str(), arguments.data());
+    return errno;
+}
+
+/// Returns only if the application could not be started.
+void become(const Options& options, const ProcessPlace& place)
+{
+    const std::string path = find_application(options.application.front(), place);
+    const Libraries libraries = find_libraries();
+    std::filesystem::path trace;
+    bool made = false;
+    if (place.rank == 0) {
+        trace = choose_directory(options.output, base_name(options.application.front()), options.force);
+        made = prepare_directory(trace, options.force);
+    }
+    set_environment(libraries, options, trace.native());
+    const int error = execute(path, options.application);
+    if (made) {
+        std::error_code ignored;
+        std::filesystem::remove(trace, ignored);
+    }
+    throw Unusable{error == ENOENT ? exit_not_found : exit_not_executable,
+                   fmt::format("{}: {}; {}", path, std::system_category().message(error),
+                               error == ENOENT ? "check the interpreter in its first line" : "check the file")};
+}
+
+int run(int argc, const char* const* argv, const ProcessPlace& place)
+{
+    try {
+        const Options options = parse_options(argc, argv);
+        if (options.print_config) {
+            print_config(options, place);
+            return static_cast<int>(ExitCode::Done);
+        }
+        if (options.application.empty()) {
+            fail(ExitCode::Usage,
+                 "no application given; usage: mpirun -n N cpcollect [options] ./app (see cpcollect --help)");
+        }
+        become(options, place);
+    } catch (const Unusable& unusable) {
+        report(place, unusable.message);
+        return unusable.exit_code;
+    } catch (const Failure& failure) {
+        report(place, failure.what());
+        return static_cast<int>(failure.code());
+    } catch (const std::exception& error) {
+        report(place, error.what());
+    }
+    return static_cast<int>(ExitCode::Failed);
+}
+
+}  // namespace
+}  // namespace critpath::launcher
+
+int main(int argc, char** argv)
+{
+    return critpath::launcher::run(argc, argv, critpath::launcher::find_place());
+}

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the command line of cpcollect: its options, their environment variables and the help text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace critpath::launcher
+{
+
+struct Options {
+    std::string output;  // empty: not given
+    bool force = false;
+    unsigned frequency = 997;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
+    unsigned long buffer_mb = 4096;
+    bool quiet = false;
+    bool print_config = false;
+    std::vector<std::string> application;  // with its arguments
+};
+
+/// Reads the command line up to the first word that is not an option: the rest is the application's. Prints and
+/// exits for --help and --version; throws Failure(Usage).
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace critpath::launcher

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/launcher/preload.hpp"
+
+#include "collector/launcher/environment.hpp"
+#include "formats/support/error.hpp"
+
+#include <cstdlib>
+#include <system_error>
+#include <vector>
+
+namespace critpath::launcher
+{
+namespace
+{
+
+namespace fs = std::filesystem;
+
+constexpr const char* preload_name = "libcritpath-preload.so";
+constexpr const char* archive_name = "libcritpath-archive.so";
+
+std::vector<fs::path> library_directories()
+{
+    const std::string given = environment_value("CRITPATH_LIBDIR");
+    if (!given.empty()) {
+        return {fs::absolute(given)};
+    }
+    const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+    return {prefix / "lib", prefix / CRITPATH_INSTALL_LIBDIR / "critpath", prefix / "lib" / "critpath"};
+}
+
+fs::path find_library_directory()
+{
+    const std::vector<fs::path> directories = library_directories();
+    std::string searched;
+    for (const fs::path& directory : directories) {
+        std::error_code ignored;
+        if (fs::exists(directory / preload_name, ignored)) {
+            return directory.lexically_normal();
+        }
+        searched += (searched.empty() ? "" : ", ") + directory.native();
+    }
+    fail(ExitCode::Failed, "{}: not found in {}; install critpath again, or set CRITPATH_LIBDIR", preload_name,
+         searched);
+}
+
+void set(const char* name, const std::string& value)
+{
+    if (setenv(name, value.c_str(), 1) != 0) {
+        throw_errno("environment variable {}", name);
+    }
+}
+
+}  // namespace
+
+Libraries find_libraries()
+{
+    const fs::path directory = find_library_directory();
+    Libraries libraries = {directory / preload_name, directory / archive_name};
+    if (libraries.preload.native().find_first_of(" \t:") != std::string::npos) {
+        fail(ExitCode::Failed,
+             "{}: LD_PRELOAD cannot hold a path with spaces or colons; install critpath elsewhere, or "
+             "point CRITPATH_LIBDIR to a link without them",
+             libraries.preload.native());
+    }
+    return libraries;
+}
+
+void set_environment(const Libraries& libraries, const Options& options, const std::string& trace)
+{
+    const char* original = std::getenv("LD_PRELOAD");
+    if (original != nullptr) {
+        set("CRITPATH_ORIGINAL_LD_PRELOAD", original);
+    } else {
+        unsetenv("CRITPATH_ORIGINAL_LD_PRELOAD");
+    }
+    const std::string others = environment_value("LD_PRELOAD");
+    set("LD_PRELOAD", libraries.preload.native() + (others.empty() ? "" : ":" + others));
+    set("CRITPATH_ARCHIVE_LIBRARY", libraries.archive);
+    set("CRITPATH_FREQUENCY", std::to_string(options.frequency));
+    set("CRITPATH_BUFFER_MB", std::to_string(options.buffer_mb));
+    set("CRITPATH_QUIET", options.quiet ? "1" : "0");
+    if (trace.empty()) {
+        unsetenv("CRITPATH_TRACE");
+        unsetenv("CRITPATH_TRACE_OWNER");
+    } else {
+        set("CRITPATH_TRACE", trace);
+        set("CRITPATH_TRACE_OWNER", "1");
+    }
+}
+
+}  // namespace critpath::launcher

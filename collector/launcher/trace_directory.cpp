@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/launcher/trace_directory.hpp"
+
+#include "collector/launcher/environment.hpp"
+#include "formats/support/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+#include <system_error>
+
+#include <unistd.h>
+
+namespace critpath::launcher
+{
+namespace
+{
+
+namespace fs = std::filesystem;
+
+bool begins_with(std::string_view text, std::string_view beginning)
+{
+    return text.substr(0, beginning.size()) == beginning;
+}
+
+bool ends_with(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::string date_and_time()
+{
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+    return text.data();
+}
+
+bool is_there(const fs::path& path)
+{
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// First entry of a directory that no run of ours puts there; empty if all are ours.
+std::string foreign_entry(const fs::path& directory)
+{
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+        std::string name = entry.path().filename();
+        if (name != "traces" && !begins_with(name, "traces.") && name != "spool" && name != "critpath") {
+            return name;
+        }
+    }
+    const fs::path spool = directory / "spool";
+    if (fs::is_directory(spool)) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
+            const std::string name = entry.path().filename();
+            if (!ends_with(name, ".calls") && !ends_with(name, ".samples") && !ends_with(name, ".maps")) {
+                return "spool/" + name;
+            }
+        }
+    }
+    return {};
+}
+
+void require_trace(const fs::path& directory)
+{
+    if (!is_there(directory / "traces.otf2") && !is_there(directory / "spool")) {
+        fail(ExitCode::Usage, "{}: is not a trace, so --force does not touch it; choose another directory with -o",
+             directory.native());
+    }
+    const std::string foreign = foreign_entry(directory);
+    if (!foreign.empty()) {
+        fail(ExitCode::Usage,
+             "{}: holds {}, which is not part of a trace, so --force does not touch it; choose another "
+             "directory with -o",
+             directory.native(), foreign);
+    }
+}
+
+/// Removes what is in the directory, not the directory: it may be a link, or have permissions that somebody chose.
+void empty_directory(const fs::path& directory)
+{
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+        fs::remove_all(entry.path());
+    }
+}
+
+void require_writable(const fs::path& directory)
+{
+    if (access(directory.c_str(), W_OK | X_OK) != 0) {
+        fail(ExitCode::Usage, "{}: {}; choose another directory with -o", directory.native(), std::strerror(errno));
+    }
+}
+
+bool prepare(const fs::path& directory, bool force)
+{
+    if (!is_there(directory)) {
+        fs::create_directories(directory);
+        require_writable(directory);
+        return true;
+    }
+    if (!fs::is_directory(directory)) {
+        fail(ExitCode::Usage, "{}: is not a directory; choose another name with -o", directory.native());
+    }
+    require_writable(directory);
+    if (!fs::is_empty(directory)) {
+        if (!force) {
+            fail(ExitCode::Usage, "{}: exists already; overwrite it with --force, or choose another directory with -o",
+                 directory.native());
+        }
+        require_trace(directory);
+        empty_directory(directory);
+    }
+    return false;
+}
+
+}  // namespace
+
+fs::path choose_directory(const std::string& output, const std::string& application, bool force)
+{
+    if (!output.empty()) {
+        return fs::absolute(output).lexically_normal();
+    }
+    const std::string job = find_job();
+    const std::string name = "cp-" + as_file_name(application) + "-" + (job.empty() ? date_and_time() : job);
+    fs::path directory = fs::absolute(name);
+    for (int run = 2; !force && is_there(directory); ++run) {
+        directory = fs::absolute(name + "." + std::to_string(run));
+    }
+    return directory;
+}
+
+bool prepare_directory(const fs::path& directory, bool force)
+{
+    try {
+        return prepare(directory, force);
+    } catch (const fs::filesystem_error& error) {
+        fail(ExitCode::Usage, "{}: {}; choose another directory with -o", directory.native(), error.code().message());
+    }
+}
+
+}  // namespace critpath::launcher

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the directory of a trace before the run: its name, that it is new or may be overwritten, and that it can be
+// written to. Only one process of a job uses this.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace critpath::launcher
+{
+
+/// Absolute path of the directory that will be used: `output` if it is given. Otherwise cp-<application>-<job>, or the
+/// date and time outside of jobs; a job's further runs get .2, .3 ..., unless `force`.
+std::filesystem::path choose_directory(const std::string& output, const std::string& application, bool force);
+
+/// Makes the directory, or empties the trace that it holds if `force`. Throws Failure(Usage). Nothing is removed from
+/// directories that hold anything but a trace. Returns true if the directory was made here.
+bool prepare_directory(const std::filesystem::path& directory, bool force);
+
+}  // namespace critpath::launcher

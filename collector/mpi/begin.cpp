@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the beginning of a recording (lifecycle.hpp).
+#include "collector/mpi/clock.hpp"
+#include "collector/mpi/files.hpp"
+#include "collector/mpi/lifecycle.hpp"
+#include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/process.hpp"
+#include "collector/mpi/thread.hpp"
+#include "collector/sampling/sampling.hpp"
+#include "formats/functions/functions.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace critpath::preload
+{
+
+namespace
+{
+
+// A communicator of our own. Not a duplicate: that would run the application's attribute callbacks.
+bool make_communicator()
+{
+    if (pmpi.Comm_split(handles.comm_world, 0, process.rank, &process.comm) != MPI_SUCCESS) {
+        return false;
+    }
+    return pmpi.Comm_set_errhandler(process.comm, handles.errors_return) == MPI_SUCCESS &&
+           pmpi.Comm_group(handles.comm_world, &process.world_group) == MPI_SUCCESS;
+}
+
+// The directory that rank 0 was given becomes everybody's. An empty one says that rank 0 has refused.
+void share_trace()
+{
+    char* trace = process.settings.trace;
+    if (pmpi.Bcast(trace, PATH_MAX, handles.type_byte, 0, process.comm) != MPI_SUCCESS) {
+        trace[0] = '\0';
+    }
+}
+
+// On rank 0. One recording a directory: `spool` and the archive are made once.
+void make_spool_directory()
+{
+    char* trace = process.settings.trace;
+    if (trace[0] == '\0') {
+        say(Text()
+            << "cpcollect: CRITPATH_TRACE is not set, nothing will be recorded; start the application with cpcollect");
+        return;
+    }
+    const Text archive = Text() << trace << "/traces.otf2";
+    const Text spool = Text() << trace << "/spool";
+    const int error = access(archive.c_str(), F_OK) == 0 ? EEXIST : mkdir(spool.c_str(), 0777) != 0 ? errno : 0;
+    if (error == EEXIST) {
+        say(Text() << "cpcollect: " << trace << ": holds a recording already, nothing will be recorded; "
+                   << "record each MPI program with a cpcollect of its own");
+    } else if (error != 0) {
+        say(Text() << "cpcollect: " << spool.c_str() << ": " << error_text(error)
+                   << ", nothing will be recorded; choose a directory that can be written");
+    }
+    if (error != 0) {
+        trace[0] = '\0';
+    }
+}
+
+void fill_header()
+{
+    spool::SpoolHeader& header = process.header;
+    header.magic = spool::magic;
+    header.version = spool::version;
+    header.record_size = sizeof(spool::Record);
+    header.functions_hash = functions::table_hash();
+    header.rank = process.rank;
+    header.size = process.size;
+    header.clock_id = clock_id;
+    header.pid = process.pid;
+    header.process_start = process.start;
+    header.realtime = process.start_realtime;
+    gethostname(header.host, sizeof header.host - 1);
+    read_file("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id - 1);
+    header.boot_id[std::strcspn(header.boot_id, "\n")] = '\0';
+    read_file("/proc/self/cmdline", header.command, sizeof header.command - 2);
+}
+
+bool open_spool()
+{
+    const int error = open_main_thread();
+    if (error != 0) {
+        say(Text() << "cpcollect: " << process.spool << "/" << process.rank << ".0.calls: " << error_text(error)
+                   << ", nothing will be recorded; choose a directory that every rank can write, with room for it");
+    }
+    return error == 0;
+}
+
+}  // namespace
+
+bool agree(bool mine)
+{
+    const int value = mine ? 1 : 0;
+    int result = 0;
+    return pmpi.Allreduce(&value, &result, 1, handles.type_int, handles.op_min, process.comm) == MPI_SUCCESS &&
+           result != 0;
+}
+
+namespace
+{
+
+// Everything that may be refused, by this rank or by another.
+bool open_recording()
+{
+    int level = MPI_THREAD_SINGLE;
+    if (!resolve_mpi() || pmpi.Query_thread(&level) != MPI_SUCCESS ||
+        pmpi.Comm_rank(handles.comm_world, &process.rank) != MPI_SUCCESS ||
+        pmpi.Comm_size(handles.comm_world, &process.size) != MPI_SUCCESS || !make_communicator()) {
+        say(Text() << "cpcollect: the MPI library refused to be asked, nothing will be recorded; "
+                   << "rebuild critpath with the MPI library that the application uses");
+        return false;
+    }
+    process.threads_in_mpi = level == MPI_THREAD_MULTIPLE;
+    process.requests.set_shared_handle(handles.shared_request);
+    if (process.rank == 0) {
+        make_spool_directory();
+    }
+    share_trace();
+    if (process.settings.trace[0] == '\0') {
+        return false;
+    }
+    const Text spool = Text() << process.settings.trace << "/spool";
+    std::memcpy(process.spool, spool.c_str(), spool.size() + 1);
+    fill_header();
+    if (agree(open_spool())) {
+        return true;
+    }
+    close_threads();
+    remove_spool_files();
+    pmpi.Barrier(process.comm);
+    if (process.rank == 0) {
+        remove_spool_directory();
+    }
+    return false;
+}
+
+}  // namespace
+
+void begin_recording()
+{
+    process.is_mpi = true;
+    process.phase = Phase::Off;
+    if (!open_recording()) {
+        sampling::finish();
+        process.sampling = false;
+        return;
+    }
+    copy_maps();
+    sampling::open_files(process.spool, process.header);
+    Thread* thread = attach_thread();
+    if (thread != nullptr) {
+        process.communicators.start(thread->spool);
+    }
+    process.phase = Phase::Recording;
+}
+
+}  // namespace critpath::preload

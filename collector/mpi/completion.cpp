@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/mpi/completion.hpp"
+
+namespace critpath::preload
+{
+
+namespace
+{
+
+// What is reported of a request that has finished.
+Completion describe(const Request& request, const MPI_Status& status)
+{
+    Completion item = {request.id,
+                       request.bytes,
+                       request.peer,
+                       request.tag,
+                       request.comm,
+                       request.flags,
+                       static_cast<std::uint8_t>(request.mode)};
+    if (request.cancelled) {
+        int cancelled = 0;
+        if (pmpi.Test_cancelled(&status, &cancelled) == MPI_SUCCESS && cancelled != 0) {
+            item.flags |= spool::flag_cancelled;
+            item.bytes = 0;
+            return item;
+        }
+    }
+    if ((request.flags & spool::flag_receive) != 0) {
+        item.peer = status.MPI_SOURCE;
+        item.tag = status.MPI_TAG;
+        item.bytes = bytes_in(status);
+    }
+    return item;
+}
+
+}  // namespace
+
+void Completions::finished(MPI_Request handle, const MPI_Request* location, const MPI_Status& status, int result)
+{
+    if (handle == handles.request_null) {
+        return;
+    }
+    Request request;
+    {
+        const TableLock lock;
+        const Requests::Index index = process.requests.find(key_of(handle), location);
+        if (index == Requests::none || !process.requests.at(index).active) {
+            return;
+        }
+        request = process.requests.at(index);
+        if (request.persistent) {
+            process.requests.at(index).active = false;
+            process.requests.at(index).cancelled = false;
+        } else {
+            process.requests.erase(index);
+        }
+    }
+    if (received(result) && (request.flags & spool::flag_null_peer) == 0) {
+        add(describe(request, status));
+    }
+}
+
+void Completions::started(MPI_Request handle, const MPI_Request* location)
+{
+    const TableLock lock;
+    const Requests::Index index = process.requests.find(key_of(handle), location);
+    if (index == Requests::none) {
+        return;
+    }
+    Request& request = process.requests.at(index);
+    request.id = process.requests.next_id();
+    request.active = true;
+    if ((request.flags & spool::flag_null_peer) == 0) {
+        add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
+             static_cast<std::uint8_t>(request.mode)});
+    }
+}
+
+void Completions::write(Call& call) const
+{
+    call.write(size_);
+    for (std::uint32_t i = 0; i < size_;) {
+        spool::CompletionsRecord record{};
+        record.kind = spool::RecordKind::Completions;
+        for (; record.slots < 2 && i < size_; ++i, ++record.slots) {
+            const int slot = record.slots;
+            record.flags[slot] = items_[i].flags;
+            record.mode[slot] = items_[i].mode;
+            record.request[slot] = items_[i].request;
+            record.bytes[slot] = items_[i].bytes;
+            record.peer[slot] = items_[i].peer;
+            record.tag[slot] = items_[i].tag;
+            record.comm[slot] = items_[i].comm;
+        }
+        call.thread().spool.append(record);
+    }
+    call.write_pause();
+}
+
+}  // namespace critpath::preload

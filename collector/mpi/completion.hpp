@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the Wait* and Test* wrappers share: keeping the handles that MPI is about to overwrite, standing in for
+// ignored statuses, and turning finished requests into Completions records.
+#pragma once
+
+#include "collector/mpi/record_calls.hpp"
+
+#include <cstring>
+
+namespace critpath::preload
+{
+
+/// One finished (or started) request, ready for a slot of a CompletionsRecord.
+struct Completion {
+    std::uint64_t request;
+    std::uint64_t bytes;
+    std::int32_t peer;
+    std::int32_t tag;
+    std::int32_t comm;
+    std::uint8_t flags;
+    std::uint8_t mode;
+};
+
+/// The finished requests of one call, in the order of the application's array.
+class Completions
+{
+public:
+    Completions(Thread& thread, int capacity)
+        : items_(thread.completions.room<Completion>(static_cast<std::size_t>(capacity > 0 ? capacity : 1)))
+    {
+    }
+
+    /// `handle`, which was in the application's `location` before the call, is finished with `status`, and `result`
+    /// says how. The request is forgotten, or, if it is persistent, inactive. Requests that are not ours are skipped.
+    void finished(MPI_Request handle, const MPI_Request* location, const MPI_Status& status, int result);
+
+    /// A persistent request has started: a new post.
+    void started(MPI_Request handle, const MPI_Request* location);
+
+    /// Appends the record of the call and the completions.
+    void write(Call& call) const;
+
+private:
+    void add(const Completion& item)
+    {
+        if (items_ != nullptr) {
+            items_[size_++] = item;
+        }
+    }
+
+    Completion* items_;
+    std::uint32_t size_ = 0;
+};
+
+/// The application's request array as it was before the call. Null if the array is empty or there is no memory; then
+/// nothing that finishes is recorded.
+class SavedHandles
+{
+public:
+    SavedHandles(Call& call, int count, const MPI_Request* requests)
+    {
+        if (!call.recorded() || count <= 0 || requests == nullptr) {
+            return;
+        }
+        copy_ = call.thread().handles.room<MPI_Request>(static_cast<std::size_t>(count));
+        if (copy_ != nullptr) {
+            std::memcpy(copy_, requests,
+                        static_cast<std::size_t>(count) * sizeof(MPI_Request));  // NOLINT: a handle may be a pointer
+            size_ = count;
+        }
+    }
+    [[nodiscard]] int size() const { return size_; }
+    MPI_Request operator[](int i) const { return copy_[i]; }
+    [[nodiscard]] bool has(int i) const { return i >= 0 && i < size_; }
+
+private:
+    MPI_Request* copy_ = nullptr;
+    int size_ = 0;
+};
+
+/// As OwnStatus, for an array.
+class OwnStatuses
+{
+public:
+    OwnStatuses(Call& call, int count, MPI_Status* theirs) : used_(theirs)
+    {
+        if (call.recorded() && count > 0 && theirs == MPI_STATUSES_IGNORE) {
+            used_ = call.thread().statuses.room<MPI_Status>(static_cast<std::size_t>(count));
+        }
+    }
+    MPI_Status* get() { return used_; }
+
+private:
+    MPI_Status* used_;
+};
+
+}  // namespace critpath::preload

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the end of a recording (lifecycle.hpp).
+#include "collector/archive/archive.h"
+#include "collector/mpi/files.hpp"
+#include "collector/mpi/lifecycle.hpp"
+#include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/process.hpp"
+#include "collector/mpi/thread.hpp"
+#include "collector/sampling/sampling.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace critpath::preload
+{
+
+namespace
+{
+
+constexpr char archive_library[] = "libcritpath-archive.so";
+
+using WriteArchive = decltype(&critpath_archive_write);
+
+// The archive library as the launcher named it, or beside this one.
+Text archive_path()
+{
+    Text path;
+    Dl_info here;
+    if (process.settings.archive[0] != '\0') {
+        path << process.settings.archive;
+    } else if (dladdr(reinterpret_cast<void*>(&end_recording), &here) != 0 && here.dli_fname != nullptr) {
+        char directory[PATH_MAX] = {};
+        std::strncpy(directory, here.dli_fname, sizeof directory - 1);
+        char* slash = std::strrchr(directory, '/');
+        if (slash != nullptr) {
+            slash[1] = '\0';
+            path << directory;
+        }
+        path << archive_library;
+    } else {
+        path << archive_library;
+    }
+    return path;
+}
+
+WriteArchive load_archive_library()
+{
+    void* library = dlopen(archive_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* function = library == nullptr ? nullptr : dlsym(library, CRITPATH_ARCHIVE_SYMBOL);
+    if (function == nullptr) {
+        const char* error = dlerror();
+        say(Text() << "cpcollect: rank " << process.rank << ": the archive cannot be written: "
+                   << (error == nullptr ? archive_path().c_str() : error) << "; check the installation of critpath");
+    }
+    return reinterpret_cast<WriteArchive>(function);
+}
+
+void say_kept()
+{
+    say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; next: cpcollect recover "
+               << process.settings.trace);
+}
+
+Text& operator<<(Text& text, double size)  // in bytes
+{
+    constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (size >= 1024 && unit < 4) {
+        size /= 1024;
+        ++unit;
+    }
+    const auto tenths = static_cast<std::uint64_t>(size * 10);
+    text << tenths / 10;
+    if (unit > 0) {
+        text << "." << tenths % 10;
+    }
+    return text << " " << units[unit];
+}
+
+// Relative to the current directory where that is shorter to type.
+const char* short_trace()
+{
+    static char cwd[PATH_MAX];
+    const char* trace = process.settings.trace;
+    if (getcwd(cwd, sizeof cwd) == nullptr) {
+        return trace;
+    }
+    const std::size_t length = std::strlen(cwd);
+    const bool below = std::strncmp(trace, cwd, length) == 0 && trace[length] == '/' && trace[length + 1] != '\0';
+    return below ? trace + length + 1 : trace;
+}
+
+void explain_missing_samples(int error)
+{
+    char explanation[512] = {};
+    sampling::explain_refusal(error, explanation, sizeof explanation);
+    say(Text() << "cpcollect: no samples: " << explanation);
+}
+
+void summarise(const critpath_archive_summary& summary, int sampling_error)
+{
+    if (process.settings.quiet) {
+        return;
+    }
+    const char* trace = short_trace();
+    Text line;
+    line << "cpcollect: " << process.size << " ranks, " << summary.calls << " calls, " << summary.samples
+         << " samples, " << static_cast<double>(summary.bytes);
+    line << " in " << trace;
+    say(line);
+    if (sampling_error != 0) {
+        explain_missing_samples(sampling_error);
+    }
+    if (summary.lost_records > 0) {
+        say(Text()
+            << "cpcollect: " << summary.lost_records << " records did not fit in " << process.settings.buffer_mb
+            << " MiB a thread, or on the disk; the analysis ends where they begin: give more room, or record less");
+    }
+    if (summary.lost_samples > 0) {
+        say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
+    }
+    say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << trace);
+}
+
+// The first error that a rank had with sampling, 0 if none had.
+int worst_sampling_error()
+{
+    const int mine = process.sampling ? sampling::refused() : 0;
+    int worst = 0;
+    pmpi.Allreduce(&mine, &worst, 1, handles.type_int, handles.op_max, process.comm);
+    return worst;
+}
+
+bool write_archive(critpath_archive_summary& summary)
+{
+    const WriteArchive write = load_archive_library();
+    if (!agree(write != nullptr)) {
+        return false;
+    }
+    const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, process.size};
+    const bool written = write(&request, process.comm, &summary) == 0;
+    if (!written && process.rank == 0) {
+        say(Text() << "cpcollect: " << (summary.error[0] != '\0' ? summary.error : "the archive could not be written"));
+    }
+    return written;
+}
+
+}  // namespace
+
+void end_recording()
+{
+    if (process.phase != Phase::Recording) {
+        return;
+    }
+    process.phase = Phase::Off;
+    close_threads();
+    sampling::finish();
+    copy_maps();
+    const int sampling_error = worst_sampling_error();
+    static critpath_archive_summary summary;
+    if (write_archive(summary)) {
+        remove_spool_files();
+        pmpi.Barrier(process.comm);
+        if (process.rank == 0) {
+            remove_spool_directory();
+            summarise(summary, sampling_error);
+        }
+    } else if (process.rank == 0) {
+        say_kept();
+    }
+    pmpi.Group_free(&process.world_group);
+    pmpi.Comm_free(&process.comm);
+}
+
+void end_of_process()
+{
+    const Settings& settings = process.settings;
+    if (process.phase == Phase::Recording) {
+        process.phase = Phase::Off;
+        close_threads();
+        sampling::finish();
+        if (process.rank == 0 && !settings.quiet) {
+            say(Text() << "cpcollect: the application ended without MPI_Finalize");
+            say_kept();
+        }
+        return;
+    }
+    if (process.phase == Phase::Loaded) {
+        if (process.sampling) {
+            sampling::finish();
+        }
+        // Only an empty directory can be removed: if something that this program started was recorded, all is well.
+        if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0 && !settings.quiet) {
+            say(Text() << "cpcollect: " << program_invocation_name
+                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself");
+        }
+    }
+}
+
+}  // namespace critpath::preload

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the way into the MPI library: pointers to its PMPI functions and its predefined handles, looked up at run time.
+// The preload library is not linked to MPI, because it is also loaded into programs without MPI (a shell that starts
+// the application) and into programs that load MPI late and privately (Python with mpi4py).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace critpath::preload
+{
+
+/// A pointer for each function that is wrapped (pmpi.inc, generated) or that the wrappers use themselves. The
+/// pointers are never null: before the library is found they lead to the search, and a function that was not found
+/// says so and returns MPI_ERR_OTHER.
+struct Pmpi {
+#define CRITPATH_PMPI(name) decltype(&PMPI_##name) name;  // NOLINT(bugprone-macro-parentheses)
+#include "pmpi.inc"
+#undef CRITPATH_PMPI
+};
+extern Pmpi pmpi;
+
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define CRITPATH_HANDLES(X)                                                                                            \
+    X(MPI_Comm, comm_null, MPI_COMM_NULL, ompi_mpi_comm_null)                                                          \
+    X(MPI_Comm, comm_world, MPI_COMM_WORLD, ompi_mpi_comm_world)                                                       \
+    X(MPI_Comm, comm_self, MPI_COMM_SELF, ompi_mpi_comm_self)                                                          \
+    X(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)                                                  \
+    X(MPI_Message, message_no_proc, MPI_MESSAGE_NO_PROC, ompi_message_no_proc)                                         \
+    X(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN, ompi_mpi_errors_return)                                        \
+    X(MPI_Datatype, type_byte, MPI_BYTE, ompi_mpi_byte)                                                                \
+    X(MPI_Datatype, type_int, MPI_INT, ompi_mpi_int)                                                                   \
+    X(MPI_Op, op_min, MPI_MIN, ompi_mpi_op_min)                                                                        \
+    X(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)
+
+/// MPI's predefined handles; in Open MPI the addresses of its data symbols.
+struct Handles {
+#define CRITPATH_HANDLE(type, member, constant, symbol) type member;
+    CRITPATH_HANDLES(CRITPATH_HANDLE)
+#undef CRITPATH_HANDLE
+    std::uint64_t shared_request;  // the handle that stands for any finished request (Open MPI), or 0
+};
+// NOLINTEND(bugprone-macro-parentheses)
+extern Handles handles;
+
+/// True if an MPI library is already loaded. Looks nothing else up.
+bool mpi_is_loaded();
+
+/// Looks everything up; later calls do nothing. Returns false, after a line on stderr, if there is no MPI library, or
+/// if one of its predefined handles is missing, so that nothing can be recorded.
+bool resolve_mpi();
+
+/// A handle as a number, whatever type the MPI library gives it.
+template <class Handle>
+std::uint64_t key_of(Handle handle)
+{
+    return (std::uint64_t)handle;  // NOLINT: a pointer in Open MPI, an integer elsewhere
+}
+
+}  // namespace critpath::preload

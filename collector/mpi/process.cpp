@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the time between loading and MPI_Init: reads what the launcher asked for, hides the collector from the
+// application's environment, starts sampling.
+#include "collector/mpi/process.hpp"
+
+#include "collector/mpi/clock.hpp"
+#include "collector/mpi/lifecycle.hpp"
+#include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/thread.hpp"
+#include "collector/sampling/sampling.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace critpath::preload
+{
+
+constinit Process process;
+
+namespace
+{
+
+constexpr char prefix[] = "CRITPATH_";
+constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
+constexpr char preload[] = "LD_PRELOAD=";
+constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
+
+bool begins_with(const char* text, const char* beginning)
+{
+    return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
+
+// Where the environment has `name`, or nullptr. Not getenv: shells bring one of their own, which does not work yet.
+char** find_variable(const char* name)
+{
+    const std::size_t length = std::strlen(name);
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') {
+            return variable;
+        }
+    }
+    return nullptr;
+}
+
+const char* value_of(const char* name)
+{
+    char** variable = find_variable(name);
+    return variable == nullptr ? nullptr : *variable + std::strlen(name) + 1;
+}
+
+void copy_setting(char (&to)[PATH_MAX], const char* name)
+{
+    const char* value = value_of(name);
+    if (value != nullptr && std::strlen(value) < sizeof to) {
+        std::strcpy(to, value);  // NOLINT(clang-analyzer-security.insecureAPI.strcpy): the length is checked
+    }
+}
+
+std::uint64_t number_setting(const char* name, std::uint64_t otherwise)
+{
+    const char* value = value_of(name);
+    return value == nullptr || *value == '\0' ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+// The launcher says "1" to the program that it starts. What that program starts inherits the number of its process
+// instead, so that only the program itself speaks for the run, also after exec.
+bool is_owner()
+{
+    static Text mine;
+    char** variable = find_variable(owner_name);
+    if (variable == nullptr) {
+        return false;
+    }
+    mine << owner_name << "=pid " << static_cast<std::uint64_t>(process.pid);
+    if (std::strcmp(value_of(owner_name), "1") == 0) {
+        *variable = const_cast<char*>(mine.c_str());
+        return true;
+    }
+    return std::strcmp(*variable, mine.c_str()) == 0;
+}
+
+void read_settings()
+{
+    Settings& settings = process.settings;
+    copy_setting(settings.trace, "CRITPATH_TRACE");
+    copy_setting(settings.archive, "CRITPATH_ARCHIVE_LIBRARY");
+    settings.frequency = static_cast<std::uint32_t>(number_setting("CRITPATH_FREQUENCY", 0));
+    settings.buffer_mb = number_setting("CRITPATH_BUFFER_MB", settings.buffer_mb);
+    settings.quiet = number_setting("CRITPATH_QUIET", 0) != 0;
+    settings.owner = is_owner();
+}
+
+// A child that was forked before MPI_Init may still become the MPI program; one that was forked later records nothing.
+void abandon_in_child()
+{
+    if (process.phase != Phase::Loaded) {
+        process.phase = Phase::Abandoned;
+    }
+    if (process.sampling) {
+        sampling::abandon_in_child();
+        process.sampling = false;
+    }
+    process.pid = getpid();
+    process.settings.owner = false;
+    abandon_threads();
+    process.lock = 0;
+}
+
+// After the libraries that the application is linked to, before its main().
+__attribute__((constructor)) void load()
+{
+    const OwnWork guard;
+    process.start = now();
+    process.start_realtime = nanoseconds(CLOCK_REALTIME);
+    process.pid = getpid();
+    process.stderr_copy = move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    read_settings();
+    start_threads();
+    pthread_atfork(nullptr, nullptr, abandon_in_child);
+    // A program without MPI may be a shell or an interpreter that starts the application: it keeps the environment.
+    if (mpi_is_loaded()) {
+        restore_environment();
+    }
+    if (process.settings.frequency > 0) {
+        process.sampling = true;
+        sampling::start_process({process.settings.frequency, clock_id});
+        sampling::start_thread(0);
+    }
+}
+
+__attribute__((destructor)) void unload()
+{
+    const OwnWork guard;
+    if (process.phase != Phase::Abandoned && process.pid == getpid()) {
+        end_of_process();
+    }
+}
+
+}  // namespace
+
+void say(const Text& line)
+{
+    const int fd = process.stderr_copy >= 0 ? process.stderr_copy : STDERR_FILENO;
+    Text text = line;
+    text << "\n";
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t written = write(fd, text.c_str() + done, text.size() - done);
+        if (written <= 0) {
+            return;
+        }
+        done += static_cast<std::size_t>(written);
+    }
+}
+
+void restore_environment()
+{
+    if (process.environment_restored) {
+        return;
+    }
+    process.environment_restored = true;
+    // CRITPATH_ORIGINAL_LD_PRELOAD=x ends in LD_PRELOAD=x, which takes the place of our LD_PRELOAD: nothing is
+    // allocated.
+    char* original = nullptr;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (begins_with(*variable, original_preload)) {
+            original = *variable + std::strlen(original_preload) - std::strlen(preload);
+        }
+    }
+    char** kept = environ;
+    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+        if (begins_with(*variable, prefix)) {
+            continue;
+        }
+        if (begins_with(*variable, preload)) {
+            if (original != nullptr) {
+                *kept++ = original;
+            }
+            continue;
+        }
+        *kept++ = *variable;
+    }
+    if (kept != nullptr) {
+        *kept = nullptr;
+    }
+}
+
+}  // namespace critpath::preload

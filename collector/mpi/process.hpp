@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the preload library knows about the process that it was loaded into: what the launcher asked for, when the
+// process began, its rank, whether it records.
+#pragma once
+
+#include "collector/mpi/communicators.hpp"
+#include "collector/mpi/requests.hpp"
+#include "collector/mpi/text.hpp"
+#include "formats/spool/record.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include <limits.h>
+#include <sys/types.h>
+
+namespace critpath::preload
+{
+
+/// What cpcollect asked for: CRITPATH_* in the environment.
+struct Settings {
+    char trace[PATH_MAX] = {};       // directory; only rank 0 needs it, MPI_Init gives it to the others
+    char archive[PATH_MAX] = {};     // archive library; empty: beside this library
+    std::uint32_t frequency = 0;     // samples a second and thread
+    std::uint64_t buffer_mb = 4096;  // of one thread's spool file
+    bool quiet = false;
+    bool owner = false;  // this process was started by the launcher that made the trace directory
+};
+
+enum class Phase : int {
+    Loaded,  // before MPI_Init
+    Recording,
+    Off,        // MPI_Init has said no, or MPI_Finalize is over
+    Abandoned,  // child of fork()
+};
+
+struct Process {
+    Settings settings;
+    std::atomic<Phase> phase = Phase::Loaded;
+    bool is_mpi = false;          // MPI_Init was called
+    bool threads_in_mpi = false;  // MPI_THREAD_MULTIPLE: the tables below need their lock
+    bool sampling = false;
+    bool environment_restored = false;
+    int rank = -1;
+    int size = 0;
+    int stderr_copy = -1;  // the stderr that the process had at start
+    pid_t pid = 0;
+    std::uint64_t start = 0;           // first moment of this library, in ns of clock_id
+    std::uint64_t start_realtime = 0;  // the same, in ns since the epoch
+    char spool[PATH_MAX] = {};
+    spool::SpoolHeader header = {};  // of a spool file of this process, without the thread's part
+    MPI_Comm comm{};                 // of the library, over all ranks
+    MPI_Group world_group{};
+    std::atomic<int> lock = 0;
+    Requests requests;
+    Communicators communicators;
+    HandleTable<spool::Record> messages;  // taken by MPI_Mprobe and MPI_Improbe: the record of the probe
+    std::uint64_t next_message = 1;
+};
+extern Process process;
+
+/// Holds the lock of the tables in `process`, if more than one thread may be in MPI.
+class TableLock
+{
+public:
+    TableLock()
+    {
+        if (process.threads_in_mpi) {
+            while (process.lock.exchange(1, std::memory_order_acquire) != 0) {
+                __builtin_ia32_pause();
+            }
+        }
+    }
+    ~TableLock()
+    {
+        if (process.threads_in_mpi) {
+            process.lock.store(0, std::memory_order_release);
+        }
+    }
+    TableLock(const TableLock&) = delete;
+    TableLock& operator=(const TableLock&) = delete;
+};
+
+/// One line on the stderr that the process had at start.
+void say(const Text& line);
+
+/// Removes every trace of the collector from `environ`, so that children see what the application was given.
+void restore_environment();
+
+}  // namespace critpath::preload

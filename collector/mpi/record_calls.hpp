@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the wrappers of each semantic class write down after the call (the table in formats/spool/record.hpp).
+#pragma once
+
+#include "collector/mpi/call.hpp"
+#include "collector/mpi/volume.hpp"
+
+namespace critpath::preload
+{
+
+inline constexpr int no_root = spool::root_none;
+
+/// The status that MPI fills: the application's, or our own where the application ignores it. Untouched calls
+/// (`needed` false) keep the application's pointer.
+class OwnStatus
+{
+public:
+    OwnStatus(MPI_Status* theirs, bool needed) : used_(needed && theirs == MPI_STATUS_IGNORE ? &own_ : theirs) {}
+    MPI_Status* get() { return used_; }
+
+private:
+    MPI_Status own_;
+    MPI_Status* used_;
+};
+
+/// A receive took a message, if only a part of it.
+inline bool received(int result)
+{
+    return result == MPI_SUCCESS || result == MPI_ERR_TRUNCATE;
+}
+
+/// Bytes of a message. MPI_BYTE because the receive's type may be freed, and because a type with an unequal signature
+/// on the other side would leave the count undefined.
+inline std::uint64_t bytes_in(const MPI_Status& status)
+{
+    MPI_Count bytes = 0;
+    const bool known = pmpi.Get_elements_x(&status, handles.type_byte, &bytes) == MPI_SUCCESS;
+    return known && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+/// Flags of a receive or probe, and `more`.
+inline std::uint8_t receive_flags(int source, int tag, int more = 0)
+{
+    return static_cast<std::uint8_t>(spool::flag_receive | more |
+                                     (source == MPI_ANY_SOURCE ? spool::flag_any_source : 0) |
+                                     (tag == MPI_ANY_TAG ? spool::flag_any_tag : 0));
+}
+
+inline functions::SendMode mode_of(const spool::Record& record)
+{
+    return functions::info(static_cast<FunctionId>(record.function)).mode;
+}
+
+/// Communicator and peer; sets flag_null_peer where no message can be told: MPI_PROC_NULL, unknown communicator.
+inline void set_peer(spool::Record& record, MPI_Comm comm, int peer)
+{
+    record.comm = process.communicators.id(comm);
+    record.peer = peer;
+    if (peer == MPI_PROC_NULL || record.comm < 0) {
+        record.flags |= spool::flag_null_peer;
+    }
+}
+
+/// The envelope from the status of a finished receive or probe.
+inline void set_envelope(spool::Record& record, const MPI_Status& status)
+{
+    record.peer = status.MPI_SOURCE;
+    record.tag = status.MPI_TAG;
+    record.bytes = bytes_in(status);
+}
+
+inline void record_send(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+{
+    if (result == MPI_SUCCESS) {
+        spool::Record& record = call.record();
+        set_peer(record, comm, dest);
+        record.tag = tag;
+        record.bytes = bytes_of(count, type);
+    }
+    call.write();
+}
+
+inline void record_receive(Call& call, int result, int source, int tag, MPI_Comm comm, const MPI_Status* status)
+{
+    if (received(result)) {
+        spool::Record& record = call.record();
+        record.flags = receive_flags(source, tag);
+        set_peer(record, comm, source);
+        if (source != MPI_PROC_NULL) {
+            set_envelope(record, *status);
+        }
+    }
+    call.write();
+}
+
+inline void record_sendrecv(Call& call, int result, int count, MPI_Datatype type, int dest, int sendtag, int source,
+                            int recvtag, MPI_Comm comm, const MPI_Status* status)
+{
+    spool::Record& record = call.record();
+    if (!received(result)) {
+        call.write();
+        return;
+    }
+    record.flags = spool::flag_none;
+    set_peer(record, comm, dest);
+    record.tag = sendtag;
+    record.bytes = bytes_of(count, type);
+    if (source == MPI_PROC_NULL || record.comm < 0) {
+        call.write();
+        return;
+    }
+    call.flag(spool::flag_has_completion);
+    call.write(1);
+    spool::CompletionsRecord half{};
+    half.kind = spool::RecordKind::Completions;
+    half.slots = 1;
+    half.flags[0] = receive_flags(source, recvtag);
+    half.bytes[0] = bytes_in(*status);
+    half.peer[0] = status->MPI_SOURCE;
+    half.tag[0] = status->MPI_TAG;
+    half.comm[0] = record.comm;
+    call.thread().spool.append(half);
+    call.write_pause();
+}
+
+/// What a post has in common with the Request that remembers it.
+inline Request remember(const spool::Record& record)
+{
+    Request request;
+    request.id = record.request;
+    request.bytes = record.bytes;
+    request.comm = record.comm;
+    request.peer = record.peer;
+    request.tag = record.tag;
+    request.flags = record.flags;
+    request.mode = mode_of(record);
+    return request;
+}
+
+inline void post(Call& call, MPI_Request* handle)
+{
+    {
+        const TableLock lock;
+        call.record().request = process.requests.next_id();
+        process.requests.post(key_of(*handle), handle, remember(call.record()));
+    }
+    call.write();
+}
+
+/// A persistent request: the record itself is a local call, the request keeps what its starts will say.
+inline void post_persistent(Call& call, MPI_Request* handle, const spool::Record& description)
+{
+    {
+        const TableLock lock;
+        Request request = remember(description);
+        request.persistent = true;
+        request.active = false;
+        process.requests.post(key_of(*handle), handle, request);
+    }
+    call.write();
+}
+
+inline void describe_send(spool::Record& record, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+{
+    set_peer(record, comm, dest);
+    record.tag = tag;
+    record.bytes = bytes_of(count, type);
+}
+
+inline void describe_receive(spool::Record& record, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm)
+{
+    record.flags |= receive_flags(source, tag);
+    set_peer(record, comm, source);
+    if (source == MPI_ANY_SOURCE) {
+        record.peer = -1;
+    }
+    record.tag = tag == MPI_ANY_TAG ? -1 : tag;
+    record.bytes = bytes_of(count, type);
+}
+
+inline void record_isend(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                         MPI_Request* request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    describe_send(call.record(), count, type, dest, tag, comm);
+    post(call, request);
+}
+
+inline void record_irecv(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                         MPI_Request* request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    describe_receive(call.record(), count, type, source, tag, comm);
+    post(call, request);
+}
+
+inline void record_send_init(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                             MPI_Request* request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    describe_send(description, count, type, dest, tag, comm);
+    post_persistent(call, request, description);
+}
+
+inline void record_recv_init(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                             MPI_Request* request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    describe_receive(description, count, type, source, tag, comm);
+    post_persistent(call, request, description);
+}
+
+inline void describe_probe(spool::Record& record, int source, int tag, MPI_Comm comm, const MPI_Status& status)
+{
+    record.flags |= receive_flags(source, tag, spool::flag_success);
+    set_peer(record, comm, source);
+    if (source != MPI_PROC_NULL) {
+        set_envelope(record, status);
+    }
+}
+
+inline void record_probe(Call& call, int result, int source, int tag, MPI_Comm comm, const MPI_Status* status)
+{
+    if (result == MPI_SUCCESS) {
+        describe_probe(call.record(), source, tag, comm, *status);
+    }
+    call.write();
+}
+
+/// `site`: where the application calls from.
+inline void record_iprobe(Call& call, int result, int found, int source, int tag, MPI_Comm comm,
+                          const MPI_Status* status, const void* site)
+{
+    if (result == MPI_SUCCESS && found == 0) {
+        // The same question: equal source, tag and communicator.
+        const std::uint64_t what = key_of(comm) ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(tag)) << 32) ^
+                                   static_cast<std::uint32_t>(source);
+        call.write_poll(what, site);
+        return;
+    }
+    record_probe(call, result, source, tag, comm, status);
+}
+
+inline std::int32_t root_of(int root, bool is_inter)
+{
+    if (is_inter && root == MPI_ROOT) {
+        return spool::root_is_me;
+    }
+    return is_inter && root == MPI_PROC_NULL ? std::int32_t{spool::root_in_my_group} : root;
+}
+
+/// `volume_on`: bytes moved, from a VolumeOf.
+template <class VolumeOn>
+void record_collective(Call& call, int result, int root, MPI_Comm comm, const VolumeOn& volume_on)
+{
+    if (result == MPI_SUCCESS) {
+        const Communicator group = process.communicators.look_up(comm);
+        if (group.id >= 0) {
+            const Volume volume = volume_on(VolumeOf(group, comm));
+            spool::Record& record = call.record();
+            record.comm = group.id;
+            record.peer = root_of(root, group.is_inter);
+            record.bytes = volume.sent;
+            record.extra = volume.received;
+        }
+    }
+    call.write();
+}
+
+/// How a record names a communicator that was created: id + 1, so that 0 is none.
+inline std::uint64_t extra_of(std::int32_t id)
+{
+    return static_cast<std::uint64_t>(std::int64_t{id} + 1);
+}
+
+/// Collective creation: every member of the parent takes part, also one that gets no communicator.
+inline void record_comm_create(Call& call, int result, MPI_Comm parent, const MPI_Comm* child)
+{
+    Origin origin;
+    if (result == MPI_SUCCESS && process.communicators.next_child(parent, origin)) {
+        spool::Record& record = call.record();
+        record.comm = process.communicators.id(parent);
+        if (*child != handles.comm_null) {
+            record.extra = extra_of(process.communicators.add(*child, *child, origin, call.thread().spool));
+        }
+    }
+    call.write();
+    call.write_own_time();
+}
+
+inline void record_comm_free(Call& call, int result, MPI_Comm freed, std::int32_t id)
+{
+    if (result == MPI_SUCCESS && id >= 0) {
+        call.record().comm = id;
+        process.communicators.remove(freed);
+    }
+    call.write();
+}
+
+}  // namespace critpath::preload

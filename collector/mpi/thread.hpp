@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the threads of the process as the recorder sees them: the guard against recording ourselves, the number of each
+// thread, its spool file and its scratch memory.
+#pragma once
+
+#include "collector/mpi/handle_table.hpp"
+#include "collector/mpi/spool_writer.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::preload
+{
+
+/// Memory that grows by mapping and is used again by the next call.
+class Scratch
+{
+public:
+    /// Room for `count` items, undefined content; nullptr if there is no memory. Ends the life of what was there.
+    template <class Item>
+    Item* room(std::size_t count)
+    {
+        const std::size_t bytes = count * sizeof(Item);  // NOLINT(bugprone-sizeof-expression): handles may be pointers
+        if (bytes > bytes_ && !grow(bytes)) {
+            return nullptr;
+        }
+        return static_cast<Item*>(memory_);
+    }
+    void release();
+
+private:
+    bool grow(std::size_t bytes);
+
+    void* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// A thread that records.
+struct Thread {
+    SpoolWriter spool;
+    Scratch handles;                  // of requests, as they were before a completion call
+    Scratch statuses;                 // where the application ignores them
+    Scratch completions;              // of one call
+    std::uint64_t poll_record = 0;    // number of the record that is the last poll run,
+    std::uint64_t poll_what = 0;      // what it asks for
+    const void* poll_site = nullptr;  // and from where
+    int number = 0;
+    std::atomic<bool> finished = false;
+    Thread* next = nullptr;  // in the list of all
+};
+
+/// Depth counts wrappers and library code on the stack of the calling thread: MPI calls inside are not the
+/// application's.
+struct Local {
+    int depth;
+    int number_plus_one;  // 0: not numbered yet
+    Thread* thread;       // nullptr: has not recorded yet
+};
+extern __thread Local local __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// Everything that the library does outside of wrappers happens under this guard.
+class OwnWork
+{
+public:
+    OwnWork() { ++local.depth; }
+    ~OwnWork() { --local.depth; }
+    OwnWork(const OwnWork&) = delete;
+    OwnWork& operator=(const OwnWork&) = delete;
+};
+
+/// The calling thread begins to record; nullptr if it cannot. Opens its spool.
+Thread* attach_thread();
+
+/// The main thread is number 0; its spool exists even if another thread calls MPI_Init. Returns an errno or 0.
+int open_main_thread();
+
+/// Number of threads that have been numbered so far.
+int numbered_threads();
+
+/// Closes the spools of all threads. Other threads may still be running; what they append from now on is not kept.
+void close_threads();
+
+/// In the child of fork().
+void abandon_threads();
+
+/// At load time, in the main thread: numbers it and prepares the interposition of pthread_create.
+void start_threads();
+
+}  // namespace critpath::preload

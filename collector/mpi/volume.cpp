@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/mpi/volume.hpp"
+
+#include "collector/mpi/pmpi.hpp"
+
+namespace critpath::preload
+{
+
+namespace
+{
+
+bool in_place(const void* buffer)
+{
+    return buffer == MPI_IN_PLACE;  // NOLINT(performance-no-int-to-ptr): as MPI defines it
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(int count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    if (count <= 0 || pmpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
+        return 0;
+    }
+    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+// In the group of the root of an operation on an inter-communicator, the others have no part in it.
+VolumeOf::Role VolumeOf::role(int root) const
+{
+    if (!group_.is_inter) {
+        return root == group_.rank ? Role::Root : Role::Member;
+    }
+    return root == MPI_ROOT ? Role::Root : root == MPI_PROC_NULL ? Role::None : Role::Member;
+}
+
+std::uint64_t VolumeOf::sum(const int counts[], int size, bool without_own) const
+{
+    std::uint64_t total = 0;
+    for (int i = 0; i < size; ++i) {
+        total += without_own && i == group_.rank ? 0 : static_cast<std::uint64_t>(counts[i]);
+    }
+    return total;
+}
+
+std::uint64_t VolumeOf::sum(const int counts[], const MPI_Datatype types[], int size, bool without_own) const
+{
+    std::uint64_t total = 0;
+    for (int i = 0; i < size; ++i) {
+        total += without_own && i == group_.rank ? 0 : bytes_of(counts[i], types[i]);
+    }
+    return total;
+}
+
+VolumeOf::Degrees VolumeOf::degrees() const
+{
+    int topology = MPI_UNDEFINED;
+    Degrees degrees = {0, 0};
+    pmpi.Topo_test(comm_, &topology);
+    if (topology == MPI_CART) {
+        int dimensions = 0;
+        pmpi.Cartdim_get(comm_, &dimensions);
+        degrees = {2 * dimensions, 2 * dimensions};  // also where the neighbour is MPI_PROC_NULL: it has its block
+    } else if (topology == MPI_GRAPH) {
+        pmpi.Graph_neighbors_count(comm_, group_.rank, &degrees.in);
+        degrees.out = degrees.in;
+    } else if (topology == MPI_DIST_GRAPH) {
+        int weighted = 0;
+        pmpi.Dist_graph_neighbors_count(comm_, &degrees.in, &degrees.out, &weighted);
+    }
+    return degrees;
+}
+
+Volume VolumeOf::Barrier(MPI_Comm /*comm*/) const
+{
+    return {};
+}
+
+Volume VolumeOf::Allreduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+                           MPI_Comm /*comm*/) const
+{
+    const std::uint64_t bytes = others(in_place(sendbuf)) * bytes_of(count, type);
+    return {bytes, bytes};
+}
+
+Volume VolumeOf::Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+{
+    const std::uint64_t received = bytes_of(recvcount, recvtype);
+    if (in_place(sendbuf)) {
+        return {others(true) * received, others(true) * received};
+    }
+    return {peers() * bytes_of(sendcount, sendtype), peers() * received};
+}
+
+Volume VolumeOf::Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                            const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
+                            MPI_Comm /*comm*/) const
+{
+    const std::uint64_t element = bytes_of(1, recvtype);
+    if (in_place(sendbuf)) {
+        const auto own = static_cast<std::uint64_t>(recvcounts[group_.rank]);
+        return {others(true) * own * element, sum(recvcounts, group_.peers, true) * element};
+    }
+    return {peers() * bytes_of(sendcount, sendtype), sum(recvcounts, group_.peers, false) * element};
+}
+
+Volume VolumeOf::Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                          MPI_Datatype recvtype, MPI_Comm comm) const
+{
+    return Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+Volume VolumeOf::Alltoallv(const void* sendbuf, const int sendcounts[], const int /*sdispls*/[], MPI_Datatype sendtype,
+                           void* /*recvbuf*/, const int recvcounts[], const int /*rdispls*/[], MPI_Datatype recvtype,
+                           MPI_Comm /*comm*/) const
+{
+    const bool alone = in_place(sendbuf);
+    const std::uint64_t received = sum(recvcounts, group_.peers, alone) * bytes_of(1, recvtype);
+    return {alone ? received : sum(sendcounts, group_.peers, false) * bytes_of(1, sendtype), received};
+}
+
+Volume VolumeOf::Alltoallw(const void* sendbuf, const int sendcounts[], const int /*sdispls*/[],
+                           const MPI_Datatype sendtypes[], void* /*recvbuf*/, const int recvcounts[],
+                           const int /*rdispls*/[], const MPI_Datatype recvtypes[], MPI_Comm /*comm*/) const
+{
+    const bool alone = in_place(sendbuf);
+    const std::uint64_t received = sum(recvcounts, recvtypes, group_.peers, alone);
+    return {alone ? received : sum(sendcounts, sendtypes, group_.peers, false), received};
+}
+
+// `recvcounts` has an entry for each rank of the local group, also on an inter-communicator.
+Volume VolumeOf::Reduce_scatter(const void* sendbuf, void* /*recvbuf*/, const int recvcounts[], MPI_Datatype type,
+                                MPI_Op /*op*/, MPI_Comm /*comm*/) const
+{
+    const bool alone = in_place(sendbuf);
+    const std::uint64_t element = bytes_of(1, type);
+    const auto own = static_cast<std::uint64_t>(recvcounts[group_.rank]);
+    return {sum(recvcounts, group_.size, alone) * element, others(alone) * own * element};
+}
+
+Volume VolumeOf::Reduce_scatter_block(const void* sendbuf, void* /*recvbuf*/, int recvcount, MPI_Datatype type,
+                                      MPI_Op /*op*/, MPI_Comm /*comm*/) const
+{
+    const bool alone = in_place(sendbuf);
+    const std::uint64_t block = bytes_of(recvcount, type);
+    const std::uint64_t blocks = static_cast<std::uint64_t>(group_.size) - (alone ? 1 : 0);
+    return {blocks * block, others(alone) * block};
+}
+
+Volume VolumeOf::Bcast(void* /*buffer*/, int count, MPI_Datatype type, int root, MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    const std::uint64_t bytes = bytes_of(count, type);
+    if (part == Role::Root) {
+        return {peers() * bytes, group_.is_inter ? 0 : bytes};
+    }
+    return {0, bytes};
+}
+
+Volume VolumeOf::Scatter(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                         MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    if (part == Role::Member) {
+        return {0, bytes_of(recvcount, recvtype)};
+    }
+    const bool alone = !group_.is_inter && in_place(recvbuf);
+    const bool receives = !group_.is_inter && !alone;
+    return {others(alone) * bytes_of(sendcount, sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
+}
+
+Volume VolumeOf::Scatterv(const void* /*sendbuf*/, const int sendcounts[], const int /*displs*/[],
+                          MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                          MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    if (part == Role::Member) {
+        return {0, bytes_of(recvcount, recvtype)};
+    }
+    const bool alone = !group_.is_inter && in_place(recvbuf);
+    const bool receives = !group_.is_inter && !alone;
+    return {sum(sendcounts, group_.peers, alone) * bytes_of(1, sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
+}
+
+Volume VolumeOf::Reduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/, int root,
+                        MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    const std::uint64_t bytes = bytes_of(count, type);
+    if (part == Role::Member) {
+        return {bytes, 0};
+    }
+    const bool alone = !group_.is_inter && in_place(sendbuf);
+    return {group_.is_inter || alone ? 0 : bytes, others(alone) * bytes};
+}
+
+Volume VolumeOf::Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/, int recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    if (part == Role::Member) {
+        return {bytes_of(sendcount, sendtype), 0};
+    }
+    const bool alone = !group_.is_inter && in_place(sendbuf);
+    const bool sends = !group_.is_inter && !alone;
+    return {sends ? bytes_of(sendcount, sendtype) : 0, others(alone) * bytes_of(recvcount, recvtype)};
+}
+
+Volume VolumeOf::Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                         const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype, int root,
+                         MPI_Comm /*comm*/) const
+{
+    const Role part = role(root);
+    if (part == Role::None) {
+        return {};
+    }
+    if (part == Role::Member) {
+        return {bytes_of(sendcount, sendtype), 0};
+    }
+    const bool alone = !group_.is_inter && in_place(sendbuf);
+    const bool sends = !group_.is_inter && !alone;
+    return {sends ? bytes_of(sendcount, sendtype) : 0, sum(recvcounts, group_.peers, alone) * bytes_of(1, recvtype)};
+}
+
+Volume VolumeOf::Scan(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+                      MPI_Comm /*comm*/) const
+{
+    const std::uint64_t bytes = bytes_of(count, type);
+    const std::uint64_t own = in_place(sendbuf) ? 0 : 1;
+    return {(peers() - rank() - 1 + own) * bytes, (rank() + own) * bytes};
+}
+
+Volume VolumeOf::Exscan(const void* /*sendbuf*/, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
+                        MPI_Comm /*comm*/) const
+{
+    const std::uint64_t bytes = bytes_of(count, type);
+    return {(peers() - rank() - 1) * bytes, rank() * bytes};
+}
+
+Volume VolumeOf::Neighbor_allgather(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                                    int recvcount, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+{
+    const Degrees degree = degrees();
+    return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
+            static_cast<std::uint64_t>(degree.in) * bytes_of(recvcount, recvtype)};
+}
+
+Volume VolumeOf::Neighbor_allgatherv(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
+                                     const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
+                                     MPI_Comm /*comm*/) const
+{
+    const Degrees degree = degrees();
+    return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
+            sum(recvcounts, degree.in, false) * bytes_of(1, recvtype)};
+}
+
+Volume VolumeOf::Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) const
+{
+    return Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+Volume VolumeOf::Neighbor_alltoallv(const void* /*sendbuf*/, const int sendcounts[], const int /*sdispls*/[],
+                                    MPI_Datatype sendtype, void* /*recvbuf*/, const int recvcounts[],
+                                    const int /*rdispls*/[], MPI_Datatype recvtype, MPI_Comm /*comm*/) const
+{
+    const Degrees degree = degrees();
+    return {sum(sendcounts, degree.out, false) * bytes_of(1, sendtype),
+            sum(recvcounts, degree.in, false) * bytes_of(1, recvtype)};
+}
+
+Volume VolumeOf::Neighbor_alltoallw(const void* /*sendbuf*/, const int sendcounts[], const MPI_Aint /*sdispls*/[],
+                                    const MPI_Datatype sendtypes[], void* /*recvbuf*/, const int recvcounts[],
+                                    const MPI_Aint /*rdispls*/[], const MPI_Datatype recvtypes[],
+                                    MPI_Comm /*comm*/) const
+{
+    const Degrees degree = degrees();
+    return {sum(sendcounts, sendtypes, degree.out, false), sum(recvcounts, recvtypes, degree.in, false)};
+}
+
+}  // namespace critpath::preload

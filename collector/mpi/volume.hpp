@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how many bytes a blocking collective moves from and to the calling rank. The convention is that of other tools
+// that write OTF2: every contribution counts once for each rank that needs it, the calling rank included; with
+// MPI_IN_PLACE the rank's own copy is left out. So an Allreduce of b bytes on n ranks sends n*b and receives n*b, and a
+// Reduce sends b and receives n*b at the root.
+//
+// One function an operation, with the operation's own parameters: what the standard calls not significant (buffers,
+// counts and types away from the root; send arguments with MPI_IN_PLACE) is not read.
+#pragma once
+
+#include "collector/mpi/communicators.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace critpath::preload
+{
+
+struct Volume {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+};
+
+/// Computes volumes on one communicator. Called after the operation has succeeded.
+class VolumeOf
+{
+public:
+    VolumeOf(const Communicator& group, MPI_Comm comm) : group_(group), comm_(comm) {}
+
+    Volume Barrier(MPI_Comm comm) const;
+    Volume Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+    Volume Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                      const int displs[], MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                     void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                     MPI_Comm comm) const;
+    Volume Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                     void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                     MPI_Comm comm) const;
+    Volume Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm) const;
+    Volume Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm) const;
+    Volume Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) const;
+    Volume Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm) const;
+    Volume Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+                    void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) const;
+    Volume Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                  MPI_Comm comm) const;
+    Volume Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                  MPI_Datatype recvtype, int root, MPI_Comm comm) const;
+    Volume Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                   const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) const;
+    Volume Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+    Volume Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+    Volume Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm) const;
+    Volume Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                              void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                              MPI_Comm comm) const;
+    Volume Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) const;
+
+private:
+    enum class Role { Root, Member, None };
+    [[nodiscard]] Role role(int root) const;
+    [[nodiscard]] std::uint64_t peers() const { return static_cast<std::uint64_t>(group_.peers); }
+    [[nodiscard]] std::uint64_t others(bool in_place) const { return peers() - (in_place ? 1 : 0); }
+    [[nodiscard]] std::uint64_t rank() const { return static_cast<std::uint64_t>(group_.rank); }
+    [[nodiscard]] std::uint64_t sum(const int counts[], int size, bool without_own) const;
+    [[nodiscard]] std::uint64_t sum(const int counts[], const MPI_Datatype types[], int size, bool without_own) const;
+
+    struct Degrees {
+        int in, out;
+    };
+    [[nodiscard]] Degrees degrees() const;
+
+    const Communicator& group_;
+    MPI_Comm comm_;
+};
+
+/// Bytes of `count` elements of `type`.
+std::uint64_t bytes_of(int count, MPI_Datatype type);
+
+}  // namespace critpath::preload

@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the wrappers that generate.py writes, one template a semantic class.
+#include "collector/mpi/record_calls.hpp"
+
+using namespace critpath::preload;  // NOLINT(google-build-using-namespace)
+
+#include "wrappers.inc"

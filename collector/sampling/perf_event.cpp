@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/sampling/perf_event.hpp"
+
+#include "collector/sampling/processor.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace critpath::sampling
+{
+namespace
+{
+
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+
+std::size_t page_size()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+perf_event_mmap_page* control_page(const PerfEvent& event)
+{
+    return reinterpret_cast<perf_event_mmap_page*>(event.control);
+}
+
+const char* ring_data(const PerfEvent& event)
+{
+    return event.control + page_size();
+}
+
+perf_event_attr attributes(const EventChoice& choice, std::size_t wakeup_bytes)
+{
+    perf_event_attr attr;
+    std::memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = choice.type;
+    attr.config = choice.config;
+    attr.sample_period = choice.period;
+    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_PERIOD;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.disabled = 1;
+    attr.exclude_kernel = choice.kernel ? 0 : 1;
+    attr.exclude_hv = 1;
+    attr.exclude_callchain_kernel = 1;
+    attr.sample_id_all = 1;
+    attr.use_clockid = 1;
+    attr.clockid = choice.clock_id;
+    attr.watermark = 1;
+    attr.wakeup_watermark = static_cast<std::uint32_t>(wakeup_bytes);
+    return attr;
+}
+
+int open_descriptor(const EventChoice& choice, std::size_t wakeup_bytes)
+{
+    perf_event_attr attr = attributes(choice, wakeup_bytes);
+    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
+{
+    const std::size_t page = page_size();
+    const int fd = open_descriptor(choice, pages * page / 2);
+    if (fd < 0) {
+        return errno;
+    }
+    void* memory = mmap(nullptr, (pages + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) {
+        close(fd);
+        return ENOBUFS;
+    }
+    event.fd = move_descriptor_up(fd);
+    event.control = static_cast<char*>(memory);
+    event.ring_size = pages * page;
+    return 0;
+}
+
+std::uint64_t thread_time()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * ns_per_second + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// Virtual machines may accept an event that then never counts, or counts without ever interrupting. Only a
+/// sample that came proves that there will be samples.
+bool delivers_samples(EventChoice choice)
+{
+    constexpr std::uint64_t patience = 2'000'000;  // ns; the period below takes well under 0.1 ms
+    choice.period = 100'003;
+    PerfEvent event{-1, nullptr, 0};
+    if (open_with_ring(choice, 1, event) != 0) {
+        return false;
+    }
+    enable_event(event);
+    const std::uint64_t begin = thread_time();
+    bool seen = false;
+    while (!seen && thread_time() - begin < patience) {
+        seen = unread_bytes(event) > 0;
+    }
+    disable_event(event);
+    close_event(event);
+    return seen;
+}
+
+/// A program that repeats itself every so many round units would meet a round period always at the same place.
+std::uint64_t uneven(std::uint64_t period)
+{
+    constexpr std::uint64_t shift = 331;  // parts of the period: 0.3 %
+    return (period % 1000 == 0 ? period + period / shift : period) | 1;
+}
+
+/// 0 if the calling thread can be sampled so, with or without the kernel.
+int try_event(EventChoice& choice)
+{
+    for (const bool kernel : {true, false}) {
+        choice.kernel = kernel;
+        const int fd = open_descriptor(choice, page_size());
+        if (fd >= 0) {
+            close(fd);
+            return 0;
+        }
+        if (errno != EACCES && errno != EPERM) {
+            break;
+        }
+    }
+    return errno;
+}
+
+/// Half a second of usual samples between two visits of the helper thread.
+std::uint32_t ring_pages(std::uint32_t frequency)
+{
+    constexpr std::uint64_t bytes_a_sample = 256;
+    const std::uint64_t wish = frequency * bytes_a_sample / 2;
+    std::uint32_t pages = 8;
+    while (pages < 512 && pages * page_size() < wish) {
+        pages *= 2;
+    }
+    return pages;
+}
+
+/// The value at `position` of the ring: records are multiples of 8 bytes, so that no such value wraps.
+std::uint64_t word_at(const PerfEvent& event, std::uint64_t position)
+{
+    std::uint64_t word;
+    std::memcpy(&word, ring_data(event) + position % event.ring_size, sizeof word);
+    return word;
+}
+
+}  // namespace
+
+int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice)
+{
+    choice = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, true, clock_id, ring_pages(frequency)};
+    choice.period = uneven(nominal_frequency() / frequency);
+    if (try_event(choice) == 0 && delivers_samples(choice)) {
+        return 0;
+    }
+    choice.name = "cpu-clock";
+    choice.type = PERF_TYPE_SOFTWARE;
+    choice.config = PERF_COUNT_SW_CPU_CLOCK;
+    choice.period = uneven(ns_per_second / frequency);
+    return try_event(choice);
+}
+
+int open_event(const EventChoice& choice, PerfEvent& event)
+{
+    event = {-1, nullptr, 0};
+    int error = ENOBUFS;
+    for (std::size_t pages = choice.ring_pages; pages > 0 && error == ENOBUFS; pages /= 2) {
+        error = open_with_ring(choice, pages, event);
+    }
+    return error;
+}
+
+void close_event(PerfEvent& event)
+{
+    const PerfEvent old = event;
+    event = {-1, nullptr, 0};  // first, so that the child of a fork() in between closes nothing that is not ours
+    if (old.control != nullptr) {
+        munmap(old.control, old.ring_size + page_size());
+    }
+    if (old.fd >= 0) {
+        close(old.fd);
+    }
+}
+
+void enable_event(const PerfEvent& event)
+{
+    ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void disable_event(const PerfEvent& event)
+{
+    ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+std::size_t unread_bytes(const PerfEvent& event)
+{
+    perf_event_mmap_page* control = control_page(event);
+    return __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE) - control->data_tail;
+}
+
+Unread peek_records(const PerfEvent& event)
+{
+    perf_event_mmap_page* control = control_page(event);
+    const std::uint64_t tail = control->data_tail;
+    Unread unread{};
+    unread.head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+    for (std::uint64_t position = tail; position < unread.head;) {
+        perf_event_header header;
+        const std::uint64_t word = word_at(event, position);
+        std::memcpy(&header, &word, sizeof header);
+        if (header.size < sizeof header) {
+            unread.head = position;  // cannot be; nothing behind it could be read either
+            break;
+        }
+        ++unread.records;
+        unread.samples += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
+        unread.lost += header.type == PERF_RECORD_LOST ? word_at(event, position + 16) : 0;
+        position += header.size;
+    }
+    const std::size_t size = unread.head - tail;
+    const std::size_t begin = tail % event.ring_size;
+    const std::size_t to_end = event.ring_size - begin;
+    unread.piece[0] = ring_data(event) + begin;
+    unread.size[0] = size < to_end ? size : to_end;
+    unread.piece[1] = ring_data(event);
+    unread.size[1] = size - unread.size[0];
+    return unread;
+}
+
+void release_records(const PerfEvent& event, const Unread& unread)
+{
+    __atomic_store_n(&control_page(event)->data_tail, unread.head, __ATOMIC_RELEASE);
+}
+
+Count read_count(const PerfEvent& event)
+{
+    Count count{};
+    if (read(event.fd, &count, sizeof count) != static_cast<ssize_t>(sizeof count)) {
+        count = {};
+    }
+    return count;
+}
+
+int move_descriptor_up(int fd)
+{
+    // Not as high as the limit allows: the kernel's table of descriptors is as long as the highest number in use.
+    constexpr rlim_t high_enough = 4000;
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return fd;
+    }
+    const rlim_t wish = limit.rlim_cur / 4 * 3;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(wish < high_enough ? wish : high_enough));
+    if (moved < 0) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        return fd;
+    }
+    close(fd);
+    return moved;
+}
+
+}  // namespace critpath::sampling

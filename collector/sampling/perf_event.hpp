@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns one perf_event of the calling thread and the ring that the kernel writes its samples to. Plain data, because
+// it lives in zeroed memory that was never constructed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::sampling
+{
+
+/// What to sample: chosen once a process by choose_event, then opened once a thread.
+struct EventChoice {
+    const char* name;  // as SampleFormat::event
+    std::uint32_t type;
+    std::uint64_t config;
+    std::uint64_t period;
+    bool kernel;  // time in the kernel is sampled too
+    int clock_id;
+    std::uint32_t ring_pages;  // wished for
+};
+
+struct PerfEvent {
+    int fd;         // -1: not open
+    char* control;  // perf_event_mmap_page, followed by the ring
+    std::size_t ring_size;
+};
+
+/// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
+struct Unread {
+    const char* piece[2];
+    std::size_t size[2];
+    std::uint64_t head;     // where the next unread record will begin
+    std::uint64_t records;  // of any type
+    std::uint64_t samples;
+    std::uint64_t lost;  // samples that the kernel says it could not write
+};
+
+struct Count {
+    std::uint64_t value;
+    std::uint64_t time_enabled;
+    std::uint64_t time_running;
+};
+
+/// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
+/// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
+int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice);
+
+/// Opens the event for the calling thread, disabled, with the largest ring that the limits allow. Returns 0 or an
+/// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory.
+int open_event(const EventChoice& choice, PerfEvent& event);
+void close_event(PerfEvent& event);
+
+void enable_event(const PerfEvent& event);
+void disable_event(const PerfEvent& event);
+
+/// Bytes that wait in the ring.
+std::size_t unread_bytes(const PerfEvent& event);
+
+/// Looks at what is unread; it stays in the ring until release_records.
+Unread peek_records(const PerfEvent& event);
+void release_records(const PerfEvent& event, const Unread& unread);
+
+/// Total of the event since it was opened.
+Count read_count(const PerfEvent& event);
+
+/// Moves a descriptor out of the range that the application's own descriptors come from and marks it close-on-exec.
+int move_descriptor_up(int fd);
+
+}  // namespace critpath::sampling

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns where the samples of one thread go: to memory while the file is not open yet, then to the file. Plain data in
+// zeroed memory, like PerfEvent. When the disk is full it stops writing and counts; it never fails.
+#pragma once
+
+#include "collector/sampling/perf_event.hpp"
+#include "formats/spool/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::sampling
+{
+
+struct SampleFile {
+    int fd;  // -1: not open
+    bool stopped;
+    char* memory;
+    std::size_t memory_used, memory_size;
+    std::uint64_t memory_samples;
+    std::uint64_t file_size;  // whole records end here
+    std::uint64_t records, lost;
+};
+
+void init_file(SampleFile& file);
+
+/// Keeps the records: in the file if it is open, else in memory.
+void append_records(SampleFile& file, const Unread& unread);
+
+/// Makes the file with `header` and moves what is in memory there.
+void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header);
+
+/// Writes the header again, with the fields of a close filled in, and closes.
+void close_file(SampleFile& file, spool::SpoolHeader& header);
+
+/// Forgets the samples that never got a file.
+void discard_memory(SampleFile& file);
+
+}  // namespace critpath::sampling

@@ -1,0 +1,476 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/otf2/reader.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace critpath::otf2
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+// ------------------------------------------------------------------------------------------------ callbacks
+
+/// What the C callbacks get as user data. An exception of the handler must not pass through libotf2: it is kept, the
+/// reading is interrupted, and rethrow() goes on with it on our side.
+template <class Handler>
+struct Sink {
+    Handler& handler;
+    std::exception_ptr failure;
+
+    template <class... Args>
+    OTF2_CallbackCode deliver(const Args&... args) noexcept
+    {
+        try {
+            handler.on(args...);
+            return OTF2_CALLBACK_SUCCESS;
+        } catch (...) {
+            failure = std::current_exception();
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+    }
+    void rethrow() const
+    {
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+};
+
+// The C shims: libotf2's parameters behind the common ones are, in order, the members of our record.
+template <class Record, class... Values>
+OTF2_CallbackCode define(void* user, Values... values)
+{
+    return static_cast<Sink<DefinitionHandler>*>(user)->deliver(Record{values...});
+}
+
+template <class Record, class... Values>
+OTF2_CallbackCode happen(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
+                         OTF2_AttributeList* attributes, Values... values)
+{
+    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), Record{values...});
+}
+
+/// For records of which only the time matters.
+template <class Record, class... Values>
+OTF2_CallbackCode happen_only(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
+                              OTF2_AttributeList* attributes, Values...)
+{
+    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), Record{});
+}
+
+using DefinitionCallbacks =
+    std::unique_ptr<OTF2_GlobalDefReaderCallbacks, decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>;
+using EventCallbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
+
+DefinitionCallbacks definition_callbacks()
+{
+    using namespace definition;
+    DefinitionCallbacks callbacks(OTF2_GlobalDefReaderCallbacks_New(), OTF2_GlobalDefReaderCallbacks_Delete);
+    auto* c = callbacks.get();
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, define<ClockProperties>);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, define<String>);
+    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, define<Attribute>);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, define<SystemTreeNode>);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, define<LocationGroup>);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, define<Location>);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, define<Region>);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, define<Group>);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, define<Comm>);
+    OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, define<InterComm>);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, define<CallingContext>);
+    OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, define<InterruptGenerator>);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(c, define<LocationGroupProperty>);
+    OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(c, define<LocationProperty>);
+    return callbacks;
+}
+
+EventCallbacks event_callbacks()
+{
+    using namespace event;
+    EventCallbacks callbacks(OTF2_EvtReaderCallbacks_New(), OTF2_EvtReaderCallbacks_Delete);
+    auto* c = callbacks.get();
+
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, happen<Enter>);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, happen<Leave>);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, happen<CallingContextEnter>);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, happen<CallingContextLeave>);
+    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, happen<CallingContextSample>);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, happen<MpiSend>);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, happen<MpiIsend>);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, happen<MpiIsendComplete>);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, happen<MpiIrecvRequest>);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, happen<MpiRecv>);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, happen<MpiIrecv>);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, happen<MpiRequestCancelled>);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, happen<MpiCollectiveEnd>);
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
+
+    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, happen_only<Mark>);
+
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_only<Other>);
+#define CRITPATH_OTHER(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, happen_only<Other>)
+    CRITPATH_OTHER(OmpFork);
+    CRITPATH_OTHER(OmpJoin);
+    CRITPATH_OTHER(OmpAcquireLock);
+    CRITPATH_OTHER(OmpReleaseLock);
+    CRITPATH_OTHER(OmpTaskCreate);
+    CRITPATH_OTHER(OmpTaskSwitch);
+    CRITPATH_OTHER(OmpTaskComplete);
+    CRITPATH_OTHER(Metric);
+    CRITPATH_OTHER(ParameterString);
+    CRITPATH_OTHER(ParameterInt);
+    CRITPATH_OTHER(ParameterUnsignedInt);
+    CRITPATH_OTHER(RmaWinCreate);
+    CRITPATH_OTHER(RmaWinDestroy);
+    CRITPATH_OTHER(RmaCollectiveBegin);
+    CRITPATH_OTHER(RmaCollectiveEnd);
+    CRITPATH_OTHER(RmaGroupSync);
+    CRITPATH_OTHER(RmaRequestLock);
+    CRITPATH_OTHER(RmaAcquireLock);
+    CRITPATH_OTHER(RmaTryLock);
+    CRITPATH_OTHER(RmaReleaseLock);
+    CRITPATH_OTHER(RmaSync);
+    CRITPATH_OTHER(RmaWaitChange);
+    CRITPATH_OTHER(RmaPut);
+    CRITPATH_OTHER(RmaGet);
+    CRITPATH_OTHER(RmaAtomic);
+    CRITPATH_OTHER(RmaOpCompleteBlocking);
+    CRITPATH_OTHER(RmaOpCompleteNonBlocking);
+    CRITPATH_OTHER(RmaOpTest);
+    CRITPATH_OTHER(RmaOpCompleteRemote);
+    CRITPATH_OTHER(ThreadFork);
+    CRITPATH_OTHER(ThreadJoin);
+    CRITPATH_OTHER(ThreadTeamBegin);
+    CRITPATH_OTHER(ThreadTeamEnd);
+    CRITPATH_OTHER(ThreadAcquireLock);
+    CRITPATH_OTHER(ThreadReleaseLock);
+    CRITPATH_OTHER(ThreadTaskCreate);
+    CRITPATH_OTHER(ThreadTaskSwitch);
+    CRITPATH_OTHER(ThreadTaskComplete);
+    CRITPATH_OTHER(ThreadCreate);
+    CRITPATH_OTHER(ThreadBegin);
+    CRITPATH_OTHER(ThreadWait);
+    CRITPATH_OTHER(ThreadEnd);
+    CRITPATH_OTHER(IoCreateHandle);
+    CRITPATH_OTHER(IoDestroyHandle);
+    CRITPATH_OTHER(IoDuplicateHandle);
+    CRITPATH_OTHER(IoSeek);
+    CRITPATH_OTHER(IoChangeStatusFlags);
+    CRITPATH_OTHER(IoDeleteFile);
+    CRITPATH_OTHER(IoOperationBegin);
+    CRITPATH_OTHER(IoOperationTest);
+    CRITPATH_OTHER(IoOperationIssued);
+    CRITPATH_OTHER(IoOperationComplete);
+    CRITPATH_OTHER(IoOperationCancelled);
+    CRITPATH_OTHER(IoAcquireLock);
+    CRITPATH_OTHER(IoReleaseLock);
+    CRITPATH_OTHER(IoTryLock);
+    CRITPATH_OTHER(NonBlockingCollectiveRequest);
+    CRITPATH_OTHER(NonBlockingCollectiveComplete);
+#undef CRITPATH_OTHER
+    return callbacks;
+}
+
+// ---------------------------------------------------------------------------------------------------- files
+
+constexpr const char* retry = "record the application again, or copy the trace again";
+
+/// What the anchor file says in its first bytes. libotf2 would refuse these archives too, with less to the point.
+void check_anchor(const fs::path& file)
+{
+    std::array<char, 30> head{};
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        fail(ExitCode::BadTrace, "{}: cannot be opened; check the name and the permissions", file.string());
+    }
+    stream.read(head.data(), head.size());
+    constexpr std::size_t magic = 2;
+    if (stream.gcount() != static_cast<std::streamsize>(head.size()) ||
+        std::string_view(head.data() + magic, 4) != "OTF2") {
+        fail(ExitCode::BadTrace,
+             "{}: not an OTF2 anchor file; give the directory that cpcollect made, or its .otf2 file", file.string());
+    }
+    constexpr std::size_t substrate = 28;
+    constexpr std::size_t compression = 29;
+    constexpr char zlib = 2;  // OTF2_COMPRESSION_ZLIB, which the headers call deprecated
+    if (head[substrate] == OTF2_SUBSTRATE_SION) {
+        fail(ExitCode::BadTrace,
+             "{}: the trace is in SIONlib containers, which this OTF2 library cannot read; record it "
+             "with one file a location (Score-P: SCOREP_TRACING_USE_SION=false)",
+             file.string());
+    }
+    if (head[compression] == zlib) {
+        fail(ExitCode::BadTrace,
+             "{}: the trace is compressed (compression=ZLIB), which this OTF2 library cannot read; "
+             "record it without compression",
+             file.string());
+    }
+}
+
+/// libotf2 ends each file with an end-of-file mark, and ignores what stands behind it.
+void check_end(const fs::path& file)
+{
+    std::ifstream stream(file, std::ios::binary | std::ios::ate);
+    constexpr int mark = 1;
+    if (stream && stream.tellg() > 0) {
+        stream.seekg(-1, std::ios::end);
+        if (stream.get() == mark) {
+            return;
+        }
+    }
+    fail(ExitCode::BadTrace,
+         "{}: does not end as an OTF2 file ends: it has been cut short, or something was appended; {}", file.string(),
+         retry);
+}
+
+[[noreturn]] void fail_reading(const fs::path& file, OTF2_ErrorCode rc)
+{
+    fail(ExitCode::BadTrace, "{}: cannot be read: {}; {}", file.string(), describe(rc), retry);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> Moment::uint64(OTF2_AttributeRef attribute) const
+{
+    std::uint64_t value = 0;
+    if (OTF2_AttributeList_GetUint64(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
+std::optional<std::int32_t> Moment::int32(OTF2_AttributeRef attribute) const
+{
+    std::int32_t value = 0;
+    if (OTF2_AttributeList_GetInt32(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
+std::optional<std::uint8_t> Moment::uint8(OTF2_AttributeRef attribute) const
+{
+    std::uint8_t value = 0;
+    if (OTF2_AttributeList_GetUint8(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
+std::optional<OTF2_CommRef> Moment::comm(OTF2_AttributeRef attribute) const
+{
+    OTF2_CommRef value = OTF2_UNDEFINED_COMM;
+    if (OTF2_AttributeList_GetCommRef(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
+fs::path find_anchor(const fs::path& trace)
+{
+    std::error_code error;
+    const auto status = fs::status(trace, error);
+    if (!fs::exists(status)) {
+        fail(ExitCode::BadTrace, "{}: no such file or directory; give the directory that cpcollect made",
+             trace.string());
+    }
+    if (!fs::is_directory(status)) {
+        return trace;
+    }
+    if (fs::exists(trace / "traces.otf2", error)) {
+        return trace / "traces.otf2";
+    }
+    std::vector<fs::path> anchors;
+    for (const auto& entry : fs::directory_iterator(trace, error)) {
+        if (entry.path().extension() == ".otf2") {
+            anchors.push_back(entry.path());
+        }
+    }
+    if (error) {
+        fail(ExitCode::BadTrace, "{}: {}; check the permissions", trace.string(), error.message());
+    }
+    if (anchors.empty()) {
+        const bool died = fs::exists(trace / "spool", error);
+        fail(ExitCode::BadTrace, "{}: {}", trace.string(),
+             died ? "no .otf2 file, only the spool of an application that did not reach MPI_Finalize; record it again"
+                  : "no .otf2 file in this directory; give the directory that cpcollect made");
+    }
+    if (anchors.size() > 1) {
+        fail(ExitCode::BadTrace, "{}: {} .otf2 files in this directory; give one of them instead", trace.string(),
+             anchors.size());
+    }
+    return anchors.front();
+}
+
+// --------------------------------------------------------------------------------------------------- reader
+
+struct Reader::State {
+    struct Close {
+        void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+    };
+
+    explicit State(const fs::path& file) : anchor(file)
+    {
+        check_anchor(file);
+        reader.reset(OTF2_Reader_Open(file.c_str()));
+        if (!reader) {
+            fail_reading(file, OTF2_ERROR_INVALID_DATA);
+        }
+        const OTF2_ErrorCode rc = OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
+        if (rc != OTF2_SUCCESS) {
+            fail_reading(file, rc);
+        }
+    }
+
+    /// The file of a location: <anchor without .otf2>/<location>.<extension>
+    [[nodiscard]] fs::path file_of(OTF2_LocationRef location, const char* extension) const
+    {
+        return fs::path(anchor).replace_extension() / fmt::format("{}.{}", location, extension);
+    }
+
+    QuietErrors quiet;  // outlives the reader, which may say something when it closes
+    fs::path anchor;
+    std::unique_ptr<OTF2_Reader, Close> reader;
+    EventCallbacks callbacks = event_callbacks();
+    bool open = false;  // event and definition files
+};
+
+Reader::Reader(const fs::path& anchor) : state_(std::make_unique<State>(anchor)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+fs::path Reader::event_file(OTF2_LocationRef location) const
+{
+    return state_->file_of(location, "evt");
+}
+
+void Reader::read_definitions(DefinitionHandler& handler)
+{
+    OTF2_Reader* reader = state_->reader.get();
+    const fs::path file = fs::path(state_->anchor).replace_extension("def");
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        fail(ExitCode::BadTrace, "{}: missing, though the anchor file is there; {}", file.string(), retry);
+    }
+    OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
+    if (definitions == nullptr) {
+        fail_reading(file, OTF2_ERROR_INVALID_DATA);
+    }
+    Sink<DefinitionHandler> sink{handler, {}};
+    const auto callbacks = definition_callbacks();
+    OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &sink);
+    std::uint64_t promised = 0;
+    std::uint64_t found = 0;
+    OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &promised);
+    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllGlobalDefinitions(reader, definitions, &found);
+    OTF2_Reader_CloseGlobalDefReader(reader, definitions);
+    sink.rethrow();
+    if (found != promised) {
+        fail(ExitCode::BadTrace, "{}: the anchor file promises {} definitions, {} could be read; {}", file.string(),
+             promised, found, retry);
+    }
+    if (rc != OTF2_SUCCESS) {
+        fail_reading(file, rc);
+    }
+    check_end(file);
+}
+
+void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
+{
+    const fs::path file = event_file(location);
+    std::error_code error;
+    if (promised > 0) {
+        if (!fs::exists(file, error)) {
+            fail(ExitCode::BadTrace, "{}: missing, though the definitions promise {} events in it; {}", file.string(),
+                 promised, retry);
+        }
+    }
+    const OTF2_ErrorCode rc = OTF2_Reader_SelectLocation(state_->reader.get(), location);
+    if (rc != OTF2_SUCCESS) {
+        fail_reading(file, rc);
+    }
+}
+
+/// Local definitions map the references in the events of a location to the global ones. An archive may do without
+/// them, but not for some of its locations.
+static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file)
+{
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        for (const auto& other : fs::directory_iterator(file.parent_path(), error)) {
+            if (other.path().extension() == ".def") {
+                fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);
+            }
+        }
+        return;
+    }
+    OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
+    if (definitions == nullptr) {
+        fail_reading(file, OTF2_ERROR_INVALID_DATA);
+    }
+    std::uint64_t found = 0;
+    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &found);
+    OTF2_Reader_CloseDefReader(reader, definitions);
+    if (rc != OTF2_SUCCESS) {
+        fail_reading(file, rc);
+    }
+}
+
+void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, EventHandler& handler)
+{
+    if (promised == 0) {
+        return;
+    }
+    OTF2_Reader* reader = state_->reader.get();
+    const fs::path file = event_file(location);
+    if (!state_->open) {
+        check(OTF2_Reader_OpenDefFiles(reader), "{}: opening the definition files", state_->anchor.string());
+        check(OTF2_Reader_OpenEvtFiles(reader), "{}: opening the event files", state_->anchor.string());
+        state_->open = true;
+    }
+    take_message();
+    read_local_definitions(reader, location, state_->file_of(location, "def"));
+
+    OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader, location);
+    if (events == nullptr) {
+        std::error_code error;
+        if (fs::file_size(file, error) == 0 && !error) {
+            fail(ExitCode::BadTrace, "{}: empty, though the definitions promise {} events in it; {}", file.string(),
+                 promised, retry);
+        }
+        fail_reading(file, OTF2_ERROR_INVALID_DATA);
+    }
+    Sink<EventHandler> sink{handler, {}};
+    OTF2_Reader_RegisterEvtCallbacks(reader, events, state_->callbacks.get(), &sink);
+    std::uint64_t found = 0;
+    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalEvents(reader, events, &found);
+    OTF2_Reader_CloseEvtReader(reader, events);
+    sink.rethrow();
+    if (found != promised) {
+        fail(ExitCode::BadTrace, "{}: the definitions promise {} events, {} could be read; {}", file.string(), promised,
+             found, retry);
+    }
+    if (rc != OTF2_SUCCESS) {
+        fail_reading(file, rc);
+    }
+    check_end(file);
+}
+
+}  // namespace critpath::otf2

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/result/checksum.hpp"
+
+#include <string>
+
+namespace critpath::result
+{
+
+namespace
+{
+
+/// FNV-1a over 64-bit words instead of bytes, with a final mix: each step is a bijection, so that a change of one
+/// word always changes the sum.
+class Sum
+{
+public:
+    void add(std::uint64_t word)
+    {
+        state_ = (state_ ^ word) * 0x00000100000001b3U;
+        state_ ^= state_ >> 29U;
+    }
+
+    void add(const std::string& text)
+    {
+        add(text.size());
+        std::uint64_t word = 0;
+        std::size_t used = 0;
+        for (const char byte : text) {
+            word = word << 8U | static_cast<unsigned char>(byte);
+            if (++used % 8 == 0)
+                add(word);
+        }
+        add(word);
+    }
+
+    [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(state_); }
+
+private:
+    std::uint64_t state_ = 0xcbf29ce484222325U;
+};
+
+void add(Sum& sum, const model::RowTime& time)
+{
+    sum.add(time.row.value);
+    sum.add(time.process.value);
+    sum.add(static_cast<std::uint64_t>(time.ns));
+    sum.add(time.samples);
+}
+
+void add(Sum& sum, const model::KindTime& time)
+{
+    sum.add(static_cast<std::uint64_t>(time.kind));
+    sum.add(time.function.value);
+    sum.add(time.process.value);
+    sum.add(static_cast<std::uint64_t>(time.ns));
+    sum.add(time.segments);
+}
+
+void add(Sum& sum, const model::ProcessTotals& process)
+{
+    sum.add(process.name);
+    sum.add(process.node);
+    for (const std::int64_t ns : {process.lifetime_ns, process.mpi_ns, process.path_ns, process.sampled_ns})
+        sum.add(static_cast<std::uint64_t>(ns));
+    sum.add(process.calls);
+    sum.add(process.samples);
+}
+
+void add(Sum& sum, const model::Row& row)
+{
+    sum.add(static_cast<std::uint64_t>(row.kind));
+    sum.add(row.name);
+    sum.add(row.module);
+    sum.add(row.file);
+    sum.add(row.line);
+}
+
+template <class Items>
+void add_all(Sum& sum, const Items& items)
+{
+    sum.add(items.size());
+    for (const auto& item : items)
+        add(sum, item);
+}
+
+}  // namespace
+
+std::int64_t checksum(const model::Profile& profile)
+{
+    Sum sum;
+    for (const auto& [key, value] : profile.facts) {
+        if (key == checksum_fact)
+            continue;
+        sum.add(key);
+        sum.add(static_cast<std::uint64_t>(value));
+    }
+    for (const auto& [key, value] : profile.properties) {
+        sum.add(key);
+        sum.add(value);
+    }
+    for (const std::string& name : profile.locations)
+        sum.add(name);
+    for (const std::uint32_t process : profile.location_process)
+        sum.add(process);
+    add_all(sum, profile.processes);
+    add_all(sum, profile.rows);
+    add_all(sum, profile.path);
+    add_all(sum, profile.totals);
+    add_all(sum, profile.kinds);
+    return sum.value();
+}
+
+}  // namespace critpath::result

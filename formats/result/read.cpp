@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/result/checksum.hpp"
+#include "formats/result/file.hpp"
+#include "formats/result/result.hpp"
+#include "formats/result/schema.hpp"
+#include "formats/result/segments.hpp"
+#include "formats/result/sqlite.hpp"
+#include "formats/support/error.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace critpath::result
+{
+
+namespace
+{
+
+[[noreturn]] void damaged(const std::string& how)
+{
+    throw DatabaseError(SQLITE_CORRUPT, how);
+}
+
+/// Reads the tables of one database. Trusts nothing: a damaged b-tree may even be a cycle.
+class TableReader
+{
+public:
+    TableReader(const Database& database, std::size_t file_size) : database_(database), rows_left_(file_size) {}
+
+    template <class OnRow>
+    void each(const std::string& sql, OnRow on_row)
+    {
+        Statement statement(database_, sql);
+        while (statement.step()) {
+            // A row takes more than a byte.
+            if (rows_left_-- == 0)
+                damaged("more rows than the file has room for");
+            on_row(statement);
+        }
+    }
+
+private:
+    const Database& database_;
+    std::size_t rows_left_;
+};
+
+std::uint32_t index(const Statement& row, int column, std::size_t size)
+{
+    const std::int64_t value = row.integer(column);
+    if (value < 0 || static_cast<std::uint64_t>(value) >= size)
+        damaged("a reference leads nowhere");
+    return static_cast<std::uint32_t>(value);
+}
+
+std::uint64_t count(const Statement& row, int column)
+{
+    return static_cast<std::uint64_t>(row.integer(column));
+}
+
+std::uint32_t small(const Statement& row, int column)
+{
+    const std::int64_t value = row.integer(column);
+    if (value < 0 || value > std::numeric_limits<std::uint32_t>::max())
+        damaged("a number is out of range");
+    return static_cast<std::uint32_t>(value);
+}
+
+void read_facts(TableReader& tables, model::Profile& profile)
+{
+    tables.each("SELECT key, value FROM facts",
+                [&](const Statement& row) { profile.facts[row.text(0)] = row.integer(1); });
+}
+
+void read_names(TableReader& tables, model::Profile& profile)
+{
+    tables.each("SELECT key, value FROM properties",
+                [&](const Statement& row) { profile.properties[row.text(0)] = row.text(1); });
+    tables.each("SELECT id, name, node, lifetime_ns, mpi_ns, path_ns, sampled_ns, calls, samples FROM process "
+                "ORDER BY id",
+                [&](const Statement& row) {
+                    if (row.integer(0) != static_cast<std::int64_t>(profile.processes.size()))
+                        damaged("processes are missing");
+                    profile.processes.push_back({row.text(1), row.text(2), row.integer(3), row.integer(4),
+                                                 row.integer(5), row.integer(6), count(row, 7), count(row, 8)});
+                });
+    tables.each("SELECT id, name, process FROM location ORDER BY id", [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(profile.locations.size()))
+            damaged("locations are missing");
+        profile.locations.push_back(row.text(1));
+        profile.location_process.push_back(index(row, 2, profile.processes.size()));
+    });
+    tables.each("SELECT id, kind, name, module, file, line FROM row ORDER BY id", [&](const Statement& row) {
+        const auto kind = row_kind(row.text(1));
+        if (!kind || row.integer(0) != static_cast<std::int64_t>(profile.rows.size()))
+            damaged("rows are missing");
+        profile.rows.push_back({*kind, row.text(2), row.text(3), row.text(4), small(row, 5)});
+    });
+}
+
+void read_times(TableReader& tables, model::Profile& profile)
+{
+    const std::size_t rows = profile.rows.size();
+    const std::size_t processes = profile.processes.size();
+    tables.each("SELECT row, process, ns, samples FROM path_time ORDER BY row, process", [&](const Statement& row) {
+        profile.path.push_back({model::RowId{index(row, 0, rows)}, model::ProcessId{index(row, 1, processes)},
+                                row.integer(2), count(row, 3)});
+    });
+    tables.each("SELECT row, ns, samples FROM total_time ORDER BY row", [&](const Statement& row) {
+        profile.totals.push_back(
+            {model::RowId{index(row, 0, rows)}, model::ProcessId::none(), row.integer(1), count(row, 2)});
+    });
+    tables.each("SELECT kind, function, process, ns, segments FROM kind_time", [&](const Statement& row) {
+        const auto kind = segment_kind(row.text(0));
+        if (!kind)
+            damaged("a kind of segment is unknown");
+        const auto function = row.is_null(1) ? model::RowId::none() : model::RowId{index(row, 1, rows)};
+        profile.kinds.push_back(
+            {*kind, function, model::ProcessId{index(row, 2, processes)}, row.integer(3), count(row, 4)});
+    });
+}
+
+void check_version(const std::filesystem::path& trace, const model::Profile& profile)
+{
+    const auto version = profile.facts.find("schema_version");
+    if (version == profile.facts.end())
+        damaged("the schema version is missing");
+    if (version->second != schema_version)
+        fail(ExitCode::BadTrace,
+             "{}: the result has schema version {}, this program reads {}; use the cpreport that came with the "
+             "cpreplay that made it, or run: mpirun -n N cpreplay {}",
+             trace.string(), version->second, schema_version, trace.string());
+}
+
+model::Profile from_bytes(const std::filesystem::path& trace, std::span<unsigned char> bytes)
+{
+    const Database database(bytes);
+    TableReader tables(database, bytes.size());
+    model::Profile profile;
+    read_facts(tables, profile);
+    check_version(trace, profile);
+    read_names(tables, profile);
+    read_times(tables, profile);
+    const auto expected = profile.facts.find(std::string(checksum_fact));
+    if (expected == profile.facts.end() || expected->second != checksum(profile))
+        damaged("the checksum does not fit");
+    profile.facts.erase(expected);
+    return profile;
+}
+
+}  // namespace
+
+model::Profile read(const std::filesystem::path& trace)
+{
+    std::vector<unsigned char> bytes = read_file(trace, database_name);
+    constexpr char magic[] = "SQLite format 3";
+    if (bytes.size() < sizeof magic || std::memcmp(bytes.data(), magic, sizeof magic) != 0)
+        fail(ExitCode::BadTrace, "{}: not a result of cpreplay; run: mpirun -n N cpreplay {}",
+             database_path(trace).string(), trace.string());
+    try {
+        return from_bytes(trace, bytes);
+    } catch (const DatabaseError& error) {
+        if (error.code() == SQLITE_NOMEM)
+            fail(ExitCode::Failed, "{}: cannot be read: {}; use a machine with more memory",
+                 database_path(trace).string(), error.what());
+        fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}", database_path(trace).string(),
+             error.what(), trace.string());
+    }
+}
+
+}  // namespace critpath::result

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/result/checksum.hpp"
+#include "formats/result/file.hpp"
+#include "formats/result/result.hpp"
+#include "formats/result/schema.hpp"
+#include "formats/result/segments.hpp"
+#include "formats/result/sqlite.hpp"
+#include "formats/support/error.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <tuple>
+
+namespace critpath::result
+{
+
+namespace
+{
+
+constexpr const char* schema = R"(
+CREATE TABLE facts(key TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE properties(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, node TEXT NOT NULL, lifetime_ns INTEGER NOT NULL,
+    mpi_ns INTEGER NOT NULL, path_ns INTEGER NOT NULL, sampled_ns INTEGER NOT NULL, calls INTEGER NOT NULL,
+    samples INTEGER NOT NULL);
+CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGER NOT NULL REFERENCES process);
+CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
+    file TEXT NOT NULL, line INTEGER NOT NULL);
+CREATE TABLE path_time(row INTEGER NOT NULL REFERENCES row, process INTEGER NOT NULL REFERENCES process,
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(row, process)) WITHOUT ROWID;
+CREATE TABLE total_time(row INTEGER PRIMARY KEY REFERENCES row, ns INTEGER NOT NULL, samples INTEGER NOT NULL);
+CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
+    REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
+)";
+
+void insert_names(const Database& database, const model::Profile& profile)
+{
+    Statement fact(database, "INSERT INTO facts VALUES(?, ?)");
+    for (const auto& [key, value] : profile.facts)
+        fact.run(key, value);
+    Statement property(database, "INSERT INTO properties VALUES(?, ?)");
+    for (const auto& [key, value] : profile.properties)
+        property.run(key, value);
+
+    Statement process(database, "INSERT INTO process VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    std::int64_t id = 0;
+    for (const model::ProcessTotals& p : profile.processes)
+        process.run(id++, p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples);
+
+    Statement location(database, "INSERT INTO location VALUES(?, ?, ?)");
+    for (std::size_t i = 0; i < profile.locations.size(); ++i)
+        location.run(static_cast<std::int64_t>(i), profile.locations[i], profile.location_process.at(i));
+
+    Statement row(database, "INSERT INTO row VALUES(?, ?, ?, ?, ?, ?)");
+    id = 0;
+    for (const model::Row& r : profile.rows)
+        row.run(id++, name(r.kind), r.name, r.module, r.file, r.line);
+}
+
+void insert_times(const Database& database, const model::Profile& profile)
+{
+    Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?)");
+    for (const model::RowTime& time : profile.path)
+        path.run(time.row.value, time.process.value, time.ns, time.samples);
+    Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?)");
+    for (const model::RowTime& time : profile.totals)
+        total.run(time.row.value, time.ns, time.samples);
+    Statement kind(database, "INSERT INTO kind_time VALUES(?, ?, ?, ?, ?)");
+    for (const model::KindTime& time : profile.kinds) {
+        const Statement::Value function =
+            time.function.valid() ? Statement::Value(time.function.value) : Statement::Value();
+        kind.run(name(time.kind), function, time.process.value, time.ns, time.segments);
+    }
+}
+
+/// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
+void sort_times(model::Profile& profile)
+{
+    const auto by_row = [](const model::RowTime& a, const model::RowTime& b) {
+        return std::tie(a.row, a.process) < std::tie(b.row, b.process);
+    };
+    std::sort(profile.path.begin(), profile.path.end(), by_row);
+    std::sort(profile.totals.begin(), profile.totals.end(), by_row);
+    for (model::RowTime& time : profile.totals)
+        time.process = model::ProcessId::none();
+    std::sort(profile.kinds.begin(), profile.kinds.end(), [](const model::KindTime& a, const model::KindTime& b) {
+        return std::tie(a.kind, a.function, a.process) < std::tie(b.kind, b.function, b.process);
+    });
+}
+
+std::vector<unsigned char> to_bytes(const model::Profile& profile)
+{
+    Database database;
+    database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
+                     "PRAGMA user_version = 1; BEGIN");
+    database.execute(schema);
+    insert_names(database, profile);
+    insert_times(database, profile);
+    database.execute("COMMIT");
+    return database.content();
+}
+
+}  // namespace
+
+void write(const std::filesystem::path& trace, const model::Profile& profile)
+{
+    const std::filesystem::path path = database_path(trace);
+    model::Profile sorted = profile;
+    sort_times(sorted);
+    sorted.facts["schema_version"] = schema_version;
+    sorted.facts[std::string(checksum_fact)] = checksum(sorted);
+    std::vector<unsigned char> bytes;
+    try {
+        bytes = to_bytes(sorted);
+    } catch (const DatabaseError& error) {
+        fail(ExitCode::Failed, "{}: cannot be made: {}; please report this", path.string(), error.what());
+    }
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error)
+        fail(ExitCode::Failed, "{}: cannot be made: {}; make the trace's directory writable and run cpreplay again",
+             path.parent_path().string(), error.message());
+    replace_file(path, bytes);
+}
+
+}  // namespace critpath::result

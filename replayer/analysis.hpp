@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what all phases of a replay share: the trace, as far as this process holds it, and how the work is divided
+// over the processes of the replay.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// How the critical predecessor of a waiting call is chosen (docs/ALGORITHM, "Point-to-point").
+enum class Rules : std::uint8_t {
+    Arrival,  // by the estimated arrival of the message
+    Enter,    // late sender if the send was entered after the receive, as Scalasca does
+    Paper,    // minimal duration for every collective, as in the seed
+};
+
+constexpr std::string_view name(Rules rules)
+{
+    constexpr std::string_view names[] = {"arrival", "enter", "paper"};
+    return names[static_cast<int>(rules)];
+}
+
+/// One process's share of a replay. Every process of `comm` holds the definitions and `owner`; the traced processes
+/// are divided into contiguous blocks in ascending order, and each process holds the traces of its own block, which
+/// is empty where the replay has more processes than the trace.
+struct Replay {
+    MPI_Comm comm = MPI_COMM_NULL;  // for the phases; point-to-point tags and collectives are theirs
+    int rank = 0;                   // of this process in comm
+    int size = 1;
+    std::string trace;  // directory of the trace
+    Rules rules = Rules::Arrival;
+    model::Definitions definitions;
+    std::vector<model::ProcessTrace> processes;  // owned, ascending by ProcessId
+    std::vector<int> owner;                      // by ProcessId: the process of comm that owns it
+
+    [[nodiscard]] int owner_of(model::ProcessId process) const { return owner[process.value]; }
+    [[nodiscard]] int owner_of(model::LocationId location) const
+    {
+        return owner_of(definitions.locations[location.value].process);
+    }
+    [[nodiscard]] bool owns(model::ProcessId process) const { return owner_of(process) == rank; }
+
+    /// The trace of an owned process; nothing checks that it is owned.
+    [[nodiscard]] const model::ProcessTrace& trace_of(model::ProcessId process) const
+    {
+        return processes[process.value - processes.front().process.value];
+    }
+    /// The trace of a location of an owned process.
+    [[nodiscard]] const model::LocationTrace& trace_of(model::LocationId location) const
+    {
+        const auto& process = trace_of(definitions.locations[location.value].process);
+        return process.locations[location.value - process.locations.front().location.value];
+    }
+};
+
+}  // namespace critpath::replayer

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/attribute.hpp"
+
+#include "replayer/attribute/gather.hpp"
+#include "replayer/attribute/tally.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+/// Facts that are sums over the processes of the replay.
+std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tally& tally)
+{
+    std::map<std::string, std::int64_t> facts;
+    const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
+    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
+                            "lost_records", "lost_samples", "clock_violations"})
+        add(key, 0);
+    for (const model::ProcessTrace& trace : replay.processes) {
+        add("cancelled_receives", trace.anomalies.cancelled_receives);
+        add("unfinished_requests", trace.anomalies.unfinished_requests);
+        add("ignored_records", trace.anomalies.ignored_records);
+        add("lost_records", trace.anomalies.lost_records);
+        add("lost_samples", trace.anomalies.lost_samples);
+        add("clock_violations", trace.anomalies.clock_violations);
+        for (const model::LocationTrace& location : trace.locations) {
+            add("calls", location.calls.size());
+            add("samples", location.samples.size());
+        }
+    }
+    add("path_samples", tally.path_samples);
+    facts["low_confidence_ns"] = tally.low_confidence_ns;
+
+    std::vector<std::int64_t> values;
+    values.reserve(facts.size());
+    for (const auto& [key, value] : facts)
+        values.push_back(value);
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+    std::size_t i = 0;
+    for (auto& [key, value] : facts)
+        value = values[i++];
+    return facts;
+}
+
+void add_facts(const Replay& replay, const Findings& findings, const Path& path, const Tally& tally,
+               model::Profile& profile)
+{
+    auto& facts = profile.facts;
+    facts = summed_facts(replay, tally);
+    const auto set = [&](const char* key, std::uint64_t value) { facts[key] = static_cast<std::int64_t>(value); };
+    facts["makespan_ns"] = path.makespan.count();
+    facts["path_ns"] = path.makespan.count();  // restore has verified it
+    facts["begin_ns"] = path.begin.count();
+    set("processes", replay.definitions.processes.size());
+    set("locations", replay.definitions.locations.size());
+    set("segments", path.segments);
+    set("hops", path.hops);
+    set("messages", findings.pairs.messages);
+    set("unmatched_sends", findings.pairs.unmatched_sends);
+    set("unmatched_receives", findings.pairs.unmatched_receives);
+    set("collectives", findings.collectives.instances.count);
+    set("incomplete_collectives", findings.collectives.instances.incomplete);
+    set("mismatched_collectives", findings.collectives.instances.mismatched);
+    facts["clock_violations"] +=
+        static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
+}
+
+void add_properties(const Replay& replay, model::Profile& profile)
+{
+    const model::Definitions& definitions = replay.definitions;
+    profile.properties["rules"] = std::string(name(replay.rules));
+    profile.properties["event"] = definitions.has_samples ? definitions.event : "";
+    profile.properties["period"] = std::to_string(definitions.period);
+    profile.properties["period_unit"] = definitions.period_unit;
+    profile.properties["command"] = definitions.command;
+}
+
+void name_functions(const Rows& rows, std::vector<model::Segment>& segments)
+{
+    for (model::Segment& segment : segments)
+        segment.function = segment.function == model::RegionId::none().value
+                               ? model::RowId::none().value
+                               : rows.id(row_key(model::RowKind::Mpi, {segment.function})).value;
+}
+
+}  // namespace
+
+model::Profile attribute(const Replay& replay, const Findings& findings, Path& path)
+{
+    const Tally sums = tally(replay, path);
+    std::vector<RowKey> used = sums.rows();
+    for (const model::Segment& segment : path.own)
+        if (segment.function != model::RegionId::none().value)
+            used.push_back(row_key(model::RowKind::Mpi, {segment.function}));
+    if (replay.definitions.has_samples)
+        used.push_back(row_key(Pseudo::NotSampled));
+    Rows rows(replay, used);
+
+    model::Profile profile;
+    add_facts(replay, findings, path, sums, profile);
+    add_properties(replay, profile);
+    profile.rows = rows.all();
+    gather(replay, sums, rows, profile);
+    name_functions(rows, path.own);
+    name_functions(rows, path.block);
+    return profile;
+}
+
+}  // namespace critpath::replayer

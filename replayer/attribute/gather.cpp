@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/gather.hpp"
+
+#include "replayer/attribute/not_sampled.hpp"
+#include "replayer/exchange.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr int collector = 0;  // the process that gets the profile
+
+/// What one process says about one traced process; names are in the definitions.
+struct ProcessRecord {
+    std::uint32_t process;
+    std::uint32_t padding;
+    std::int64_t lifetime_ns, mpi_ns, path_ns, sampled_ns;
+    std::uint64_t calls, samples;
+    SampledTime coverage;
+};
+
+struct PathRecord {
+    std::uint32_t row, process;
+    Amount amount;
+    auto key() const { return std::tuple(row, process); }
+};
+
+struct KindRecord {
+    std::uint32_t kind, function, process, padding;
+    Amount amount;
+    auto key() const { return std::tuple(kind, function, process); }
+};
+
+/// Brings all records to the collector, sorted by key, those with equal keys added up.
+template <class Record>
+std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> records)
+{
+    std::vector<std::vector<Record>> out(static_cast<std::size_t>(replay.size));
+    out[collector] = std::move(records);
+    std::vector<Record> all = replayer::exchange(replay.comm, out).items;
+    std::ranges::stable_sort(all, {}, [](const Record& r) { return r.key(); });
+    std::vector<Record> sums;
+    for (const Record& record : all) {
+        if (!sums.empty() && sums.back().key() == record.key())
+            sums.back().amount.add(record.amount.ns, record.amount.count);
+        else
+            sums.push_back(record);
+    }
+    return sums;
+}
+
+std::vector<ProcessRecord> collect_processes(const Replay& replay, const Tally& tally)
+{
+    std::vector<std::vector<ProcessRecord>> out(static_cast<std::size_t>(replay.size));
+    for (const auto& [id, t] : tally.processes) {
+        const auto coverage = tally.coverage.find(id);
+        const Coverage c = coverage == tally.coverage.end() ? Coverage{} : coverage->second;
+        out[collector].push_back(
+            {id, 0, t.lifetime_ns, t.mpi_ns, t.path_ns, t.sampled_ns, t.calls, t.samples, {c.time, c.sampled}});
+    }
+    return replayer::exchange(replay.comm, out).items;  // ascending: processes hold ascending blocks
+}
+
+std::vector<PathRecord> path_records(const Tally& tally, const Rows& rows)
+{
+    std::vector<PathRecord> records;
+    for (const auto& [key, amount] : tally.path)
+        records.push_back({rows.id(key.first).value, key.second, amount});
+    return records;
+}
+
+std::vector<KindRecord> kind_records(const Tally& tally, const Rows& rows)
+{
+    std::vector<KindRecord> records;
+    for (const auto& [key, amount] : tally.kinds) {
+        const auto& [kind, region, process] = key;
+        const model::RowId function = region == model::RegionId::none().value
+                                          ? model::RowId::none()
+                                          : rows.id(row_key(model::RowKind::Mpi, {region}));
+        records.push_back({static_cast<std::uint32_t>(kind), function.value, process, 0, amount});
+    }
+    return records;
+}
+
+/// Sums of totals by row, on the collector.
+std::vector<Amount> collect_totals(const Replay& replay, const Tally& tally, const Rows& rows)
+{
+    std::vector<std::int64_t> ns(rows.size(), 0);
+    std::vector<std::uint64_t> counts(rows.size(), 0);
+    for (const auto& [key, amount] : tally.totals) {
+        ns[rows.id(key).value] += amount.ns;
+        counts[rows.id(key).value] += amount.count;
+    }
+    const auto n = static_cast<int>(rows.size());
+    MPI_Allreduce(MPI_IN_PLACE, ns.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_UINT64_T, MPI_SUM, replay.comm);
+    std::vector<Amount> result;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        result.push_back({ns[i], counts[i]});
+    return result;
+}
+
+/// Scales sampled path time if there is more of it than path, and adds the rows [not sampled].
+void balance(const std::vector<ProcessRecord>& processes, const Rows& rows, model::Profile& profile)
+{
+    std::vector<SampledTime> times;
+    std::int64_t left = 0;  // of the path time that samples divide
+    for (const ProcessRecord& p : processes) {
+        times.push_back(p.coverage);
+        left += p.coverage.time;
+    }
+    const NotSampled balanced = not_sampled(times);
+    std::int64_t largest = 0;
+    for (model::RowTime& time : profile.path)
+        if (profile.rows[time.row.value].kind == model::RowKind::Sampled) {
+            time.ns = balanced.scale(time.ns);
+            left -= time.ns;
+        }
+    const model::RowId row = rows.id(row_key(Pseudo::NotSampled));
+    std::vector<model::RowTime> more;
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+        left -= balanced.by_process[i];
+        more.push_back({row, {processes[i].process}, balanced.by_process[i], 0});
+        if (processes[i].coverage.time > processes[static_cast<std::size_t>(largest)].coverage.time)
+            largest = static_cast<std::int64_t>(i);
+    }
+    if (!more.empty())
+        more[static_cast<std::size_t>(largest)].ns += left;  // what rounding left over, a few ns
+    std::ranges::copy_if(more, std::back_inserter(profile.path), [](const model::RowTime& t) { return t.ns != 0; });
+    std::ranges::sort(profile.path, {}, [](const model::RowTime& t) { return std::tuple(t.row, t.process); });
+}
+
+}  // namespace
+
+void gather(const Replay& replay, const Tally& tally, const Rows& rows, model::Profile& profile)
+{
+    const auto processes = collect_processes(replay, tally);
+    const auto path = collect_sums(replay, path_records(tally, rows));
+    const auto kinds = collect_sums(replay, kind_records(tally, rows));
+    const auto totals = collect_totals(replay, tally, rows);
+    if (replay.rank != collector)
+        return;
+    const model::Definitions& definitions = replay.definitions;
+    for (const model::Location& location : definitions.locations) {
+        profile.locations.push_back(location.name);
+        profile.location_process.push_back(location.process.value);
+    }
+    for (const ProcessRecord& p : processes) {
+        const model::Process& process = definitions.processes[p.process];
+        profile.processes.push_back(
+            {process.name, process.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples});
+    }
+    for (const PathRecord& p : path)
+        profile.path.push_back({{p.row}, {p.process}, p.amount.ns, p.amount.count});
+    for (const KindRecord& k : kinds)
+        profile.kinds.push_back(
+            {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});
+    for (std::uint32_t row = 0; row < totals.size(); ++row)
+        if (totals[row].ns != 0 || totals[row].count != 0)
+            profile.totals.push_back({{row}, model::ProcessId::none(), totals[row].ns, totals[row].count});
+    if (definitions.has_samples)
+        balance(processes, rows, profile);
+}
+
+}  // namespace critpath::replayer

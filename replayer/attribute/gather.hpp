@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the sums of all processes become one Profile on process 0.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "replayer/attribute/rows.hpp"
+#include "replayer/attribute/tally.hpp"
+
+namespace critpath::replayer
+{
+
+/// Fills everything of the profile but facts and properties; on the other processes it stays empty, but for
+/// `path_samples` and `low_confidence_ns` nothing else is known there. Collective over `replay.comm`.
+void gather(const Replay& replay, const Tally& tally, const Rows& rows, model::Profile& profile);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the sums that one process of the replay makes over its own events: path time by row, by kind of segment and by
+// process, and the time of all functions on and off the path. (formats/FORMAT.md, "How path time becomes rows")
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "replayer/attribute/rows.hpp"
+#include "replayer/restore/restore.hpp"
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+struct Amount {
+    std::int64_t ns = 0;
+    std::uint64_t count = 0;  // samples, or segments
+
+    void add(std::int64_t more_ns, std::uint64_t more = 0)
+    {
+        ns += more_ns;
+        count += more;
+    }
+};
+
+/// Path time that samples are to divide, and what they stand for, on one process.
+struct Coverage {
+    std::int64_t time = 0;
+    std::int64_t sampled = 0;
+};
+
+struct Tally {
+    using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
+
+    std::map<std::pair<RowKey, std::uint32_t>, Amount> path;  // by row and ProcessId
+    std::map<RowKey, Amount> totals;
+    std::map<KindKey, Amount> kinds;
+    std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
+    std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
+    std::int64_t low_confidence_ns = 0;
+    std::uint64_t path_samples = 0;
+
+    /// Every row that occurs here.
+    [[nodiscard]] std::vector<RowKey> rows() const;
+};
+
+/// Sums over the owned processes. Talks to nobody.
+Tally tally(const Replay& replay, const Path& path);
+
+}  // namespace critpath::replayer

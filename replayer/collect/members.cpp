@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/collect/members.hpp"
+
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+/// Where a process stands in a communicator. A process that the definitions do not list gets no place: its part is
+/// taken for that of a member alone.
+struct Place {
+    Side side;
+    std::uint32_t rank = 0;
+};
+
+Place place_of(const model::Definitions& definitions, model::CommId id, model::ProcessId process)
+{
+    const model::Communicator& comm = definitions.communicators[id.value];
+    const auto find = [&](const std::vector<model::ProcessId>& group, std::uint32_t side, Place& place) {
+        const auto found = std::ranges::find(group, process);
+        if (found == group.end())
+            return false;
+        place = {{2 * id.value + side}, static_cast<std::uint32_t>(found - group.begin())};
+        return true;
+    };
+    Place place{{2 * id.value}, 0};
+    if (!comm.is_self && !find(comm.members, 0, place))
+        find(comm.remote, 1, place);
+    return place;
+}
+
+/// MPI_Comm_create_group and MPI_Intercomm_create are recorded on a communicator of which only some members call them:
+/// they have no place among its collectives.
+bool is_numbered(functions::FunctionId function)
+{
+    return function >= functions::FunctionId::count ||
+           functions::info(function).semantic_class != functions::SemanticClass::CommCreateGroup;
+}
+
+}  // namespace
+
+Members::Members(const Replay& replay) : replay_(replay), parts_(replay.processes.size())
+{
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+        add(p);
+}
+
+void Members::add(std::size_t process)
+{
+    const model::ProcessTrace& trace = replay_.processes[process];
+    struct Joined {
+        Place place;
+        std::size_t member;  // index into sides_[place.side]
+    };
+    std::unordered_map<model::CommId, Joined> joined;
+    for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
+        const model::CollectiveCall& collective = trace.collectives[i];
+        if (!is_numbered(function_of(replay_.definitions, trace, collective.call))) {
+            parts_[process].push_back({{2 * collective.comm.value}, Part::alone, 0, false});
+            continue;
+        }
+        auto [entry, is_new] = joined.try_emplace(collective.comm);
+        if (is_new) {
+            const Place place = place_of(replay_.definitions, collective.comm, trace.process);
+            auto& members = sides_[place.side.value];
+            entry->second = {place, members.size()};
+            members.push_back({process, place.rank, {}});
+        }
+        const auto& [place, member] = entry->second;
+        auto& calls = sides_[place.side.value][member].calls;
+        const bool is_root = !is_inter(place.side) && collective.root >= 0 &&
+                             (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
+        parts_[process].push_back({place.side, static_cast<std::uint32_t>(calls.size()), place.rank, is_root});
+        calls.push_back(static_cast<std::uint32_t>(i));
+    }
+}
+
+const std::vector<MemberCalls>& Members::of(Side side) const
+{
+    static const std::vector<MemberCalls> nobody;
+    const auto found = sides_.find(side.value);
+    return found == sides_.end() ? nobody : found->second;
+}
+
+rules::Member Members::describe(std::size_t process, std::size_t collective) const
+{
+    const model::ProcessTrace& trace = replay_.processes[process];
+    const model::CollectiveCall& call = trace.collectives[collective];
+    const Part& p = part(process, collective);
+    return {enter_of(trace, call.call),
+            leave_of(trace, call.call),
+            function_of(replay_.definitions, trace, call.call),
+            p.rank,
+            call.root,
+            p.is_root,
+            std::max(call.sent, call.received)};
+}
+
+rules::Operation Members::operation(std::size_t process, std::size_t collective) const
+{
+    const model::ProcessTrace& trace = replay_.processes[process];
+    const auto function = function_of(replay_.definitions, trace, trace.collectives[collective].call);
+    return function < functions::FunctionId::count ? rules::operation(function) : rules::unlisted_collective();
+}
+
+bool Members::is_inter(Side side) const
+{
+    return replay_.definitions.communicators[side.comm().value].is_inter;
+}
+
+const std::vector<model::ProcessId>& Members::group(Side side) const
+{
+    const model::Communicator& comm = replay_.definitions.communicators[side.comm().value];
+    return side.value % 2 == 0 ? comm.members : comm.remote;
+}
+
+std::size_t Members::size(Side side) const
+{
+    return replay_.definitions.communicators[side.comm().value].is_self ? 1 : group(side).size();
+}
+
+}  // namespace critpath::replayer

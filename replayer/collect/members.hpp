@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns who took part in which collective: each collective call of an owned process as one member's part in the n-th
+// instance on a communicator.
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/rules/collective_rule.hpp"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// A group of processes whose collectives are numbered together: a communicator, or one side of an
+/// inter-communicator.
+struct Side {
+    std::uint32_t value = 0;  // 2 * CommId, plus 1 for the second side of an inter-communicator
+
+    [[nodiscard]] model::CommId comm() const { return {value / 2}; }
+    /// The side that the members of this one depend on.
+    [[nodiscard]] Side partner(bool is_inter) const { return {is_inter ? value ^ 1U : value}; }
+    auto operator<=>(const Side&) const = default;
+};
+
+/// One member's part in one instance.
+struct Part {
+    static constexpr std::uint32_t alone = UINT32_MAX;
+
+    Side side;
+    std::uint32_t number;  // of the instance on its communicator; alone: nobody knows who else took part
+    std::uint32_t rank;
+    bool is_root;
+};
+
+/// The parts of one owned member of one side: by instance number, index into ProcessTrace::collectives.
+struct MemberCalls {
+    std::size_t process;  // index into Replay::processes
+    std::uint32_t rank;
+    std::vector<std::uint32_t> calls;
+};
+
+class Members
+{
+public:
+    explicit Members(const Replay& replay);
+
+    /// By owned process and index into ProcessTrace::collectives.
+    [[nodiscard]] const Part& part(std::size_t process, std::size_t collective) const
+    {
+        return parts_[process][collective];
+    }
+    /// The owned members of a side that took part in anything; none for a side without.
+    [[nodiscard]] const std::vector<MemberCalls>& of(Side side) const;
+    [[nodiscard]] const std::unordered_map<std::uint32_t, std::vector<MemberCalls>>& sides() const { return sides_; }
+
+    /// What the rules need of one part.
+    [[nodiscard]] rules::Member describe(std::size_t process, std::size_t collective) const;
+    /// The rule for one part.
+    [[nodiscard]] rules::Operation operation(std::size_t process, std::size_t collective) const;
+
+    [[nodiscard]] bool is_inter(Side side) const;
+    /// Members of the side according to the definitions.
+    [[nodiscard]] std::size_t size(Side side) const;
+    [[nodiscard]] const std::vector<model::ProcessId>& group(Side side) const;
+
+private:
+    void add(std::size_t process);
+
+    const Replay& replay_;
+    std::vector<std::vector<Part>> parts_;
+    std::unordered_map<std::uint32_t, std::vector<MemberCalls>> sides_;
+};
+
+}  // namespace critpath::replayer

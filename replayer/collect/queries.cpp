@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/collect/queries.hpp"
+
+#include "replayer/exchange.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr std::uint64_t window = 65536;  // questions of one process in one round
+
+struct InstanceName {
+    std::uint32_t side, number;
+    auto operator<=>(const InstanceName&) const = default;
+};
+
+struct Question {
+    InstanceName instance;
+    std::uint32_t index;  // of the query at the asking process
+    std::uint32_t padding;
+    rules::MemberQuery question;
+};
+
+struct KnownMember {
+    InstanceName instance;
+    rules::MemberInfo member;
+};
+
+struct Answer {
+    std::uint32_t index;
+    rules::Predecessor predecessor;
+};
+
+template <class T>
+std::vector<std::vector<T>> for_everyone(const Replay& replay)
+{
+    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
+}
+
+/// Spreads the instances of one communicator over the processes.
+std::size_t home_of(const Replay& replay, InstanceName name)
+{
+    return (name.side / 2 + name.number) % static_cast<std::size_t>(replay.size);
+}
+
+/// Asks the holders of the members of the wanted instances for what they know.
+Received<InstanceName> request_members(const Replay& replay, const Members& members,
+                                       const std::vector<Question>& questions)
+{
+    std::vector<InstanceName> wanted;
+    wanted.reserve(questions.size());
+    for (const Question& q : questions)
+        wanted.push_back(q.instance);
+    std::ranges::sort(wanted);
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    auto requests = for_everyone<InstanceName>(replay);
+    for (const InstanceName name : wanted) {
+        int previous = -1;  // members are in rank order and processes in blocks: mostly the same again
+        for (const model::ProcessId process : members.group({name.side})) {
+            const int owner = replay.owner_of(process);
+            auto& list = requests[static_cast<std::size_t>(owner)];
+            if (owner != previous && (list.empty() || list.back() != name))
+                list.push_back(name);
+            previous = owner;
+        }
+    }
+    return replayer::exchange(replay.comm, requests);
+}
+
+/// What this process knows of the instances that others asked for.
+std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Members& members,
+                                                const Received<InstanceName>& requests)
+{
+    auto parts = for_everyone<KnownMember>(replay);
+    for (std::size_t home = 0; home < parts.size(); ++home)
+        for (const InstanceName name : requests.from(static_cast<int>(home)))
+            for (const MemberCalls& member : members.of({name.side}))
+                if (name.number < member.calls.size()) {
+                    const auto m = members.describe(member.process, member.calls[name.number]);
+                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root}});
+                }
+    return parts;
+}
+
+std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Question>& questions,
+                                         const std::vector<KnownMember>& parts)
+{
+    std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
+    for (const KnownMember& part : parts)
+        instances[part.instance].push_back(part.member);
+    auto result = for_everyone<Answer>(replay);
+    for (std::size_t asker = 0; asker < result.size(); ++asker)
+        for (const Question& q : questions.from(static_cast<int>(asker)))
+            result[asker].push_back({q.index, rules::answer(q.question, instances[q.instance])});
+    return result;
+}
+
+}  // namespace
+
+std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members,
+                                    const std::vector<InstanceQuery>& queries)
+{
+    std::vector<rules::Predecessor> result(queries.size());
+    const std::uint64_t rounds = exchange_rounds(replay.comm, queries.size(), window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto out = for_everyone<Question>(replay);
+        const std::uint64_t end = std::min<std::uint64_t>((round + 1) * window, queries.size());
+        for (std::uint64_t i = round * window; i < end; ++i) {
+            const InstanceName name{queries[i].side.value, queries[i].number};
+            out[home_of(replay, name)].push_back({name, static_cast<std::uint32_t>(i), 0, queries[i].question});
+        }
+        const auto questions = replayer::exchange(replay.comm, out);
+        const auto requests = request_members(replay, members, questions.items);
+        const auto parts = replayer::exchange(replay.comm, own_parts(replay, members, requests));
+        for (const Answer& answer : replayer::exchange(replay.comm, answers(replay, questions, parts.items)).items)
+            result[answer.index] = answer.predecessor;
+    }
+    return result;
+}
+
+}  // namespace critpath::replayer

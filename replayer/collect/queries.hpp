@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the questions that a reduction cannot answer: which of the members of one instance released one call. Such an
+// instance is collected, member by member, at one process, which answers. (ALGORITHM 2.4, "owner route")
+#pragma once
+
+#include "replayer/collect/members.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+struct InstanceQuery {
+    Side side;  // whose members are asked
+    std::uint32_t number;
+    rules::MemberQuery question;
+};
+
+/// The answers, in the order of the queries. Collective over `replay.comm`; processes may ask different numbers of
+/// questions, also none.
+std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members,
+                                    const std::vector<InstanceQuery>& queries);
+
+}  // namespace critpath::replayer

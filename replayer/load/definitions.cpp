@@ -1,0 +1,469 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/load/definitions.hpp"
+
+#include "formats/support/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace critpath::replayer::load
+{
+
+using namespace model;
+namespace def = otf2::definition;
+
+namespace
+{
+
+struct GroupContent {
+    OTF2_GroupType type;
+    OTF2_Paradigm paradigm;
+    std::vector<std::uint64_t> members;
+};
+
+struct Property {
+    std::uint64_t owner;  // location or location group
+    OTF2_StringRef name;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+};
+
+/// Everything that the archive defines and we use, as it stands there.
+class Collected : public otf2::DefinitionHandler
+{
+public:
+    using DefinitionHandler::on;
+    void on(const def::ClockProperties& d) override { clock = d; }
+    void on(const def::String& d) override { strings[d.self] = d.text; }
+    void on(const def::Attribute& d) override { attributes.push_back(d); }
+    void on(const def::SystemTreeNode& d) override { nodes[d.self] = d; }
+    void on(const def::LocationGroup& d) override { location_groups.push_back(d); }
+    void on(const def::Location& d) override { locations.push_back(d); }
+    void on(const def::Region& d) override { regions.push_back(d); }
+    void on(const def::Comm& d) override { comms.push_back(d); }
+    void on(const def::InterComm& d) override { inter_comms.push_back(d); }
+    void on(const def::CallingContext& d) override { contexts.push_back(d); }
+    void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
+    void on(const def::LocationGroupProperty& d) override
+    {
+        group_properties.push_back({d.group, d.name, d.type, d.value});
+    }
+    void on(const def::LocationProperty& d) override
+    {
+        location_properties.push_back({d.location, d.name, d.type, d.value});
+    }
+    void on(const def::Group& d) override { groups[d.self] = {d.type, d.paradigm, {d.members, d.members + d.size}}; }
+
+    /// "" for what is undefined.
+    [[nodiscard]] const std::string& text(OTF2_StringRef reference) const
+    {
+        static const std::string none;
+        const auto found = strings.find(reference);
+        return found == strings.end() ? none : found->second;
+    }
+
+    std::optional<def::ClockProperties> clock;
+    std::unordered_map<OTF2_StringRef, std::string> strings;
+    std::vector<def::Attribute> attributes;
+    std::unordered_map<OTF2_SystemTreeNodeRef, def::SystemTreeNode> nodes;
+    std::vector<def::LocationGroup> location_groups;
+    std::vector<def::Location> locations;
+    std::vector<def::Region> regions;
+    std::unordered_map<OTF2_GroupRef, GroupContent> groups;
+    std::vector<def::Comm> comms;
+    std::vector<def::InterComm> inter_comms;
+    std::vector<def::CallingContext> contexts;
+    std::vector<def::InterruptGenerator> generators;
+    std::vector<Property> group_properties;
+    std::vector<Property> location_properties;
+};
+
+double number(const Property& property)
+{
+    switch (property.type) {
+    case OTF2_TYPE_DOUBLE:
+        return property.value.float64;
+    case OTF2_TYPE_FLOAT:
+        return property.value.float32;
+    case OTF2_TYPE_UINT32:
+        return property.value.uint32;
+    default:
+        return static_cast<double>(property.value.uint64);
+    }
+}
+
+FunctionId function_of(const std::string& name)
+{
+    static const auto by_name = [] {
+        std::unordered_map<std::string_view, FunctionId> map;
+        for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(FunctionId::count); ++i) {
+            map.emplace(functions::table[i].name, FunctionId{i});
+        }
+        return map;
+    }();
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? FunctionId::none : found->second;
+}
+
+class Builder
+{
+public:
+    Builder(const Collected& collected, const std::string& file) : in_(collected), file_(file) {}
+
+    LoadedDefinitions build()
+    {
+        add_clock();
+        add_attributes();
+        add_regions();
+        add_contexts();
+        add_generator();
+        order_processes();
+        add_processes();
+        add_process_properties();
+        add_location_properties();
+        add_communicators();
+        return std::move(out_);
+    }
+
+private:
+    template <class... Args>
+    [[noreturn]] void contradict(fmt::format_string<Args...> what, Args&&... args) const
+    {
+        fail(ExitCode::BadTrace, "{}: the definitions contradict themselves: {}; record the application again", file_,
+             fmt::format(what, std::forward<Args>(args)...));
+    }
+
+    void add_clock()
+    {
+        if (!in_.clock || in_.clock->resolution == 0) {
+            contradict("no clock resolution");
+        }
+        vocabulary_.clock = TickClock(in_.clock->resolution);
+        definitions_.begin = vocabulary_.clock.to_ns(in_.clock->offset);
+    }
+
+    void add_attributes()
+    {
+        auto& a = vocabulary_.attributes;
+        const std::pair<std::string_view, OTF2_AttributeRef*> known[] = {
+            {"critpath.mode", &a.mode},     {"critpath.message", &a.message}, {"critpath.source", &a.source},
+            {"critpath.tag", &a.tag},       {"critpath.comm", &a.comm},       {"critpath.offset", &a.offset},
+            {"critpath.period", &a.period},
+        };
+        for (const auto& attribute : in_.attributes) {
+            for (const auto& [name, reference] : known) {
+                if (in_.text(attribute.name) == name) {
+                    *reference = attribute.self;
+                }
+            }
+        }
+    }
+
+    void add_regions()
+    {
+        for (const auto& region : in_.regions) {
+            vocabulary_.regions.add(region.self, RegionId{size(definitions_.regions)});
+            auto& made = definitions_.regions.emplace_back();
+            made.name = in_.text(region.name);
+            made.file = in_.text(region.file);
+            made.line = region.begin_line;
+            if (region.paradigm == OTF2_PARADIGM_SAMPLING) {
+                made.role = RegionRole::Sampled;
+                made.module = in_.text(region.description);
+                continue;
+            }
+            made.function = function_of(in_.text(region.canonical_name));
+            if (made.function == FunctionId::none) {
+                made.function = function_of(made.name);
+            }
+            // Some tools wrap MPI without saying so in the paradigm.
+            const bool is_mpi = region.paradigm == OTF2_PARADIGM_MPI || made.function != FunctionId::none;
+            made.role = is_mpi ? RegionRole::Mpi : RegionRole::User;
+        }
+    }
+
+    void add_contexts()
+    {
+        for (const auto& context : in_.contexts) {
+            vocabulary_.contexts.add(context.self, ContextId{size(definitions_.contexts)});
+            definitions_.contexts.emplace_back();
+        }
+        for (std::size_t i = 0; i < in_.contexts.size(); ++i) {
+            const auto& context = in_.contexts[i];
+            const auto region = vocabulary_.regions.find(context.region);
+            if (!region.valid()) {
+                contradict("calling context {} refers to region {}, which is not defined", context.self,
+                           context.region);
+            }
+            definitions_.contexts[i] = {region, context.parent == OTF2_UNDEFINED_CALLING_CONTEXT
+                                                    ? ContextId::none()
+                                                    : vocabulary_.contexts.find(context.parent)};
+        }
+    }
+
+    void add_generator()
+    {
+        if (in_.generators.empty()) {
+            return;
+        }
+        const auto& first = in_.generators.front();
+        auto& generator = vocabulary_.generator;
+        generator.reference = first.self;
+        generator.period = first.period;
+        generator.counts_time = first.mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME;
+        const double base = first.base == OTF2_BASE_BINARY ? 2 : 10;
+        const auto exponent = static_cast<double>(first.exponent);
+        constexpr double ns_per_second = 1e9;
+        generator.ns_per_unit =
+            first.base == OTF2_BASE_DECIMAL ? std::pow(base, exponent + 9) : std::pow(base, exponent) * ns_per_second;
+        definitions_.has_samples = true;
+        definitions_.event = in_.text(first.name);
+        definitions_.period_unit = generator.counts_time ? "ns" : "count";
+        definitions_.period =
+            generator.counts_time
+                ? static_cast<std::uint64_t>(std::llround(static_cast<double>(first.period) * generator.ns_per_unit))
+                : first.period;
+    }
+
+    /// Rank order is that of the locations that MPI communicates with; processes without MPI follow by reference.
+    void order_processes()
+    {
+        std::unordered_map<OTF2_LocationRef, OTF2_LocationGroupRef> group_of;
+        for (const auto& location : in_.locations) {
+            group_of[location.self] = location.group;
+        }
+        for (const std::uint64_t member : ranks()) {
+            const auto found = group_of.find(member);
+            if (found == group_of.end()) {
+                contradict("an MPI rank is on location {}, which is not defined", member);
+            }
+            if (!add_to_order(found->second)) {
+                contradict("two MPI ranks are in location group {}", found->second);
+            }
+            rank_location_.push_back(member);
+        }
+        std::vector<OTF2_LocationGroupRef> others;
+        for (const auto& group : in_.location_groups) {
+            if (group.type == OTF2_LOCATION_GROUP_TYPE_PROCESS) {
+                others.push_back(group.self);
+            }
+        }
+        std::sort(others.begin(), others.end());
+        std::for_each(others.begin(), others.end(), [this](auto group) { add_to_order(group); });
+    }
+
+    /// The locations that communicate with MPI, in rank order.
+    [[nodiscard]] std::vector<std::uint64_t> ranks() const
+    {
+        const GroupContent* chosen = nullptr;
+        OTF2_GroupRef chosen_reference = OTF2_UNDEFINED_GROUP;
+        for (const auto& [reference, group] : in_.groups) {
+            if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS && group.paradigm == OTF2_PARADIGM_MPI &&
+                reference < chosen_reference) {
+                chosen = &group;
+                chosen_reference = reference;
+            }
+        }
+        return chosen == nullptr ? std::vector<std::uint64_t>{} : chosen->members;
+    }
+
+    bool add_to_order(OTF2_LocationGroupRef group)
+    {
+        const bool added = process_of_group_.emplace(group, ProcessId{size(process_groups_)}).second;
+        if (added) {
+            process_groups_.push_back(group);
+        }
+        return added;
+    }
+
+    void add_processes()
+    {
+        std::unordered_map<OTF2_LocationGroupRef, const def::LocationGroup*> group_by_reference;
+        for (const auto& group : in_.location_groups) {
+            group_by_reference[group.self] = &group;
+        }
+        std::vector<std::vector<const def::Location*>> threads(process_groups_.size());
+        for (const auto& location : in_.locations) {
+            const auto process = process_of_group_.find(location.group);
+            if (location.type == OTF2_LOCATION_TYPE_CPU_THREAD && process != process_of_group_.end()) {
+                threads[process->second.value].push_back(&location);
+            }
+        }
+        for (std::uint32_t p = 0; p < process_groups_.size(); ++p) {
+            const auto group = group_by_reference.find(process_groups_[p]);
+            if (group == group_by_reference.end()) {
+                contradict("location group {} is not defined", process_groups_[p]);
+            }
+            const bool is_rank = p < rank_location_.size();
+            auto& process = definitions_.processes.emplace_back();
+            process.name = is_rank ? fmt::format("rank {}", p) : in_.text(group->second->name);
+            process.node = node_name(group->second->parent);
+            std::sort(threads[p].begin(), threads[p].end(), [&](const auto* a, const auto* b) {
+                const bool a_first = is_rank && a->self == rank_location_[p];
+                const bool b_first = is_rank && b->self == rank_location_[p];
+                return a_first != b_first ? a_first : a->self < b->self;
+            });
+            if (is_rank && (threads[p].empty() || threads[p].front()->self != rank_location_[p])) {
+                contradict("MPI rank {} is on location {}, which is not a thread", p, rank_location_[p]);
+            }
+            for (const auto* thread : threads[p]) {
+                add_location(ProcessId{p}, *thread);
+            }
+        }
+    }
+
+    void add_location(ProcessId id, const def::Location& location)
+    {
+        auto& process = definitions_.processes[id.value];
+        const auto thread = process.locations.size();
+        process.locations.push_back(LocationId{size(definitions_.locations)});
+        location_by_reference_[location.self] = process.locations.back();
+        definitions_.locations.push_back(
+            {thread == 0 ? process.name : fmt::format("{} thread {}", process.name, thread), id, location.self,
+             location.events});
+    }
+
+    [[nodiscard]] std::string node_name(OTF2_SystemTreeNodeRef start) const
+    {
+        std::string nearest;
+        auto node = in_.nodes.find(start);
+        // A tree has at most as many levels as nodes; a cycle would have more.
+        for (std::size_t level = 0; node != in_.nodes.end() && level <= in_.nodes.size(); ++level) {
+            const std::string& name = in_.text(node->second.name);
+            if (in_.text(node->second.class_name) == "node") {
+                return name;
+            }
+            nearest = nearest.empty() ? name : nearest;
+            node = in_.nodes.find(node->second.parent);
+        }
+        return nearest;
+    }
+
+    void add_process_properties()
+    {
+        std::vector<std::string> domain(definitions_.processes.size());
+        for (const auto& property : in_.group_properties) {
+            const auto process = process_of_group_.find(static_cast<OTF2_LocationGroupRef>(property.owner));
+            if (process == process_of_group_.end() || property.type != OTF2_TYPE_STRING) {
+                continue;
+            }
+            const std::string& name = in_.text(property.name);
+            const std::string& value = in_.text(property.value.stringRef);
+            if (name == "critpath.host") {
+                definitions_.processes[process->second.value].node = value;
+            } else if (name == "critpath.boot_id") {
+                domain[process->second.value] = value;
+            } else if (name == "critpath.command" && process->second.value == 0) {
+                definitions_.command = value;
+            }
+        }
+        out_.clock_domains_known = std::none_of(domain.begin(), domain.end(), [](const auto& d) { return d.empty(); });
+        std::unordered_map<std::string, NodeId> domains;
+        for (std::size_t p = 0; p < domain.size(); ++p) {
+            auto& process = definitions_.processes[p];
+            const auto next = NodeId{static_cast<std::uint32_t>(domains.size())};
+            process.clock_domain = domains.emplace(domain[p].empty() ? process.node : domain[p], next).first->second;
+        }
+    }
+
+    void add_location_properties()
+    {
+        vocabulary_.locations.resize(definitions_.locations.size());
+        for (const auto& property : in_.location_properties) {
+            const auto location = location_by_reference_.find(property.owner);
+            if (location == location_by_reference_.end()) {
+                continue;
+            }
+            auto& facts = vocabulary_.locations[location->second.value];
+            const std::string& name = in_.text(property.name);
+            if (name == "critpath.ns_per_count") {
+                facts.ns_per_count = number(property);
+            } else if (name == "critpath.lost_records") {
+                facts.lost_records = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.lost_samples") {
+                facts.lost_samples = static_cast<std::uint64_t>(number(property));
+            }
+        }
+    }
+
+    void add_communicators()
+    {
+        for (const auto& comm : in_.comms) {
+            const auto group = in_.groups.find(comm.group);
+            if (group == in_.groups.end()) {
+                contradict("communicator {} refers to group {}, which is not defined", comm.self, comm.group);
+            }
+            if (group->second.paradigm != OTF2_PARADIGM_MPI) {
+                continue;  // of another tool's own making; no MPI record refers to it
+            }
+            vocabulary_.communicators.add(comm.self, CommId{size(definitions_.communicators)});
+            auto& made = definitions_.communicators.emplace_back();
+            made.name = in_.text(comm.name);
+            made.is_self = group->second.type == OTF2_GROUP_TYPE_COMM_SELF;
+            made.members = members(group->second);
+        }
+        for (const auto& comm : in_.inter_comms) {
+            const auto a = in_.groups.find(comm.group_a);
+            const auto b = in_.groups.find(comm.group_b);
+            if (a == in_.groups.end() || b == in_.groups.end()) {
+                contradict("inter-communicator {} refers to a group that is not defined", comm.self);
+            }
+            vocabulary_.communicators.add(comm.self, CommId{size(definitions_.communicators)});
+            auto& made = definitions_.communicators.emplace_back();
+            made.name = in_.text(comm.name);
+            made.is_inter = true;
+            made.members = members(a->second);
+            made.remote = members(b->second);
+        }
+    }
+
+    /// Members of a communicator's group are ranks in MPI_COMM_WORLD: positions in the group of communicating
+    /// locations, or, where the group is that group itself, these locations.
+    [[nodiscard]] std::vector<ProcessId> members(const GroupContent& group) const
+    {
+        std::vector<ProcessId> result;
+        for (const std::uint64_t member : group.members) {
+            if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
+                const auto location = location_by_reference_.find(member);
+                if (location == location_by_reference_.end()) {
+                    contradict("a communicator has location {}, which is not defined", member);
+                }
+                result.push_back(definitions_.locations[location->second.value].process);
+            } else if (member < rank_location_.size()) {
+                result.push_back(ProcessId{static_cast<std::uint32_t>(member)});
+            } else {
+                contradict("a communicator has rank {} of {}", member, rank_location_.size());
+            }
+        }
+        return result;
+    }
+
+    template <class T>
+    static std::uint32_t size(const std::vector<T>& vector)
+    {
+        return static_cast<std::uint32_t>(vector.size());
+    }
+
+    const Collected& in_;
+    const std::string& file_;
+    LoadedDefinitions out_;
+    Definitions& definitions_ = out_.definitions;
+    Vocabulary& vocabulary_ = out_.vocabulary;
+    std::vector<OTF2_LocationRef> rank_location_;        // by rank: where it communicates
+    std::vector<OTF2_LocationGroupRef> process_groups_;  // by ProcessId
+    std::unordered_map<OTF2_LocationGroupRef, ProcessId> process_of_group_;
+    std::unordered_map<OTF2_LocationRef, LocationId> location_by_reference_;
+};
+
+}  // namespace
+
+LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file)
+{
+    Collected collected;
+    reader.read_definitions(collected);
+    return Builder(collected, file).build();
+}
+
+}  // namespace critpath::replayer::load

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the step from the global definitions of an OTF2 archive to the model: which processes, threads, regions and
+// communicators there are, by our dense ids, and what an event file's references mean. Accepts what Score-P writes
+// as well as our own traces (formats/FORMAT.md).
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "formats/otf2/reader.hpp"
+#include "replayer/load/clock.hpp"
+#include "replayer/load/ref_map.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::replayer::load
+{
+
+/// An interrupt generator as the weight of its samples needs it.
+struct Generator {
+    OTF2_InterruptGeneratorRef reference = OTF2_UNDEFINED_INTERRUPT_GENERATOR;
+    bool counts_time = false;  // otherwise events, whose duration `ns_per_count` of the location says
+    double ns_per_unit = 0;    // of the period, if it counts time
+    std::uint64_t period = 0;  // units
+};
+
+/// The attributes that critpath gives to records; OTF2_UNDEFINED_ATTRIBUTE where a trace does not define them.
+struct Attributes {
+    OTF2_AttributeRef mode = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef message = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef source = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef tag = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef comm = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef period = OTF2_UNDEFINED_ATTRIBUTE;
+};
+
+/// What the definitions say about one location besides model::Location.
+struct LocationFacts {
+    double ns_per_count = 0;  // 0: not said
+    std::uint64_t lost_records = 0;
+    std::uint64_t lost_samples = 0;
+};
+
+/// What the events of this trace mean.
+struct Vocabulary {
+    TickClock clock;
+    RefMap<model::RegionId> regions;
+    RefMap<model::CommId> communicators;
+    RefMap<model::ContextId> contexts;
+    Generator generator;  // the first that is defined; samples of others are not used
+    Attributes attributes;
+    std::vector<LocationFacts> locations;  // by LocationId
+};
+
+struct LoadedDefinitions {
+    model::Definitions definitions;
+    Vocabulary vocabulary;
+    bool clock_domains_known = false;  // the trace says which processes share a clock; otherwise the node decides
+};
+
+/// Reads and checks the global definitions. `file` names the trace in messages. Throws Failure(BadTrace) if they
+/// contradict themselves.
+LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file);
+
+}  // namespace critpath::replayer::load

@@ -1,0 +1,405 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/load/events.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace critpath::replayer::load
+{
+
+using namespace model;
+using functions::SemanticClass;
+using otf2::Moment;
+namespace event = otf2::event;
+
+namespace
+{
+
+/// Of a function that is not in the table: MPI_Start-like functions of other tools post standard sends.
+SendMode mode_of(FunctionId function)
+{
+    const SendMode mode = function == FunctionId::none ? SendMode::None : functions::info(function).mode;
+    return mode == SendMode::None ? SendMode::Standard : mode;
+}
+
+bool is_finalize(FunctionId function)
+{
+    return function != FunctionId::none && functions::info(function).semantic_class == SemanticClass::Finalize;
+}
+
+}  // namespace
+
+void LocationEvents::complete(const Posted& posted, const Completed& completion)
+{
+    if (posted.kind == Posted::Kind::Send) {
+        auto& send = sends[posted.index];
+        send.completion = completion.call;
+        if (completion.kind == Completed::Kind::Cancelled) {
+            send.comm = CommId::none();
+        }
+        return;
+    }
+    auto& receive = receives[posted.index];
+    receive.completion = completion.call;
+    if (completion.kind == Completed::Kind::Cancelled) {
+        receive.comm = CommId::none();
+        ++anomalies.cancelled_receives;
+        return;
+    }
+    receive.comm = completion.comm;
+    receive.source = completion.source;
+    receive.tag = completion.tag;
+    receive.bytes = completion.bytes;
+}
+
+EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
+    : definitions_(loaded.definitions), vocabulary_(loaded.vocabulary)
+{
+    out_.trace.location = location;
+    const auto& facts = vocabulary_.locations[location.value];
+    out_.anomalies.lost_records = facts.lost_records;
+    out_.anomalies.lost_samples = facts.lost_samples;
+    const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
+    out_.trace.calls.enter.reserve(calls);
+    out_.trace.calls.leave.reserve(calls);
+    out_.trace.calls.region.reserve(calls);
+}
+
+LocationEvents EventLoader::finish()
+{
+    if (in_call()) {
+        out_.trace.calls.leave[call_.value] = now_;
+        ++out_.anomalies.open_calls;
+    }
+    if (off_since_) {
+        out_.trace.tool.push_back({*off_since_, now_});
+    }
+    if (!out_.trace.has_finalize) {
+        out_.trace.end = now_;
+    }
+    const auto rest = open_.rest();
+    out_.open_posts.insert(out_.open_posts.end(), rest.begin(), rest.end());
+    scale_samples();
+    return std::move(out_);
+}
+
+/// The time of an event, which never goes back on a location.
+Ns EventLoader::advance(const Moment& moment)
+{
+    const Ns time = vocabulary_.clock.to_ns(moment.time);
+    if (!started_) {
+        started_ = true;
+        out_.trace.begin = time;
+        now_ = time;
+    } else if (time < now_) {
+        ++out_.anomalies.clock_violations;
+    } else {
+        now_ = time;
+    }
+    return now_;
+}
+
+// --------------------------------------------------------------------------------------------------- regions
+
+void EventLoader::on(const Moment& moment, const event::Enter& record)
+{
+    enter(advance(moment), vocabulary_.regions.find(record.region));
+}
+
+void EventLoader::on(const Moment& moment, const event::Leave& record)
+{
+    leave(advance(moment), vocabulary_.regions.find(record.region), moment);
+}
+
+void EventLoader::on(const Moment& moment, const event::CallingContextEnter& record)
+{
+    const auto context = vocabulary_.contexts.find(record.context);
+    enter(advance(moment), context.valid() ? definitions_.contexts[context.value].region : RegionId::none());
+}
+
+void EventLoader::on(const Moment& moment, const event::CallingContextLeave& record)
+{
+    const auto context = vocabulary_.contexts.find(record.context);
+    leave(advance(moment), context.valid() ? definitions_.contexts[context.value].region : RegionId::none(), moment);
+}
+
+void EventLoader::enter(Ns now, RegionId id)
+{
+    if (!id.valid()) {
+        ignore();
+    } else if (region(id).role == RegionRole::Mpi) {
+        if (depth_++ == 0) {
+            enter_call(now, id);
+        }
+    } else {
+        user_stack_.push_back(id);
+        out_.trace.user_regions.push_back({now, id});
+    }
+}
+
+void EventLoader::leave(Ns now, RegionId id, const Moment& moment)
+{
+    const bool is_mpi = id.valid() && region(id).role == RegionRole::Mpi;
+    if (!id.valid() || (is_mpi && depth_ == 0)) {
+        ignore();  // not defined, or measurement began inside the call
+    } else if (!is_mpi) {
+        leave_user(now, id);
+    } else if (--depth_ == 0) {
+        leave_call(now, moment);
+    }
+}
+
+void EventLoader::enter_call(Ns now, RegionId id)
+{
+    auto& calls = out_.trace.calls;
+    call_ = CallId{static_cast<std::uint32_t>(calls.size())};
+    calls.enter.push_back(now);
+    calls.leave.push_back(now);
+    calls.region.push_back(id);
+    if (!out_.trace.has_finalize && is_finalize(region(id).function)) {
+        out_.trace.has_finalize = true;
+        out_.trace.end = now;
+    }
+}
+
+void EventLoader::leave_call(Ns now, const Moment& moment)
+{
+    out_.trace.calls.leave[call_.value] = now;
+    if (vocabulary_.attributes.source != OTF2_UNDEFINED_ATTRIBUTE) {
+        add_probe(moment);
+    }
+}
+
+void EventLoader::leave_user(Ns now, RegionId id)
+{
+    const auto found = std::find(user_stack_.rbegin(), user_stack_.rend(), id);
+    if (found == user_stack_.rend()) {
+        ignore();
+        return;
+    }
+    user_stack_.erase(std::next(found).base(), user_stack_.end());  // with what was left without a record
+    out_.trace.user_regions.push_back({now, user_stack_.empty() ? RegionId::none() : user_stack_.back()});
+}
+
+/// A probe that found a message says so with the attributes of its LEAVE.
+void EventLoader::add_probe(const Moment& moment)
+{
+    const auto& attributes = vocabulary_.attributes;
+    const auto source = moment.int32(attributes.source);
+    if (!source) {
+        return;
+    }
+    if (const auto message = moment.uint64(attributes.message)) {
+        out_.message_probes.push_back({*message, current_call()});
+        return;
+    }
+    const auto comm = vocabulary_.communicators.find(moment.comm(attributes.comm).value_or(OTF2_UNDEFINED_COMM));
+    if (!comm.valid()) {
+        ignore();
+        return;
+    }
+    constexpr auto unknown = static_cast<std::uint32_t>(-1);
+    out_.probes.push_back({current_call(), comm, *source, moment.int32(attributes.tag).value_or(0), unknown});
+}
+
+// ------------------------------------------------------------------------------------------------- messages
+
+void EventLoader::on(const Moment& moment, const event::MpiSend& send)
+{
+    add_send(moment, {send.receiver, send.comm, send.tag, send.bytes, 0}, true);
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiIsend& send)
+{
+    add_send(moment, send, false);
+}
+
+void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bool blocking)
+{
+    const Ns now = advance(moment);
+    const auto comm = vocabulary_.communicators.find(send.comm);
+    if (!in_call() || !comm.valid()) {
+        ignore();
+        return;
+    }
+    SendMode mode = mode_of(region(out_.trace.calls.region[call_.value]).function);
+    if (vocabulary_.attributes.mode != OTF2_UNDEFINED_ATTRIBUTE) {
+        mode = SendMode{moment.uint8(vocabulary_.attributes.mode).value_or(static_cast<std::uint8_t>(mode))};
+    }
+    out_.sends.push_back({current_call(), blocking ? current_call() : CallRef{}, comm,
+                          static_cast<std::int32_t>(send.receiver), static_cast<std::int32_t>(send.tag), mode,
+                          send.bytes});
+    if (!blocking) {
+        post(now, Posted::Kind::Send, send.request, out_.sends.size() - 1);
+    }
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiIrecvRequest& record)
+{
+    const Ns now = advance(moment);
+    if (!in_call()) {
+        ignore();
+        return;
+    }
+    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
+        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
+            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
+        }
+    }
+    out_.receives.push_back({current_call(), {}, {}, CommId::none(), -1, -1, 0});
+    post(now, Posted::Kind::Receive, record.request, out_.receives.size() - 1);
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
+{
+    advance(moment);
+    const auto comm = vocabulary_.communicators.find(record.comm);
+    if (!in_call() || !comm.valid()) {
+        ignore();
+        return;
+    }
+    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
+        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
+            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
+        }
+    }
+    out_.receives.push_back({current_call(),
+                             current_call(),
+                             {},
+                             comm,
+                             static_cast<std::int32_t>(record.sender),
+                             static_cast<std::int32_t>(record.tag),
+                             record.bytes});
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiIsendComplete& record)
+{
+    complete({record.request, advance(moment), Completed::Kind::Send, current_call(), {}, 0, 0, 0});
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiRequestCancelled& record)
+{
+    complete({record.request, advance(moment), Completed::Kind::Cancelled, current_call(), {}, 0, 0, 0});
+}
+
+void EventLoader::on(const Moment& moment, const event::MpiIrecv& record)
+{
+    const Ns now = advance(moment);
+    const auto comm = vocabulary_.communicators.find(record.comm);
+    if (!comm.valid()) {
+        ignore();
+        return;
+    }
+    complete({record.request, now, Completed::Kind::Receive, current_call(), comm,
+              static_cast<std::int32_t>(record.sender), static_cast<std::int32_t>(record.tag), record.bytes});
+}
+
+void EventLoader::post(Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index)
+{
+    if (const auto displaced = open_.add({request, now, kind, static_cast<std::uint32_t>(index)})) {
+        out_.open_posts.push_back(*displaced);
+    }
+}
+
+void EventLoader::complete(const Completed& completion)
+{
+    if (!in_call()) {
+        ignore();
+    } else if (const auto posted = open_.take(completion.request)) {
+        out_.complete(*posted, completion);
+    } else {
+        out_.open_completions.push_back(completion);
+    }
+}
+
+// -------------------------------------------------------------------------------- collectives, tool, samples
+
+void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record)
+{
+    advance(moment);
+    const auto comm = vocabulary_.communicators.find(record.comm);
+    if (!in_call() || !comm.valid()) {
+        ignore();
+        return;
+    }
+    // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3 of 32 bits.
+    out_.collectives.push_back(
+        {current_call(), comm, static_cast<std::int32_t>(record.root), record.sent, record.received});
+}
+
+void EventLoader::on(const Moment& moment, const event::BufferFlush& record)
+{
+    const Ns begin = advance(moment);
+    out_.trace.tool.push_back({begin, std::max(begin, vocabulary_.clock.to_ns(record.stop))});
+}
+
+void EventLoader::on(const Moment& moment, const event::MeasurementOnOff& record)
+{
+    const Ns now = advance(moment);
+    if (record.mode == OTF2_MEASUREMENT_OFF) {
+        off_since_ = off_since_.value_or(now);
+    } else if (off_since_) {
+        out_.trace.tool.push_back({*off_since_, now});
+        off_since_.reset();
+    }
+}
+
+void EventLoader::on(const Moment& moment, const event::Mark& /*record*/)
+{
+    advance(moment);
+}
+
+void EventLoader::on(const Moment& moment, const event::Other& /*record*/)
+{
+    advance(moment);
+    ignore();
+}
+
+/// The weight is the period, in units of the generator; scale_samples makes it time.
+void EventLoader::on(const Moment& moment, const event::CallingContextSample& record)
+{
+    const Ns now = advance(moment);
+    const auto context = vocabulary_.contexts.find(record.context);
+    if (!context.valid() || record.generator != vocabulary_.generator.reference) {
+        ignore();
+        return;
+    }
+    const auto& attributes = vocabulary_.attributes;
+    std::uint64_t period = vocabulary_.generator.period;
+    std::uint64_t offset = 0;
+    if (attributes.period != OTF2_UNDEFINED_ATTRIBUTE) {
+        period = moment.uint64(attributes.period).value_or(period);
+    }
+    if (attributes.offset != OTF2_UNDEFINED_ATTRIBUTE) {
+        offset = moment.uint64(attributes.offset).value_or(0);
+    }
+    out_.trace.samples.push_back({now, context, static_cast<std::int64_t>(period), offset});
+}
+
+void EventLoader::scale_samples()
+{
+    auto& samples = out_.trace.samples;
+    if (samples.empty()) {
+        return;
+    }
+    double ns = vocabulary_.generator.ns_per_unit;
+    if (!vocabulary_.generator.counts_time) {
+        ns = vocabulary_.locations[out_.trace.location.value].ns_per_count;
+        if (ns <= 0) {
+            // The trace does not say how long an event takes. Take it that the thread never rested while it was
+            // sampled.
+            double counts = 0;
+            std::for_each(samples.begin() + 1, samples.end(), [&](const Sample& s) { counts += double(s.weight); });
+            const auto span = static_cast<double>((samples.back().time - samples.front().time).count());
+            ns = counts > 0 ? span / counts : 0;
+        }
+    }
+    if (ns != 1) {
+        for (auto& sample : samples) {
+            sample.weight = std::llround(static_cast<double>(sample.weight) * ns);
+        }
+    }
+}
+
+}  // namespace critpath::replayer::load

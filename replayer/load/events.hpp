@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the one linear pass over the events of a location: what each record means for the calls, messages,
+// collectives and samples of that location. What needs the other threads of the process is left to assemble.hpp.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "formats/otf2/reader.hpp"
+#include "replayer/load/definitions.hpp"
+#include "replayer/load/open_requests.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace critpath::replayer::load
+{
+
+/// The post of a request, by its place in LocationEvents.
+struct Posted {
+    enum class Kind : std::uint8_t { Send, Receive };
+    std::uint64_t request;
+    model::Ns time;
+    Kind kind;
+    std::uint32_t index;
+};
+
+/// The completion of a request.
+struct Completed {
+    enum class Kind : std::uint8_t { Send, Receive, Cancelled };
+    std::uint64_t request;
+    model::Ns time;
+    Kind kind;
+    model::CallRef call;
+    model::CommId comm;  // from here: of a receive
+    std::int32_t source;
+    std::int32_t tag;
+    std::uint64_t bytes;
+};
+
+/// A message that a matched probe took, and where: the index of the receive, or the probe's call.
+template <class Where>
+struct MessageOf {
+    std::uint64_t message;
+    Where where;
+};
+
+/// One location's events, before they are joined with those of the other threads of its process.
+///
+/// A receive without a valid `completion` is not completed yet; one with a completion but without a communicator was
+/// cancelled, as was a send without a communicator.
+struct LocationEvents {
+    model::LocationTrace trace;
+    std::vector<model::Send> sends;  // in order of their records, and so of their calls
+    std::vector<model::Receive> receives;
+    std::vector<model::Probe> probes;  // `receive` is not set
+    std::vector<model::CollectiveCall> collectives;
+    std::vector<Posted> open_posts;           // without a completion on this location
+    std::vector<Completed> open_completions;  // without a post on this location
+    std::vector<MessageOf<std::uint32_t>> message_receives;
+    std::vector<MessageOf<model::CallRef>> message_probes;
+    model::Anomalies anomalies;
+
+    void complete(const Posted& post, const Completed& completion);
+};
+
+/// Builds LocationEvents from records in the order of the event file.
+class EventLoader : public otf2::EventHandler
+{
+public:
+    /// `events`: as promised by the definitions; memory is reserved accordingly.
+    EventLoader(const LoadedDefinitions& loaded, model::LocationId location);
+
+    /// Ends the pass: closes what is still open and hands the result out.
+    LocationEvents finish();
+
+    using EventHandler::on;
+    void on(const otf2::Moment&, const otf2::event::Enter&) override;
+    void on(const otf2::Moment&, const otf2::event::Leave&) override;
+    void on(const otf2::Moment&, const otf2::event::CallingContextEnter&) override;
+    void on(const otf2::Moment&, const otf2::event::CallingContextLeave&) override;
+    void on(const otf2::Moment&, const otf2::event::CallingContextSample&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiSend&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiIsend&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiIsendComplete&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiIrecvRequest&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiRecv&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiIrecv&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiRequestCancelled&) override;
+    void on(const otf2::Moment&, const otf2::event::MpiCollectiveEnd&) override;
+    void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
+    void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
+    void on(const otf2::Moment&, const otf2::event::Mark&) override;
+    void on(const otf2::Moment&, const otf2::event::Other&) override;
+
+private:
+    model::Ns advance(const otf2::Moment& moment);
+    void enter(model::Ns now, model::RegionId region);
+    void leave(model::Ns now, model::RegionId region, const otf2::Moment& moment);
+    void enter_call(model::Ns now, model::RegionId region);
+    void leave_call(model::Ns now, const otf2::Moment& moment);
+    void leave_user(model::Ns now, model::RegionId region);
+    void add_probe(const otf2::Moment& moment);
+    void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);
+    void post(model::Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index);
+    void complete(const Completed& completion);
+    void scale_samples();
+    void ignore() { ++out_.anomalies.ignored_records; }
+
+    [[nodiscard]] bool in_call() const { return depth_ > 0; }
+    [[nodiscard]] model::CallRef current_call() const { return {out_.trace.location, call_}; }
+    [[nodiscard]] const model::Region& region(model::RegionId id) const { return definitions_.regions[id.value]; }
+
+    const model::Definitions& definitions_;
+    const Vocabulary& vocabulary_;
+    LocationEvents out_;
+    bool started_ = false;
+    model::Ns now_{};                             // time of the newest event
+    int depth_ = 0;                               // open MPI regions; only the outermost is a call
+    model::CallId call_ = model::CallId::none();  // the open call, or the last one
+    std::vector<model::RegionId> user_stack_;
+    std::optional<model::Ns> off_since_;  // measurement is off
+    OpenRequests<Posted> open_;
+};
+
+}  // namespace critpath::replayer::load

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/load/load.hpp"
+
+#include "formats/otf2/reader.hpp"
+#include "formats/support/error.hpp"
+#include "replayer/load/assemble.hpp"
+#include "replayer/load/definitions.hpp"
+#include "replayer/load/events.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace critpath::replayer::load
+{
+
+using namespace model;
+
+namespace
+{
+
+/// Says at once which files will be read, so that a missing one is found before anything is read.
+void select_owned(otf2::Reader& reader, const Definitions& definitions, const Replay& replay)
+{
+    for (const auto& location : definitions.locations) {
+        if (replay.owns(location.process)) {
+            reader.select(location.reference, location.events);
+        }
+    }
+}
+
+ProcessTrace load_process(otf2::Reader& reader, const LoadedDefinitions& loaded, ProcessId process, Summary& summary)
+{
+    std::vector<LocationEvents> locations;
+    for (const LocationId id : loaded.definitions.processes[process.value].locations) {
+        const auto& location = loaded.definitions.locations[id.value];
+        EventLoader loader(loaded, id);
+        reader.read_events(location.reference, location.events, loader);
+        locations.push_back(loader.finish());
+        summary.events += location.events;
+    }
+    return assemble(process, std::move(locations));
+}
+
+}  // namespace
+
+std::vector<int> distribute(std::size_t processes, int size)
+{
+    const std::size_t users = std::min(processes, static_cast<std::size_t>(size));
+    std::vector<int> owner(processes);
+    for (std::size_t p = 0; p < processes; ++p) {
+        owner[p] = static_cast<int>(p * users / processes);
+    }
+    return owner;
+}
+
+Summary load(const std::filesystem::path& anchor, Replay& replay)
+{
+    const auto start = std::chrono::steady_clock::now();
+    otf2::Reader reader(anchor);
+    LoadedDefinitions loaded = read_definitions(reader, anchor.string());
+    if (loaded.definitions.processes.empty()) {
+        fail(ExitCode::BadTrace, "{}: no process is defined; record the application again", anchor.string());
+    }
+    Summary summary;
+    summary.clock_domains_known = loaded.clock_domains_known;
+    replay.owner = distribute(loaded.definitions.processes.size(), replay.size);
+    select_owned(reader, loaded.definitions, replay);
+    for (std::uint32_t p = 0; p < replay.owner.size(); ++p) {
+        if (replay.owns(ProcessId{p})) {
+            replay.processes.push_back(load_process(reader, loaded, ProcessId{p}, summary));
+        }
+    }
+    replay.definitions = std::move(loaded.definitions);
+    summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return summary;
+}
+
+}  // namespace critpath::replayer::load

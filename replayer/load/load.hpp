@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the first phase of a replay: an OTF2 trace becomes the model in memory, the definitions on every process, the
+// events on the process that owns them.
+#pragma once
+
+#include "replayer/analysis.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace critpath::replayer::load
+{
+
+/// How a load went on this process.
+struct Summary {
+    std::uint64_t events = 0;          // records read
+    double seconds = 0;                // for reading them
+    bool clock_domains_known = false;  // the trace says which processes share a clock
+};
+
+/// By ProcessId, the process of a replay on `size` processes that owns it: contiguous blocks that differ by at most
+/// one. If there are more processes than traced ones, the last own nothing.
+std::vector<int> distribute(std::size_t processes, int size);
+
+/// Reads the trace of `anchor`: fills definitions, owner, and the processes that this one owns. Talks to nobody.
+/// Throws Failure(BadTrace) if the trace is damaged.
+Summary load(const std::filesystem::path& anchor, Replay& replay);
+
+}  // namespace critpath::replayer::load

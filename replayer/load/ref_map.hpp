@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the way from the references of a trace, which may be any numbers, to our dense ids.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::replayer::load
+{
+
+/// Reference -> id. Small references are looked up in an array, because every event does it; the others in a hash
+/// table.
+template <class IdType>
+class RefMap
+{
+public:
+    void add(std::uint64_t reference, IdType id)
+    {
+        if (reference < dense_limit) {
+            if (reference >= dense_.size()) {
+                dense_.resize(reference + 1, IdType::none());
+            }
+            dense_[reference] = id;
+        } else {
+            sparse_[reference] = id;
+        }
+    }
+
+    /// none() if there is no such reference.
+    [[nodiscard]] IdType find(std::uint64_t reference) const
+    {
+        if (reference < dense_.size()) {
+            return dense_[reference];
+        }
+        if (sparse_.empty()) {
+            return IdType::none();
+        }
+        const auto found = sparse_.find(reference);
+        return found == sparse_.end() ? IdType::none() : found->second;
+    }
+
+private:
+    static constexpr std::uint64_t dense_limit = 1 << 20;
+    std::vector<IdType> dense_;
+    std::unordered_map<std::uint64_t, IdType> sparse_;
+};
+
+}  // namespace critpath::replayer::load

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns cpreplay: the phases of a replay, in order, and what is said about them.
+#include "formats/otf2/reader.hpp"
+#include "formats/result/result.hpp"
+#include "replayer/attribute/attribute.hpp"
+#include "replayer/attribute/segments_file.hpp"
+#include "replayer/clocks/clocks.hpp"
+#include "replayer/load/load.hpp"
+#include "replayer/options.hpp"
+#include "replayer/pair/call_costs.hpp"
+#include "replayer/phase.hpp"
+#include "replayer/summary.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace critpath::replayer
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/// Process 0 chooses, so that all look at the same trace even while another is being recorded.
+fs::path locate(Phases& phases, const Replay& replay, const Options& options)
+{
+    std::string anchor;
+    phases.run("open", Scope::Local, [&] {
+        if (replay.rank == 0) {
+            anchor = otf2::find_anchor(options.trace ? *options.trace : newest_trace(".")).string();
+        }
+    });
+    auto length = static_cast<int>(anchor.size());
+    MPI_Bcast(&length, 1, MPI_INT, 0, replay.comm);
+    anchor.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(anchor.data(), length, MPI_CHAR, 0, replay.comm);
+    return anchor;
+}
+
+void load_trace(Phases& phases, Replay& replay, const fs::path& anchor)
+{
+    load::Summary summary;
+    phases.run("load", Scope::Local, [&] {
+        summary = load::load(anchor, replay);
+        phases.remark(fmt::format("{} events here, {:.0f} ns each", summary.events,
+                                  summary.events == 0 ? 0 : 1e9 * summary.seconds / double(summary.events)));
+    });
+    const int ranks = static_cast<int>(replay.definitions.processes.size());
+    if (replay.size > ranks) {
+        phases.note(fmt::format("{} processes for {} traced ranks: {} stay idle; use mpirun -n {}", replay.size, ranks,
+                                replay.size - ranks, ranks));
+    }
+    phases.run("clocks", Scope::Local, [&] {
+        const std::string warning = clocks::check(replay.definitions, summary.clock_domains_known);
+        if (!warning.empty()) {
+            phases.note(warning);
+        }
+    });
+}
+
+void write_result(const Replay& replay, const Path& path, model::Profile& profile)
+{
+    profile.properties["tool_version"] = CRITPATH_VERSION;
+    write_segments(replay, path, replay.trace);
+    if (replay.rank == 0) {
+        result::write(replay.trace, profile);
+    }
+}
+
+void run(Phases& phases, const Options& options)
+{
+    Replay replay;
+    replay.comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(replay.comm, &replay.rank);
+    MPI_Comm_size(replay.comm, &replay.size);
+    replay.rules = options.rules;
+    const fs::path anchor = locate(phases, replay, options);
+    replay.trace = anchor.has_parent_path() ? anchor.parent_path().string() : ".";
+    load_trace(phases, replay, anchor);
+
+    rules::Calibration calibration;
+    Pairs pairs;
+    std::optional<Collectives> collectives;  // made of the trace, so not before it is loaded
+    Predecessors predecessors;
+    Path path;
+    model::Profile profile;
+    phases.run("pair", Scope::Collective, [&] {
+        calibration.calls = calibrate_calls(replay);
+        pairs = pair(replay, calibration);
+        phases.remark(fmt::format("{} messages", pairs.messages));
+    });
+    phases.run("collect", Scope::Collective, [&] {
+        collectives.emplace(collect(replay, calibration));
+        phases.remark(fmt::format("{} collective operations", collectives->instances.count));
+    });
+    phases.run("resolve", Scope::Collective, [&] { predecessors = resolve(replay, pairs, *collectives, calibration); });
+    phases.run("restore", Scope::Collective, [&] {
+        path = restore(replay, predecessors);
+        phases.remark(fmt::format("{} segments", path.segments));
+    });
+    phases.run("attribute", Scope::Collective, [&] {
+        profile = attribute(replay, {pairs, *collectives, predecessors}, path);
+    });
+    phases.run("write", Scope::Collective, [&] { write_result(replay, path, profile); });
+    if (replay.rank == 0 && !options.quiet) {
+        fmt::print("{}", summary(profile, replay.trace));
+    }
+}
+
+/// Many launchers end the other processes as soon as one ends badly: after a barrier, all has been said.
+int end(const CommandLine& command_line)
+{
+    constexpr std::array launchers = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID"};
+    const bool launched =
+        std::any_of(launchers.begin(), launchers.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+    int rank = 0;
+    if (launched) {
+        MPI_Init(nullptr, nullptr);
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    }
+    if (rank == 0) {
+        fmt::print(command_line.code == ExitCode::Done ? stdout : stderr, "{}", command_line.words);
+    }
+    if (launched) {
+        MPI_Finalize();
+    }
+    return static_cast<int>(command_line.code);
+}
+
+int main(int argc, char** argv)
+{
+    const CommandLine command_line = parse_command_line(argc, argv);
+    if (command_line.stop) {
+        return end(command_line);
+    }
+    MPI_Init(&argc, &argv);
+    Phases phases(MPI_COMM_WORLD, command_line.options.progress);
+    ExitCode code = ExitCode::Done;
+    try {
+        run(phases, command_line.options);
+    } catch (const Stopped& stopped) {
+        code = stopped.code();
+    }
+    phases.close();
+    MPI_Finalize();
+    return static_cast<int>(code);
+}
+
+}  // namespace
+
+}  // namespace critpath::replayer
+
+int main(int argc, char** argv)
+{
+    return critpath::replayer::main(argc, argv);
+}

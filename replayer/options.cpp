@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <system_error>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr const char* examples = R"(
+Run it with as many processes as the trace has ranks, or fewer; the result is the same.
+
+Examples:
+  mpirun -n 4 cpreplay cp-app-2026-01-31T12:00:00
+  cpreplay --rules=enter traces.otf2)";
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv)
+{
+    CommandLine result;
+    Options& options = result.options;
+    CLI::App app("Replays a recorded MPI application, finds its critical path and writes it into TRACE/critpath/, for "
+                 "cpreport.",
+                 "cpreplay");
+    app.footer(examples);
+    app.get_formatter()->column_width(26);
+    app.set_version_flag("--version", "cpreplay " CRITPATH_VERSION, "Print the version");
+    std::string trace;
+    app.add_option("TRACE", trace, "Directory of the trace, or its .otf2 file [the newest here]");
+
+    const std::map<std::string, Rules> rules = {
+        {"arrival", Rules::Arrival}, {"enter", Rules::Enter}, {"paper", Rules::Paper}};
+    app.add_option(
+           "--rules", options.rules,
+           "Who released a waiting call: arrival (of the message), enter (as other analyzers do), paper (shortest "
+           "call) [arrival]")
+        ->option_text("RULES")
+        ->transform(CLI::CheckedTransformer(rules, CLI::ignore_case).description(""));
+    const std::map<std::string, Progress> progress = {
+        {"auto", Progress::Auto}, {"always", Progress::Always}, {"never", Progress::Never}};
+    app.add_option("--progress", options.progress,
+                   "One line a phase on stderr: auto (on a terminal), always, never [auto]")
+        ->option_text("WHEN")
+        ->transform(CLI::CheckedTransformer(progress, CLI::ignore_case).description(""));
+    app.add_flag("-q,--quiet", options.quiet, "Print no summary");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        return {{}, true, ExitCode::Done, app.help()};
+    } catch (const CLI::CallForVersion& version) {
+        return {{}, true, ExitCode::Done, fmt::format("{}\n", version.what())};
+    } catch (const CLI::ParseError& error) {
+        return {{}, true, ExitCode::Usage, fmt::format("cpreplay: {}; see cpreplay --help\n", error.what())};
+    }
+    if (!trace.empty()) {
+        options.trace = trace;
+    }
+    return result;
+}
+
+fs::path newest_trace(const fs::path& directory)
+{
+    std::error_code error;
+    if (fs::exists(directory / "traces.otf2", error)) {
+        return directory;
+    }
+    fs::path newest;
+    fs::file_time_type newest_time;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code none;
+        const auto time = fs::last_write_time(entry->path() / "traces.otf2", none);
+        // The name decides between equal times, so that the choice does not depend on the order of the directory.
+        if (!none && (newest.empty() || std::pair(time, entry->path()) > std::pair(newest_time, newest))) {
+            newest = entry->path();
+            newest_time = time;
+        }
+    }
+    if (newest.empty()) {
+        fail(ExitCode::Usage, "no trace given, and none in this directory; name it: cpreplay TRACE");
+    }
+    return directory == "." ? newest.filename() : newest;
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the command line of cpreplay.
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/phase.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace critpath::replayer
+{
+
+struct Options {
+    std::optional<std::filesystem::path> trace;  // as given
+    Rules rules = Rules::Arrival;
+    Progress progress = Progress::Auto;
+    bool quiet = false;  // no summary
+};
+
+/// What the command line asks for: a replay, or words to print and an exit code.
+struct CommandLine {
+    Options options;
+    bool stop = false;
+    ExitCode code = ExitCode::Done;
+    std::string words;  // for stdout if code is Done, for stderr otherwise
+};
+
+/// Prints nothing, so that of many processes only one speaks.
+CommandLine parse_command_line(int argc, char** argv);
+
+/// `directory` if it is a trace, else the newest trace in it, by its traces.otf2. Throws Failure(Usage) if there is
+/// none.
+std::filesystem::path newest_trace(const std::filesystem::path& directory);
+
+}  // namespace critpath::replayer

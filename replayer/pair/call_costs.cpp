@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/call_costs.hpp"
+
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using rules::CallKey;
+using rules::Durations;
+using rules::FunctionId;
+
+constexpr std::size_t functions_count = static_cast<std::size_t>(FunctionId::count);
+constexpr std::size_t keys = functions_count * rules::size_buckets;
+
+std::size_t index_of(CallKey key)
+{
+    return static_cast<std::size_t>(key.function) * rules::size_buckets + static_cast<std::size_t>(key.bucket);
+}
+
+CallKey key_at(std::size_t index)
+{
+    return {static_cast<FunctionId>(index / rules::size_buckets), static_cast<int>(index % rules::size_buckets)};
+}
+
+std::map<CallKey, Durations> local_durations(const Replay& replay)
+{
+    std::vector<Durations*> fast(keys, nullptr);
+    std::map<CallKey, Durations> result;
+    for (const model::ProcessTrace& trace : replay.processes) {
+        const CallBytes bytes = call_bytes(trace);
+        for (std::size_t l = 0; l < trace.locations.size(); ++l) {
+            const model::Calls& calls = trace.locations[l].calls;
+            for (std::size_t i = 0; i < calls.size(); ++i) {
+                const FunctionId function = replay.definitions.regions[calls.region[i].value].function;
+                if (function >= FunctionId::count)
+                    continue;
+                const CallKey key{function, rules::size_bucket(bytes[l][i])};
+                Durations*& durations = fast[index_of(key)];
+                if (durations == nullptr)
+                    durations = &result[key];
+                durations->add(calls.leave[i] - calls.enter[i]);
+            }
+        }
+    }
+    return result;
+}
+
+/// Which keys occur anywhere.
+std::vector<CallKey> agree_on_keys(MPI_Comm comm, const std::map<CallKey, Durations>& local)
+{
+    std::vector<std::uint8_t> present(keys, 0);
+    for (const auto& [key, durations] : local)
+        present[index_of(key)] = 1;
+    MPI_Allreduce(MPI_IN_PLACE, present.data(), static_cast<int>(keys), MPI_UINT8_T, MPI_MAX, comm);
+    std::vector<CallKey> result;
+    for (std::size_t i = 0; i < keys; ++i)
+        if (present[i] != 0)
+            result.push_back(key_at(i));
+    return result;
+}
+
+}  // namespace
+
+CallBytes call_bytes(const model::ProcessTrace& trace)
+{
+    CallBytes bytes;
+    for (const model::LocationTrace& location : trace.locations)
+        bytes.emplace_back(location.calls.size(), 0);
+    const auto add = [&](CallRef call, std::uint64_t amount) {
+        if (call.valid())
+            bytes[local_index(trace, call.location)][call.call.value] += amount;
+    };
+    for (const model::Send& send : trace.sends) {
+        add(send.post, send.bytes);
+        if (send.completion != send.post)
+            add(send.completion, send.bytes);
+    }
+    for (const model::Receive& receive : trace.receives)
+        add(receive.completion, receive.bytes);
+    for (const model::CollectiveCall& collective : trace.collectives)
+        add(collective.call, std::max(collective.sent, collective.received));
+    return bytes;
+}
+
+rules::CallCosts calibrate_calls(const Replay& replay)
+{
+    auto local = local_durations(replay);
+    rules::CallCosts costs;
+    for (const CallKey key : agree_on_keys(replay.comm, local)) {
+        Durations& durations = local[key];
+        MPI_Allreduce(MPI_IN_PLACE, durations.counts.data(), Durations::bins, MPI_UINT64_T, MPI_SUM, replay.comm);
+        MPI_Allreduce(MPI_IN_PLACE, &durations.minimum, 1, MPI_INT64_T, MPI_MIN, replay.comm);
+        costs.set(key, durations);
+    }
+    return costs;
+}
+
+rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
+                       model::CallRef call, std::uint64_t bytes)
+{
+    const Ns enter = enter_of(trace, call).time;
+    const Ns leave = leave_of(trace, call);
+    const rules::CallCost cost = costs.of(function_of(replay.definitions, trace, call), bytes);
+    return {call, enter, leave, leave - enter - cost.least, cost.threshold};
+}
+
+}  // namespace critpath::replayer

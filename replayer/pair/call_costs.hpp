@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the first calibration of a replay: what calls cost that wait for nobody, from the durations of all calls.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "replayer/analysis.hpp"
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/predecessor.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Bytes that each call of a process moved: of the messages that it sent or completed, and of its part in a
+/// collective operation. By location (as ProcessTrace::locations) and call.
+using CallBytes = std::vector<std::vector<std::uint64_t>>;
+CallBytes call_bytes(const model::ProcessTrace& trace);
+
+/// Costs of calls by function and size, over all processes. Collective over `replay.comm`.
+rules::CallCosts calibrate_calls(const Replay& replay);
+
+/// The call with its excess over its least cost.
+rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
+                       model::CallRef call, std::uint64_t bytes);
+
+}  // namespace critpath::replayer

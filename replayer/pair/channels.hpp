@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the numbering of messages: a channel is all messages of one tag from one process to another on one
+// communicator, and its k-th send matches its k-th receive in posting order. (ALGORITHM 1.5)
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// A channel as one of its two ends names it: `peer` is the process at the other end.
+struct Channel {
+    model::CommId comm;
+    model::ProcessId peer;
+    std::int32_t tag;
+    bool operator==(const Channel&) const = default;
+};
+
+struct ChannelHash {
+    std::size_t operator()(const Channel& channel) const noexcept;
+};
+
+/// Translates ranks of a communicator to processes, from the view of one process.
+class Peers
+{
+public:
+    Peers(const model::Definitions& definitions, model::ProcessId self) : definitions_(definitions), self_(self) {}
+
+    /// The process with `rank` in `comm` (inter-communicator: in the group that is remote to self). Nothing if there is
+    /// no such rank.
+    std::optional<model::ProcessId> at(model::CommId comm, std::int32_t rank);
+
+private:
+    const std::vector<model::ProcessId>* group(model::CommId comm);
+
+    const model::Definitions& definitions_;
+    model::ProcessId self_;
+    std::unordered_map<model::CommId, const std::vector<model::ProcessId>*> groups_;
+};
+
+/// The receives of one process by channel, each in the order in which they match.
+using ReceivesByChannel = std::unordered_map<Channel, std::vector<std::uint32_t>, ChannelHash>;
+ReceivesByChannel number_receives(const model::Definitions& definitions, const model::ProcessTrace& trace);
+
+}  // namespace critpath::replayer

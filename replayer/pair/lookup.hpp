@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how a call is found from a reference to it, within the process that made it.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "replayer/rules/predecessor.hpp"
+
+#include <cstddef>
+
+namespace critpath::replayer
+{
+
+using model::CallRef;
+using model::LocationId;
+using model::Ns;
+using model::ProcessId;
+
+/// Position of a location of `trace` in `trace.locations`.
+inline std::size_t local_index(const model::ProcessTrace& trace, LocationId location)
+{
+    return location.value - trace.locations.front().location.value;
+}
+
+inline const model::Calls& calls_of(const model::ProcessTrace& trace, LocationId location)
+{
+    return trace.locations[local_index(trace, location)].calls;
+}
+
+inline rules::Enter enter_of(const model::ProcessTrace& trace, CallRef ref)
+{
+    return {ref, calls_of(trace, ref.location).enter[ref.call.value]};
+}
+
+/// The leave of a call; the end of all time for a call that never came.
+inline Ns leave_of(const model::ProcessTrace& trace, CallRef ref)
+{
+    return ref.valid() ? calls_of(trace, ref.location).leave[ref.call.value] : Ns::max();
+}
+
+inline functions::FunctionId function_of(const model::Definitions& definitions, const model::ProcessTrace& trace,
+                                         CallRef ref)
+{
+    return definitions.regions[calls_of(trace, ref.location).region[ref.call.value].value].function;
+}
+
+}  // namespace critpath::replayer

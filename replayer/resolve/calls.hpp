@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the two halves of "resolve": calls that complete messages, and collective calls. Each adds its answers to
+// the predecessors of one process.
+#pragma once
+
+#include "replayer/pair/call_costs.hpp"
+#include "replayer/resolve/resolve.hpp"
+
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// The predecessors of one process, as far as they are known.
+class ProcessAnswers
+{
+public:
+    ProcessAnswers(const Replay& replay, std::size_t process);
+
+    /// Enters the answer for the leave of `call`. Route::Ask is no answer.
+    void set(model::CallRef call, const rules::Predecessor& predecessor);
+
+    /// Sorts the jumps; nothing can be set afterwards.
+    std::vector<LocationPredecessors> finish();
+
+private:
+    const model::ProcessTrace& trace_;
+    std::vector<LocationPredecessors> locations_;
+};
+
+void resolve_messages(const Replay& replay, std::size_t process, const ProcessPairs& pairs, const CallBytes& bytes,
+                      const rules::Calibration& calibration, ProcessAnswers& answers);
+
+/// For all owned processes at once, because some answers are asked from other processes. Collective.
+void resolve_collectives(const Replay& replay, const Collectives& collectives, const std::vector<CallBytes>& bytes,
+                         const rules::Calibration& calibration, std::vector<ProcessAnswers>& answers);
+
+}  // namespace critpath::replayer

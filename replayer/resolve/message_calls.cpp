@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/lookup.hpp"
+#include "replayer/resolve/calls.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using rules::Dependence;
+using rules::Message;
+
+/// A message and the call whose leave it may explain.
+struct Dependency {
+    CallRef call;
+    Message message;
+};
+
+class Collector
+{
+public:
+    Collector(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
+              const rules::Calibration& calibration)
+        : definitions_(replay.definitions), trace_(replay.processes[process]), pairs_(pairs), calibration_(calibration)
+    {
+    }
+
+    std::vector<Dependency> all() const
+    {
+        std::vector<Dependency> result;
+        for (std::size_t i = 0; i < trace_.receives.size(); ++i)
+            add_receive(i, result);
+        for (const MatchedReceive& receive : pairs_.of_send)
+            add_send(receive, result);
+        for (const model::Probe& probe : trace_.probes)
+            if (dependence(probe.call) == Dependence::ProbedMessage && probe.receive < trace_.receives.size())
+                add_probe(probe.call, probe.receive, result);
+        std::ranges::stable_sort(result, {}, &Dependency::call);
+        return result;
+    }
+
+    Dependence dependence(CallRef call) const
+    {
+        return rules::operation(function_of(definitions_, trace_, call)).dependence;
+    }
+
+private:
+    rules::Protocol protocol(const MatchedSend& send, std::uint64_t bytes, Ns receive_post) const
+    {
+        return rules::protocol(send.mode, bytes, send.leave, receive_post,
+                               calibration_.eager_limit[static_cast<std::size_t>(send.link)]);
+    }
+
+    void add_receive(std::size_t i, std::vector<Dependency>& result) const
+    {
+        const model::Receive& receive = trace_.receives[i];
+        const MatchedSend& send = pairs_.of_receive[i];
+        if (!send.post.valid())
+            return;
+        const rules::Enter matching = enter_of(trace_, receive.matched.valid() ? receive.matched : receive.post);
+        const Dependence completing = dependence(receive.completion);
+        if (completing == Dependence::AllMessages || completing == Dependence::AnyMessage) {
+            // The transfer of a matched message begins when its receive is posted, not when the probe found it.
+            const rules::Enter post = enter_of(trace_, receive.post);
+            result.push_back(
+                {receive.completion,
+                 {true, post, send.post, receive.bytes, protocol(send, receive.bytes, matching.time), send.link}});
+        }
+        if (receive.matched.valid() && dependence(receive.matched) == Dependence::ProbedMessage)
+            add_probe(receive.matched, i, result);
+    }
+
+    /// A probe waits for the envelope, which travels at once also where the data would wait for the receive.
+    void add_probe(CallRef call, std::size_t i, std::vector<Dependency>& result) const
+    {
+        const MatchedSend& send = pairs_.of_receive[i];
+        if (send.post.valid())
+            result.push_back({call, {true, enter_of(trace_, call), send.post, 0, rules::Protocol::Eager, send.link}});
+    }
+
+    void add_send(const MatchedReceive& receive, std::vector<Dependency>& result) const
+    {
+        const model::Send& send = trace_.sends[receive.send];
+        const rules::Protocol protocol =
+            rules::protocol(send.mode, send.bytes, leave_of(trace_, send.completion), receive.post.time,
+                            calibration_.eager_limit[static_cast<std::size_t>(receive.link)]);
+        result.push_back(
+            {send.completion, {false, enter_of(trace_, send.post), receive.post, send.bytes, protocol, receive.link}});
+    }
+
+    const model::Definitions& definitions_;
+    const model::ProcessTrace& trace_;
+    const ProcessPairs& pairs_;
+    const rules::Calibration& calibration_;
+};
+
+}  // namespace
+
+void resolve_messages(const Replay& replay, std::size_t process, const ProcessPairs& pairs, const CallBytes& bytes,
+                      const rules::Calibration& calibration, ProcessAnswers& answers)
+{
+    const model::ProcessTrace& trace = replay.processes[process];
+    const Collector collector(replay, process, pairs, calibration);
+    const auto dependencies = collector.all();
+    std::vector<Message> messages;
+    for (auto first = dependencies.begin(); first != dependencies.end();) {
+        const CallRef call = first->call;
+        messages.clear();
+        for (; first != dependencies.end() && first->call == call; ++first)
+            messages.push_back(first->message);
+        const rules::Waiting waits =
+            waiting(replay, trace, calibration.calls, call, bytes[local_index(trace, call.location)][call.call.value]);
+        answers.set(call, rules::message_predecessor(rule_set(replay.rules), waits, collector.dependence(call),
+                                                     messages, calibration));
+    }
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/resolve/resolve.hpp"
+
+#include "replayer/pair/lookup.hpp"
+#include "replayer/resolve/calls.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::SegmentKind;
+using rules::Route;
+
+SegmentKind kind_of(Route route)
+{
+    switch (route) {
+    case Route::Delay:
+        return SegmentKind::Delay;
+    case Route::Completion:
+    case Route::Collective:
+        return SegmentKind::Collective;
+    case Route::Message:
+        return SegmentKind::Transfer;
+    case Route::Work:
+    case Route::Ask:
+        break;
+    }
+    return SegmentKind::Mpi;
+}
+
+/// Calls that no message and no member explains: long ones are delays, if the operation could have waited at all.
+void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const CallBytes& bytes,
+                   const rules::CallCosts& costs, ProcessAnswers& answers)
+{
+    if (replay.rules != Rules::Arrival)
+        return;  // the other rule sets know no delays
+    for (std::size_t l = 0; l < trace.locations.size(); ++l) {
+        const model::LocationTrace& location = trace.locations[l];
+        for (std::uint32_t i = 0; i < location.calls.size(); ++i) {
+            const CallRef call{location.location, {i}};
+            if (rules::operation(function_of(replay.definitions, trace, call)).blocking &&
+                waiting(replay, trace, costs, call, bytes[l][i]).waited())
+                answers.set(call, {Route::Delay, {}, 0, true});
+        }
+    }
+}
+
+std::uint64_t forward_jumps(const std::vector<LocationPredecessors>& locations)
+{
+    std::uint64_t count = 0;
+    for (const LocationPredecessors& location : locations)
+        count += static_cast<std::uint64_t>(std::ranges::count_if(location.jumps, [](const Jump& jump) {
+            return jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave;
+        }));
+    return count;
+}
+
+}  // namespace
+
+ProcessAnswers::ProcessAnswers(const Replay& replay, std::size_t process) : trace_(replay.processes[process])
+{
+    for (const model::LocationTrace& location : trace_.locations)
+        locations_.push_back({{}, std::vector<Through>(location.calls.size())});
+}
+
+void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predecessor)
+{
+    LocationPredecessors& location = locations_[local_index(trace_, call.location)];
+    const SegmentKind kind = kind_of(predecessor.route);
+    if (predecessor.is_jump())
+        location.jumps.push_back({call, leave_of(trace_, call), predecessor.from.call, predecessor.from.time,
+                                  predecessor.bytes, calls_of(trace_, call.location).region[call.call.value], kind,
+                                  predecessor.low_confidence});
+    else
+        location.through[call.call.value] = {kind, predecessor.low_confidence};
+}
+
+std::vector<LocationPredecessors> ProcessAnswers::finish()
+{
+    for (LocationPredecessors& location : locations_)
+        std::ranges::sort(location.jumps, {}, [](const Jump& jump) { return jump.call.call; });
+    return std::move(locations_);
+}
+
+Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives& collectives,
+                     const rules::Calibration& calibration)
+{
+    std::vector<CallBytes> bytes;
+    std::vector<ProcessAnswers> answers;
+    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
+        bytes.push_back(call_bytes(replay.processes[p]));
+        answers.emplace_back(replay, p);
+        assume_delays(replay, replay.processes[p], bytes[p], calibration.calls, answers[p]);
+        resolve_messages(replay, p, pairs.processes[p], bytes[p], calibration, answers[p]);
+    }
+    resolve_collectives(replay, collectives, bytes, calibration, answers);
+
+    Predecessors result;
+    for (ProcessAnswers& process : answers) {
+        result.processes.push_back(process.finish());
+        result.clock_violations += forward_jumps(result.processes.back());
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &result.clock_violations, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
+    return result;
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the walk along the critical path, backwards from the end of the run, over all jumps in memory. Between jumps
+// the path stays on one location; what lies there is cut out later by the process that holds it. (ALGORITHM 1.11,
+// 2.5 tier A)
+#pragma once
+
+#include "replayer/resolve/resolve.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// What the walk has to know of a location besides its jumps.
+struct LocationSpan {
+    model::Ns begin{};
+    model::Ns end{};         // last event of the application
+    model::LocationId main;  // first location of the same process
+    bool empty = true;       // nothing was recorded
+};
+
+/// A part of the path on one location, or a jump.
+struct Piece {
+    enum class Kind : std::uint8_t { Stretch, Jump, StartDelay };
+
+    static constexpr std::uint32_t by_time = UINT32_MAX;  // for end_call: all calls entered before `end`
+
+    std::uint64_t number;      // counted from the end of the run backwards
+    std::int64_t begin, end;   // ns on the trace's clock
+    std::uint64_t bytes;       // Jump
+    std::uint32_t location;    // Jump: where it leaves from, looking backwards (where the path arrives in time)
+    std::uint32_t from;        // Jump: where the path comes from
+    std::uint32_t region;      // Jump: of the call that waited
+    std::uint32_t first_call;  // Stretch: the calls first_call .. end_call - 1 lie on the path
+    std::uint32_t end_call;
+    Kind kind;
+    model::SegmentKind segment_kind;  // Jump
+    bool low_confidence;              // Jump
+    std::uint8_t padding;
+};
+
+struct Walk {
+    model::Ns begin{};  // first moment of the run
+    model::Ns end{};
+    std::vector<Piece> pieces;           // time descending
+    std::uint64_t hops = 0;              // changes of location
+    std::uint64_t clock_violations = 0;  // jumps on the path that had to be clipped
+};
+
+/// Walks back from the main location with the last application event (ties: the largest location) to the first moment
+/// of the run, which is the first event of any main location. `jumps` are sorted by location and call; `spans` are by
+/// location. Jumps that lead forward in time are clipped. A walk ends after at most as many jumps as there are:
+/// one that comes by again is not taken a second time.
+Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/calibration.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+__extension__ using Wide = __int128;
+
+constexpr int steps = 16;  // of the histogram, an octave
+constexpr Ns least_threshold = std::chrono::microseconds{1};
+
+/// Where every call of a bucket waited, the shortest of them says nothing about the cost of a call. No call that
+/// copies its data at 1 GB/s costs more than this.
+constexpr Ns most_cost(std::uint64_t bytes)
+{
+    constexpr std::uint64_t most_bytes = 1ULL << 40;
+    return std::chrono::microseconds{5} + Ns{static_cast<std::int64_t>(std::min(bytes, most_bytes))};
+}
+
+int bin_of(std::int64_t ns)
+{
+    const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+    if (value < steps)
+        return static_cast<int>(value);
+    const int octave = static_cast<int>(std::bit_width(value)) - 5;  // 16..31 is octave 0
+    const int step = static_cast<int>((value >> octave) - steps);
+    return std::min(steps + octave * steps + step, Durations::bins - 1);
+}
+
+std::int64_t bin_begin(int bin)
+{
+    if (bin < steps)
+        return bin;
+    const int octave = (bin - steps) / steps;
+    return static_cast<std::int64_t>(steps + (bin - steps) % steps) << octave;
+}
+
+struct Weighted {
+    std::int64_t value;
+    std::uint64_t count;
+};
+
+std::size_t index_of(CallKey key)
+{
+    return static_cast<std::size_t>(key.function) * size_buckets + static_cast<std::size_t>(key.bucket);
+}
+
+/// The smallest value that at least half of the weight does not exceed. `values` is sorted.
+std::int64_t median(std::span<const Weighted> values)
+{
+    std::uint64_t total = 0;
+    for (const Weighted& w : values)
+        total += w.count;
+    std::uint64_t below = 0;
+    for (const Weighted& w : values) {
+        below += w.count;
+        if (2 * below >= total)
+            return w.value;
+    }
+    return 0;
+}
+
+}  // namespace
+
+int size_bucket(std::uint64_t bytes)
+{
+    return static_cast<int>(std::bit_width(bytes));
+}
+
+// ------------------------------------------------------------------------------------------- cost of calls
+
+void Durations::add(Ns duration)
+{
+    ++counts[static_cast<std::size_t>(bin_of(duration.count()))];
+    minimum = std::min(minimum, std::max<std::int64_t>(duration.count(), 0));
+}
+
+void Durations::merge(const Durations& other)
+{
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        counts[i] += other.counts[i];
+    minimum = std::min(minimum, other.minimum);
+}
+
+bool Durations::empty() const
+{
+    return minimum == std::numeric_limits<std::int64_t>::max();
+}
+
+Ns Durations::fast() const
+{
+    std::uint64_t total = 0;
+    for (const std::uint64_t count : counts)
+        total += count;
+    std::uint64_t below = 0;
+    for (int bin = 0; bin < bins; ++bin) {
+        below += counts[static_cast<std::size_t>(bin)];
+        if (below > 0 && 100 * below >= total)
+            return Ns{std::max(minimum, bin_begin(bin))};
+    }
+    return Ns{0};
+}
+
+Ns Durations::scatter() const
+{
+    const std::int64_t from = fast().count();
+    std::vector<Weighted> values;
+    for (int bin = bin_of(from); bin < bins && bin_begin(bin) <= 2 * from; ++bin)
+        values.push_back({std::max(from, bin_begin(bin)), counts[static_cast<std::size_t>(bin)]});
+    const std::int64_t middle = median(values);
+    for (Weighted& w : values)
+        w.value = std::abs(w.value - middle);
+    std::ranges::sort(values, {}, &Weighted::value);
+    return Ns{median(values)};
+}
+
+void CallCosts::set(CallKey key, const Durations& durations)
+{
+    if (costs_.empty())
+        costs_.assign(static_cast<std::size_t>(FunctionId::count) * size_buckets, {Ns{-1}, least_threshold});
+    if (!durations.empty())
+        costs_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
+}
+
+CallCost CallCosts::of(FunctionId function, std::uint64_t bytes) const
+{
+    const Ns most = most_cost(bytes);
+    if (costs_.empty() || function >= FunctionId::count)
+        return {most, least_threshold};
+    const CallCost& cost = costs_[index_of({function, size_bucket(bytes)})];
+    if (cost.least < Ns{0} || cost.least > most)  // if all calls waited, their scatter is not that of the cost
+        return {most, least_threshold};
+    return cost;
+}
+
+// ------------------------------------------------------------------------------------------ time of messages
+
+void FastestMessage::add(std::int64_t elapsed_ns, std::uint64_t message_bytes)
+{
+    if (elapsed_ns < ns || (elapsed_ns == ns && message_bytes < bytes)) {
+        ns = elapsed_ns;
+        bytes = message_bytes;
+    }
+}
+
+TransferTime::TransferTime(const FastestMessages& fastest)
+{
+    std::vector<Point> points;  // from the largest size down
+    std::int64_t least = FastestMessage::none;
+    for (auto message = fastest.rbegin(); message != fastest.rend(); ++message) {
+        if (message->ns == FastestMessage::none)
+            continue;
+        least = std::min(least, message->ns);
+        points.push_back({message->bytes, least});
+    }
+    std::ranges::reverse(points);
+    for (const Point& p : points) {
+        const auto above = [&](const Point& a, const Point& b) {  // b is on or above the line from a to p
+            return Wide{b.ns - a.ns} * Wide{p.bytes - a.bytes} >= Wide{p.ns - a.ns} * Wide{b.bytes - a.bytes};
+        };
+        while (hull_.size() >= 2 && above(hull_[hull_.size() - 2], hull_.back()))
+            hull_.pop_back();
+        hull_.push_back(p);
+    }
+}
+
+Ns TransferTime::of(std::uint64_t bytes) const
+{
+    if (hull_.empty())
+        return Ns{0};
+    if (bytes <= hull_.front().bytes || hull_.size() == 1)
+        return Ns{hull_.front().ns};
+    std::size_t right = 1;  // beyond the last point, its line goes on
+    while (right + 1 < hull_.size() && hull_[right].bytes < bytes)
+        ++right;
+    const Point& a = hull_[right - 1];
+    const Point& b = hull_[right];
+    const Wide rise = Wide{b.ns - a.ns} * Wide{bytes - a.bytes} / Wide{b.bytes - a.bytes};
+    constexpr Wide longest = Wide{1} << 60;
+    return Ns{a.ns + static_cast<std::int64_t>(std::min(rise, longest))};
+}
+
+// --------------------------------------------------------------------------------------- time of collectives
+
+Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
+{
+    const auto found = collectives.find({function, size_bucket(bytes), size_bucket(members)});
+    return found == collectives.end() ? Ns{0} : found->second;
+}
+
+Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const
+{
+    // Four times the fastest example, or a tree whose steps take 20 us and copy at 1 GB/s.
+    const Ns step = std::chrono::microseconds{15} + most_cost(bytes);
+    const int depth = members > 1 ? size_bucket(members - 1) : 1;
+    return std::max(4 * collective(function, bytes, members), depth * step);
+}
+
+}  // namespace critpath::replayer::rules

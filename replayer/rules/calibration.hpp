@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the replay learns from the trace about the machine: the least cost of a call, the least time of a
+// message, the eager limit, the least time of a collective. All from integers that combine by minimum, maximum or
+// sum, so that the outcome does not depend on how many processes gathered them. (ALGORITHM 1.3)
+#pragma once
+
+#include "analysis/model/ids.hpp"
+#include "replayer/rules/operation.hpp"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace critpath::replayer::rules
+{
+
+using model::Ns;
+
+/// Sizes are told apart by their binary logarithm: bucket 0 is no byte, bucket k holds 2^(k-1) .. 2^k - 1 bytes.
+inline constexpr int size_buckets = 65;
+int size_bucket(std::uint64_t bytes);
+
+/// Where a message travels. Each class has a speed and an eager limit of its own.
+enum class Link : std::uint8_t { SameNode, OtherNode };
+inline constexpr int links = 2;
+
+// ------------------------------------------------------------------------------------------- cost of calls
+
+/// How long the calls of one (function, size bucket) took: a histogram with 16 steps an octave and the exact minimum.
+class Durations
+{
+public:
+    static constexpr int bins = 640;
+
+    void add(Ns duration);
+    void merge(const Durations& other);
+    [[nodiscard]] bool empty() const;
+
+    /// The duration that 1 % of the calls do not exceed, at least the minimum.
+    [[nodiscard]] Ns fast() const;
+    /// Median absolute deviation of the calls that took at most twice `fast()`: the scatter of calls that did not
+    /// wait, however many others did.
+    [[nodiscard]] Ns scatter() const;
+
+    // Flat access, for a reduction over processes: `counts` by sum, `minimum` by minimum.
+    std::array<std::uint64_t, bins> counts{};
+    std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
+};
+
+struct CallKey {
+    FunctionId function;
+    int bucket;
+    auto operator<=>(const CallKey&) const = default;
+};
+
+/// What a call costs that waits for nobody, and by how much it must exceed that to count as having waited.
+struct CallCost {
+    Ns least;
+    Ns threshold;
+};
+
+class CallCosts
+{
+public:
+    void set(CallKey key, const Durations& durations);
+    [[nodiscard]] CallCost of(FunctionId function, std::uint64_t bytes) const;
+
+private:
+    std::vector<CallCost> costs_;  // by function and bucket, made at the first set(); a negative cost: no example
+};
+
+// ------------------------------------------------------------------------------------------ time of messages
+
+/// The shortest observed time from start to completion among the messages of one size bucket.
+struct FastestMessage {
+    static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    std::int64_t ns = none;
+    std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();  // of that message; ties: the smallest
+
+    void add(std::int64_t elapsed_ns, std::uint64_t message_bytes);
+    void merge(const FastestMessage& other) { add(other.ns, other.bytes); }
+};
+using FastestMessages = std::array<FastestMessage, size_buckets>;
+
+/// Least time of a message by its size: the lower convex hull of the fastest messages, made monotone first (a
+/// larger message is not faster). Without any message it is 0.
+class TransferTime
+{
+public:
+    TransferTime() = default;
+    explicit TransferTime(const FastestMessages& fastest);
+    [[nodiscard]] Ns of(std::uint64_t bytes) const;
+
+private:
+    struct Point {
+        std::uint64_t bytes;
+        std::int64_t ns;
+    };
+    std::vector<Point> hull_;
+};
+
+// --------------------------------------------------------------------------------------- time of collectives
+
+struct CollectiveKey {
+    FunctionId function;
+    int bytes_bucket;
+    int members_bucket;
+    auto operator<=>(const CollectiveKey&) const = default;
+};
+
+// ------------------------------------------------------------------------------------------------ all of it
+
+/// Standard sends up to this size are buffered by every implementation that is in use. Larger limits are learned; but
+/// a program whose sends all complete together with its receives (Isend, Irecv, Waitall) proves nothing.
+inline constexpr std::int64_t surely_eager = 1024;
+
+/// The calibrated quantities; equal on all processes.
+struct Calibration {
+    CallCosts calls;
+    std::array<TransferTime, links> transfer;
+    std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};  // bytes
+    std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
+    Ns clock_uncertainty{0};                  // between processes; one clock for now
+
+    /// Least time of a collective after its last needed arrival; 0 where the trace has no example.
+    [[nodiscard]] Ns collective(FunctionId function, std::uint64_t bytes, std::size_t members) const;
+    /// The longest time after an arrival at which a collective may still be said to have waited for it.
+    [[nodiscard]] Ns collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const;
+};
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/collective_rule.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+/// Below this excess, a call that its dependencies do not explain is not worth a guess.
+constexpr Ns release_excess = std::chrono::microseconds{20};
+
+void take_later(Enter& mine, const Enter& other)
+{
+    if (other.valid() && (!mine.valid() || other.order() > mine.order()))
+        mine = other;
+}
+
+Predecessor to(const Enter& enter, const Instance& instance, bool low_confidence = false)
+{
+    return {Route::Collective, enter, instance.bytes, low_confidence};
+}
+
+bool is_long(const Waiting& call)
+{
+    return call.excess > std::max(call.threshold, release_excess);
+}
+
+/// Members have different parts in a collective (roots, inner and outer nodes of a tree), so that the least cost is
+/// that of the least part, and only much more than that is a delay.
+Predecessor unexplained(const Waiting& call, const Operation& operation)
+{
+    if (operation.blocking && is_long(call))
+        return {Route::Delay, {}, 0, true};
+    return {};
+}
+
+/// The call is longer than its dependencies explain: ask who came while it was inside. Implementations make members
+/// wait for each other beyond the semantics (trees, rendezvous), and neighbourhoods whose topology is not recorded
+/// leave nothing but this.
+CollectiveDecision ask_for_release(const Waiting& call, const Member& member, const CollectiveCase& instance,
+                                   const Calibration& calibration, const Predecessor& otherwise)
+{
+    if (!is_long(call) || instance.size < 2)
+        return {otherwise, {}, {}};
+    MemberQuery query{};
+    query.call = call.call;
+    query.enter = call.enter;
+    query.leave = call.leave;
+    query.rank = member.rank;
+    query.shape = instance.operation.shape;
+    query.may_release = true;
+    query.limit =
+        calibration.collective_limit(member.function, instance.instance->bytes, instance.size) + call.threshold;
+    return {{Route::Ask, {}, 0, true}, query, otherwise};
+}
+
+bool synchronised(const Instance& instance, Ns uncertainty)
+{
+    return instance.first_leave >= (instance.last.time - uncertainty).count();
+}
+
+CollectiveDecision all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
+                              const Calibration& calibration)
+{
+    const Instance& instance = *c.instance;
+    const Ns uncertainty = calibration.clock_uncertainty;
+    if (c.inter) {  // only the remote group counts, and its last arriver may have been there before me
+        if (call.leave < instance.last.time - uncertainty)
+            return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+        if (instance.last.time > call.enter)
+            return {to(instance.last, instance), {}, {}};
+        return {{Route::Completion, {}, 0, false}, {}, {}};
+    }
+    if (c.size < 2)
+        return {};
+    if (!synchronised(instance, uncertainty))
+        return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+    // Always the canonical last arriver, also for ties: so that all paths meet there.
+    if (instance.last.call == call.call)
+        return {{Route::Completion, {}, 0, false}, {}, {}};
+    return {to(instance.last, instance), {}, {}};
+}
+
+CollectiveDecision one_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
+                              const Calibration& calibration)
+{
+    const Instance& instance = *c.instance;
+    const Predecessor local = unexplained(call, c.operation);
+    if (member.is_root || !instance.root.valid() || !call.waited())
+        return ask_for_release(call, member, c, calibration, local);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
+    const Ns cost = call.leave - call.enter - call.excess;
+    const bool late_root = instance.root.time + least > call.enter + cost && instance.root.time <= call.leave;
+    if (!late_root)
+        return ask_for_release(call, member, c, calibration, local);
+    // A root that explains only the beginning of a long call is not what released it: look for a better answer first.
+    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
+    if (call.leave - instance.root.time <= limit)
+        return {to(instance.root, instance), {}, {}};
+    const bool waited_for_root = instance.root.time > call.enter;
+    return ask_for_release(call, member, c, calibration, waited_for_root ? to(instance.root, instance, true) : local);
+}
+
+CollectiveDecision all_to_one(const Waiting& call, const Member& member, const CollectiveCase& c,
+                              const Calibration& calibration)
+{
+    const Instance& instance = *c.instance;
+    const Enter& last = instance.last_other;
+    const bool explained = member.is_root && last.valid() && last.time > call.enter && last.time <= call.leave;
+    if (explained && call.waited())
+        return {to(last, instance), {}, {}};
+    return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+}
+
+CollectiveDecision prefix(const Waiting& call, const Member& member, const CollectiveCase& c,
+                          const Calibration& calibration)
+{
+    const Predecessor local = unexplained(call, c.operation);
+    CollectiveDecision decision = ask_for_release(call, member, c, calibration, local);
+    if (!call.waited() || c.size < 2)
+        return decision;
+    if (decision.predecessor.route != Route::Ask) {  // too short for the release rule, not for its dependencies
+        decision.predecessor = {Route::Ask, {}, 0, false};
+        decision.query = {call.call, call.enter, call.leave, member.rank, CollectiveShape::Prefix,
+                          false,     true,       false,      Ns{0}};
+        decision.otherwise = local;
+    }
+    decision.query.may_depend = true;
+    decision.query.exclusive_prefix = member.function == FunctionId::MPI_Exscan;
+    return decision;
+}
+
+CollectiveDecision by_arrival(const Waiting& call, const Member& member, const CollectiveCase& c,
+                              const Calibration& calibration)
+{
+    const Predecessor local = unexplained(call, c.operation);
+    switch (c.operation.shape) {
+    case CollectiveShape::AllToAll:
+        return all_to_all(call, member, c, calibration);
+    case CollectiveShape::OneToAll:
+        return one_to_all(call, member, c, calibration);
+    case CollectiveShape::AllToOne:
+        return all_to_one(call, member, c, calibration);
+    case CollectiveShape::Prefix:
+        return prefix(call, member, c, calibration);
+    case CollectiveShape::Neighbour:  // OTF2 does not say which process has which neighbours
+    case CollectiveShape::DataDriven:
+        return ask_for_release(call, member, c, calibration, local);
+    case CollectiveShape::None:
+        break;
+    }
+    return {local, {}, {}};
+}
+
+/// Everybody waits for the last arriver, whatever the operation.
+CollectiveDecision by_enter(const Waiting& call, const CollectiveCase& c)
+{
+    const Enter& last = c.instance->last;
+    if (last.call == call.call)
+        return {{Route::Completion, {}, 0, false}, {}, {}};
+    if (!last.valid() || last.time <= call.enter || last.time >= call.leave)
+        return {};
+    return {to(last, *c.instance), {}, {}};
+}
+
+/// Whoever took longer than the shortest call waited for that one. The hop may lead into the future, where no path
+/// can go; then the call counts as work.
+CollectiveDecision by_duration(const Waiting& call, const CollectiveCase& c)
+{
+    const Instance& instance = *c.instance;
+    const Ns excess = call.leave - call.enter - Ns{instance.least_duration};
+    if (instance.shortest.call == call.call)
+        return {{Route::Completion, {}, 0, false}, {}, {}};
+    if (excess <= call.threshold || instance.shortest.time >= call.leave)
+        return {};
+    return {to(instance.shortest, instance), {}, {}};
+}
+
+bool in_prefix(const MemberQuery& query, const MemberInfo& member)
+{
+    return query.exclusive_prefix ? member.rank < query.rank : member.rank <= query.rank;
+}
+
+}  // namespace
+
+void Instance::add(const Member& member)
+{
+    Instance one;
+    one.last = member.enter;
+    if (member.is_root)
+        one.root = member.enter;
+    else
+        one.last_other = member.enter;
+    one.shortest = member.enter;
+    one.least_duration = (member.leave - member.enter.time).count();
+    one.first_leave = member.leave.count();
+    one.bytes = member.bytes;
+    one.members = 1;
+    // Processes may choose between the two ways to start MPI each for itself.
+    const bool is_init = member.function == FunctionId::MPI_Init_thread;
+    const FunctionId function = is_init ? FunctionId::MPI_Init : member.function;
+    one.least_function = one.largest_function = static_cast<std::uint16_t>(function);
+    merge(one);
+}
+
+void Instance::merge(const Instance& other)
+{
+    take_later(last, other.last);
+    take_later(last_other, other.last_other);
+    take_later(root, other.root);
+    if (other.least_duration < least_duration)
+        shortest = other.shortest;
+    else if (other.least_duration == least_duration)
+        take_later(shortest, other.shortest);
+    least_duration = std::min(least_duration, other.least_duration);
+    first_leave = std::min(first_leave, other.first_leave);
+    bytes = std::max(bytes, other.bytes);
+    members += other.members;
+    least_function = std::min(least_function, other.least_function);
+    largest_function = std::max(largest_function, other.largest_function);
+}
+
+CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
+                                          const CollectiveCase& instance, const Calibration& calibration)
+{
+    switch (rules) {
+    case RuleSet::Enter:
+        return by_enter(call, instance);
+    case RuleSet::Paper:
+        return by_duration(call, instance);
+    case RuleSet::Arrival:
+        break;
+    }
+    return by_arrival(call, member, instance, calibration);
+}
+
+Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members)
+{
+    if (query.may_depend) {
+        Enter last{query.call, query.enter};
+        for (const MemberInfo& member : members)
+            if (in_prefix(query, member) && member.enter.time <= query.leave)
+                take_later(last, member.enter);
+        if (last.call != query.call)
+            return {Route::Collective, last, 0, false};
+    }
+    Enter blocker;
+    bool blocker_is_root = false;
+    for (const MemberInfo& member : members) {
+        const Ns time = member.enter.time;
+        const bool came_meanwhile = time > query.enter && time < query.leave && query.leave - time <= query.limit;
+        if (!query.may_release || member.enter.call == query.call || !came_meanwhile)
+            continue;
+        const bool preferred = member.is_root && query.shape == CollectiveShape::OneToAll;
+        if (preferred || !blocker_is_root)
+            if (preferred || !blocker.valid() || member.enter.order() > blocker.order())
+                blocker = member.enter;
+        blocker_is_root = blocker_is_root || preferred;
+    }
+    if (!blocker.valid())
+        return {Route::Ask, {}, 0, true};
+    return {Route::Collective, blocker, 0, true};
+}
+
+Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& c)
+{
+    const Instance& instance = *c.instance;
+    const Enter* needed = nullptr;
+    if (c.operation.shape == CollectiveShape::AllToAll && !c.operation.sync_tested)
+        needed = &instance.last;
+    else if (c.operation.shape == CollectiveShape::OneToAll && !member.is_root)
+        needed = &instance.root;
+    else if (c.operation.shape == CollectiveShape::AllToOne && member.is_root)
+        needed = &instance.last_other;
+    if (needed == nullptr || !needed->valid() || needed->time <= call.enter || needed->time > call.leave)
+        return Ns{-1};
+    return call.leave - needed->time;
+}
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the rules for collective operations: what has to be known of an instance, how partial knowledge combines, and
+// which member released which. (ALGORITHM 1.7, 1.8)
+#pragma once
+
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/operation.hpp"
+#include "replayer/rules/predecessor.hpp"
+#include "replayer/rules/rule_set.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace critpath::replayer::rules
+{
+
+/// One member's part in an instance: what the process that holds its trace knows.
+struct Member {
+    Enter enter;
+    Ns leave;
+    FunctionId function;
+    std::uint32_t rank;  // in the communicator (inter-communicator: in its own group)
+    std::int32_t root;   // as recorded; -1: none
+    bool is_root;
+    std::uint64_t bytes;  // the larger of sent and received
+};
+
+/// What is known of one instance (of one side of it, for an inter-communicator) from some of its members. Combines
+/// associatively and commutatively, ties by the canonical order, so that any tree gives the same.
+struct Instance {
+    static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+
+    Enter last{CallRef{}, Ns::min()};        // the last arriver
+    Enter last_other{CallRef{}, Ns::min()};  // the last arriver that is not the root
+    Enter root{CallRef{}, Ns::min()};
+    Enter shortest{CallRef{}, Ns::min()};  // whoever was in the call for the shortest time (larger order on ties)
+    std::int64_t least_duration = latest;  // ns
+    std::int64_t first_leave = latest;     // ns
+    std::uint64_t bytes = 0;               // the largest of the members
+    std::uint32_t members = 0;
+    std::uint16_t least_function = 0xffff;  // differ if the members are not in the same operation
+    std::uint16_t largest_function = 0;
+
+    void add(const Member& member);
+    void merge(const Instance& other);
+    [[nodiscard]] bool mismatched() const { return members > 0 && least_function != largest_function; }
+};
+
+/// What a member's question to the whole instance looks like (Route::Ask): the last arriver among `from`, or the
+/// one that let a call go which its dependencies do not explain.
+struct MemberQuery {
+    CallRef call;
+    Ns enter;
+    Ns leave;
+    std::uint32_t rank;  // of the asking member
+    CollectiveShape shape;
+    bool exclusive_prefix;  // Exscan: only the members before it
+    bool may_depend;        // Prefix: it waited, so that its dependencies may have released it
+    bool may_release;       // it waited so long that the release rule applies
+    Ns limit;               // for the release rule
+};
+
+struct MemberInfo {
+    Enter enter;
+    Ns leave;
+    std::uint32_t rank;
+    bool is_root;
+};
+
+/// What the rules need to know to decide about one member without looking at the others one by one.
+struct CollectiveCase {
+    Operation operation;
+    bool inter = false;    // inter-communicator: `instance` is the remote side
+    std::size_t size = 0;  // members of the communicator (of the side that `instance` describes)
+    const Instance* instance = nullptr;
+};
+
+/// The critical predecessor of the leave of `call`. Route::Ask: put `query` to all members; `otherwise` is the answer
+/// if none of them is found to have released the call.
+struct CollectiveDecision {
+    Predecessor predecessor;
+    MemberQuery query{};
+    Predecessor otherwise;
+};
+CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
+                                          const CollectiveCase& instance, const Calibration& calibration);
+
+/// Answers a query: Route::Collective, or Route::Ask if no member released the call.
+Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members);
+
+/// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for
+/// Calibration::collectives. Negative: none.
+Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& instance);
+
+}  // namespace critpath::replayer::rules

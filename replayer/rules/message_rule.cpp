@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/message_rule.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+/// A message that may have released the call: its transfer began at `from` and was done at `arrival`.
+struct Candidate {
+    Ns arrival;
+    Enter from;
+    bool own;  // `from` is a post of this location, or of another thread of the process
+    Ns transfer;
+    std::uint64_t bytes;
+
+    /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
+    /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
+    /// explanation.
+    [[nodiscard]] auto order(bool first) const { return std::tuple(arrival, from.time, own != first, from.call); }
+};
+
+std::optional<Candidate> candidate(const Message& message, const Waiting& call, const Calibration& calibration)
+{
+    if (!message.receiving && message.protocol == Protocol::Eager)
+        return std::nullopt;  // no receiver can delay a send that is buffered
+    const bool own = message.protocol == Protocol::Rendezvous && message.own.time >= message.remote.time;
+    const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
+    const Enter& start = own ? message.own : message.remote;
+    return Candidate{std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes};
+}
+
+std::vector<Candidate> candidates(const Waiting& call, std::span<const Message> messages,
+                                  const Calibration& calibration)
+{
+    std::vector<Candidate> result;
+    for (const Message& message : messages)
+        if (const auto c = candidate(message, call, calibration))
+            result.push_back(*c);
+    return result;
+}
+
+Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence)
+{
+    if (c.from.call == call.call)  // its own enter: nothing was posted earlier, the call itself is the path
+        return {Route::Work, {}, 0, low_confidence};
+    return {Route::Message, c.from, c.bytes, low_confidence};
+}
+
+const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
+{
+    const bool first = dependence == Dependence::AnyMessage;
+    std::ranges::sort(all, [&](const Candidate& a, const Candidate& b) { return a.order(first) < b.order(first); });
+    return first ? all.front() : all.back();
+}
+
+/// Distance in time to the next best candidate; the largest time if there is none.
+Ns lead(const std::vector<Candidate>& sorted, Dependence dependence)
+{
+    if (sorted.size() < 2)
+        return Ns::max();
+    return dependence == Dependence::AnyMessage ? sorted[1].arrival - sorted[0].arrival
+                                                : sorted.back().arrival - sorted[sorted.size() - 2].arrival;
+}
+
+Predecessor by_arrival(const Waiting& call, Dependence dependence, std::span<const Message> messages,
+                       const Calibration& calibration)
+{
+    if (!call.waited())
+        return {};
+    auto all = candidates(call, messages, calibration);
+    if (all.empty())
+        return {Route::Delay, {}, 0, true};
+    const Candidate& best = releasing(all, dependence);
+    const Ns uncertainty = calibration.clock_uncertainty;
+    const bool there_at_enter = best.arrival <= call.enter - uncertainty;
+    if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
+        return {Route::Delay, {}, 0, true};
+    const Ns margin = std::min({call.excess, std::chrono::abs(best.from.time - call.enter), lead(all, dependence)});
+    return jump_to(best, call, there_at_enter || margin < uncertainty);
+}
+
+/// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.
+const Message* by_post(Dependence dependence, std::span<const Message> messages)
+{
+    const Message* best = nullptr;
+    for (const Message& message : messages) {
+        if (!message.receiving && message.protocol == Protocol::Eager)
+            continue;
+        const bool later = best == nullptr || message.remote.order() > best->remote.order();
+        if (best == nullptr || later != (dependence == Dependence::AnyMessage))
+            best = &message;
+    }
+    return best;
+}
+
+/// The partner's post decides, and only if it came after the enter of the call.
+Predecessor by_enter(const Waiting& call, Dependence dependence, std::span<const Message> messages)
+{
+    const Message* best = by_post(dependence, messages);
+    if (best == nullptr || best->remote.time <= call.enter)
+        return {};
+    return {Route::Message, best->remote, best->bytes, false};
+}
+
+/// A call that took longer than the least cost waited for the latest sender.
+Predecessor by_duration(const Waiting& call, Dependence dependence, std::span<const Message> messages)
+{
+    if (!call.waited())
+        return {};
+    const Message* best = by_post(dependence, messages);
+    if (best == nullptr)
+        return {};
+    return {Route::Message, best->remote, best->bytes, false};
+}
+
+}  // namespace
+
+Protocol protocol(SendMode mode, std::uint64_t bytes, Ns send_leave, Ns receive_post, std::int64_t eager_limit)
+{
+    if (mode == SendMode::Synchronous)
+        return Protocol::Rendezvous;
+    if (mode != SendMode::Standard)
+        return Protocol::Eager;
+    const bool buffered = static_cast<std::int64_t>(bytes) <= eager_limit || send_leave < receive_post;
+    return buffered ? Protocol::Eager : Protocol::Rendezvous;
+}
+
+Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence,
+                                std::span<const Message> messages, const Calibration& calibration)
+{
+    switch (rules) {
+    case RuleSet::Enter:
+        return by_enter(call, dependence, messages);
+    case RuleSet::Paper:
+        return by_duration(call, dependence, messages);
+    case RuleSet::Arrival:
+        break;
+    }
+    return by_arrival(call, dependence, messages, calibration);
+}
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the rules for calls that complete messages: blocking sends and receives, waits, probes. (ALGORITHM 1.4)
+#pragma once
+
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/operation.hpp"
+#include "replayer/rules/predecessor.hpp"
+#include "replayer/rules/rule_set.hpp"
+
+#include <optional>
+#include <span>
+
+namespace critpath::replayer::rules
+{
+
+using functions::SendMode;
+
+/// How the transfer of a message begins.
+enum class Protocol : std::uint8_t {
+    Eager,       // at the post of the send
+    Rendezvous,  // when both sides have posted
+};
+
+/// A synchronous send always meets its receiver. A standard send that is larger than what is known to be buffered, and
+/// that did not complete before the receive was posted, is taken to have met it too.
+Protocol protocol(SendMode mode, std::uint64_t bytes, Ns send_leave, Ns receive_post, std::int64_t eager_limit);
+
+/// One message of a call, seen from the side that the call completes.
+struct Message {
+    bool receiving;  // the call completes the receive; otherwise the send
+    Enter own;       // the post on this side
+    Enter remote;    // the post on the other side (of a receive: of the probe that matched it, if there was one)
+    std::uint64_t bytes;
+    Protocol protocol;
+    Link link;
+};
+
+/// The critical predecessor of the leave of `call`, which waited for one or all of `messages`. `dependence` is
+/// AllMessages, AnyMessage or ProbedMessage.
+Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence,
+                                std::span<const Message> messages, const Calibration& calibration);
+
+}  // namespace critpath::replayer::rules

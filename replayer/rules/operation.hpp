@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the rule table: which MPI function waits for what. Everything that the replay knows about a function beyond
+// the vocabulary in formats/functions stands here.
+#pragma once
+
+#include "formats/functions/functions.hpp"
+
+#include <cstdint>
+
+namespace critpath::replayer::rules
+{
+
+using functions::CollectiveShape;
+using functions::FunctionId;
+
+/// What the leave of a call may depend on besides the call itself.
+enum class Dependence : std::uint8_t {
+    Nothing,
+    AllMessages,    // every message operation that the call completed; the last one releases it
+    AnyMessage,     // the first of the message operations that the call completed releases it
+    ProbedMessage,  // the message that a probe reported
+    Members,        // the members of a communicator, by `shape`
+};
+
+struct Operation {
+    Dependence dependence = Dependence::Nothing;
+    CollectiveShape shape = CollectiveShape::None;
+    bool sync_tested = false;  // AllToAll only where all members left after the last one came; else local work
+    bool blocking = false;     // if the call is long and nobody explains it, it is a delay, not work
+};
+
+/// The row of the table for `function`; functions that the table does not list wait for nothing, unless the trace
+/// says that they are collective (`unlisted_collective`).
+Operation operation(FunctionId function);
+
+/// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
+/// its dependencies, but if it behaved as a synchronisation it is taken for one.
+Operation unlisted_collective();
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the answer of a rule: where the critical path goes from the leave of a call.
+#pragma once
+
+#include "analysis/model/ids.hpp"
+#include "analysis/model/trace.hpp"
+
+#include <cstdint>
+#include <tuple>
+
+namespace critpath::replayer::rules
+{
+
+using model::CallRef;
+using model::Ns;
+
+/// The enter of a call, anywhere in the trace.
+struct Enter {
+    CallRef call;
+    Ns time{};
+
+    [[nodiscard]] bool valid() const { return call.valid(); }
+    /// The canonical order: by time; at equal times the location of the larger rank is the later one.
+    [[nodiscard]] auto order() const { return std::tuple(time, call.location, call.call); }
+};
+
+/// A call as the rules see it.
+struct Waiting {
+    CallRef call;
+    Ns enter;
+    Ns leave;
+    Ns excess;     // by how much it took longer than its least cost
+    Ns threshold;  // from which excess on it counts as having waited
+
+    [[nodiscard]] bool waited() const { return excess > threshold; }
+};
+
+enum class Route : std::uint8_t {
+    Work,        // through the call: what it did was local work
+    Delay,       // through the call, but it took longer than its work, and no partner explains it
+    Completion,  // through the call: this was the last arriver, and the call completes the collective
+    Message,     // to the enter in which the message was posted that released the call
+    Collective,  // to the enter of the member that released the call
+    Ask,         // the members of the instance have to be looked at one by one (see rules::MemberQuery)
+};
+
+struct Predecessor {
+    Route route = Route::Work;
+    Enter from;               // Message, Collective
+    std::uint64_t bytes = 0;  // of the message
+    bool low_confidence = false;
+
+    [[nodiscard]] bool is_jump() const { return route == Route::Message || route == Route::Collective; }
+};
+
+}  // namespace critpath::replayer::rules

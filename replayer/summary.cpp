@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+std::int64_t fact(const model::Profile& profile, const std::string& name)
+{
+    const auto found = profile.facts.find(name);
+    return found == profile.facts.end() ? 0 : found->second;
+}
+
+double seconds(std::int64_t ns)
+{
+    return static_cast<double>(ns) / 1e9;
+}
+
+struct Oddity {
+    const char* fact;
+    const char* words;
+};
+
+constexpr std::array oddities = {
+    Oddity{"unmatched_sends", "sends without a receive"},
+    Oddity{"unmatched_receives", "receives without a send"},
+    Oddity{"cancelled_receives", "receives were cancelled"},
+    Oddity{"unfinished_requests", "requests were never completed"},
+    Oddity{"incomplete_collectives", "collective operations that some members did not reach"},
+    Oddity{"mismatched_collectives", "collective operations that members entered with different functions"},
+    Oddity{"clock_violations", "times that run backwards (clipped)"},
+    Oddity{"ignored_records", "records of kinds that are not analyzed"},
+    Oddity{"lost_records", "records that did not fit when they were recorded"},
+    Oddity{"lost_samples", "samples that were lost when they were recorded"},
+};
+
+}  // namespace
+
+std::string summary(const model::Profile& profile, const std::string& trace)
+{
+    std::string text;
+    auto out = std::back_inserter(text);
+    const std::int64_t makespan = fact(profile, "makespan_ns");
+    fmt::format_to(out, "makespan {:.6f} s, {} ranks, {} calls, {} messages, {} collective operations\n",
+                   seconds(makespan), fact(profile, "processes"), fact(profile, "calls"), fact(profile, "messages"),
+                   fact(profile, "collectives"));
+    fmt::format_to(out, "critical path: {} segments, {} changes of location\n", fact(profile, "segments"),
+                   fact(profile, "hops"));
+    std::array<std::int64_t, model::segment_kinds> by_kind{};
+    for (const auto& time : profile.kinds) {
+        by_kind[static_cast<std::size_t>(time.kind)] += time.ns;
+    }
+    for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+        if (by_kind[kind] > 0) {
+            fmt::format_to(out, "  {:<12} {:>12.6f} s  {:5.1f} %\n", model::name(static_cast<model::SegmentKind>(kind)),
+                           seconds(by_kind[kind]),
+                           100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
+        }
+    }
+    for (const auto& oddity : oddities) {
+        if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {
+            fmt::format_to(out, "note: {} {}\n", count, oddity.words);
+        }
+    }
+    fmt::format_to(out, "next: cpreport hotspots {}\n", trace);
+    return text;
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Installs what is needed, builds, and runs every check: formatting, all tests, the unit tests under sanitizers, and
+# the installed tools from a fresh prefix. With CI=true a skipped test is a failure unless scripts/allowed_skips.txt
+# allows its reason.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+bash scripts/setup.sh
+. scripts/environment.sh
+# Tests run side by side, so that Open MPI does not see that its ranks share cores: waiting ranks shall give way.
+export OMPI_MCA_mpi_yield_when_idle=1
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/critpath-test.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+# More than the cores: much of a test is waiting (for mpirun to end, for a time limit). Tests in which cores matter ask for
+# all of them.
+jobs=$((2 * $(nproc)))
+
+step() { echo "== $*" >&2; }
+
+# run_tests <preset> <ctest option>...
+run_tests() {
+    local preset=$1 status=0
+    shift
+    ctest --preset "$preset" --parallel "$jobs" --output-junit "$scratch/$preset.xml" "$@" || status=$?
+    /usr/bin/python3 scripts/check_skips.py "$scratch/$preset.xml" scripts/allowed_skips.txt
+    return "$status"
+}
+
+step "formatting"
+find analysis bench collector formats replayer tests -name '*.[ch]' -o -name '*.[ch]pp' |
+    sort | xargs clang-format --dry-run --Werror
+
+step "build (ci)"
+cmake --preset ci >"$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
+cmake --build --preset ci
+
+step "unit tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+cmake --preset asan >"$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
+cmake --build --preset asan
+# Open MPI keeps memory until the process ends.
+ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" run_tests asan --label-exclude 'e2e|mpi'
+
+step "the installed tools"
+cmake --install build/ci --prefix "$scratch/prefix" >/dev/null
+bash scripts/check_install.sh "$scratch/prefix"
+
+step "all tests"
+run_tests ci

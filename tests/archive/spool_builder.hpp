@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the making of spool files for tests: what a recorder would have left behind, stated record by record.
+#pragma once
+
+#include "formats/functions/functions.hpp"
+#include "formats/spool/record.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+namespace critpath::test
+{
+
+using functions::FunctionId;
+using spool::RecordKind;
+
+inline spool::SpoolHeader make_header(int rank, int size, int thread)
+{
+    spool::SpoolHeader header{};
+    header.magic = spool::magic;
+    header.version = spool::version;
+    header.record_size = sizeof(spool::Record);
+    header.functions_hash = functions::table_hash();
+    header.rank = rank;
+    header.size = size;
+    header.thread = thread;
+    header.pid = 4000 + rank;
+    header.tid = header.pid + thread;
+    header.process_start = 500;
+    header.thread_start = 500;
+    header.realtime = 1'700'000'000'000'000'000;
+    std::strcpy(header.host, "testhost");
+    std::strcpy(header.boot_id, "boot");
+    std::memcpy(header.command,
+                "./app\0-n\0"
+                "5\0",
+                12);
+    return header;
+}
+
+/// A .calls file.
+class CallsBuilder
+{
+public:
+    spool::Record& call(FunctionId function, std::uint64_t enter, std::uint64_t leave)
+    {
+        spool::Record record{};
+        record.kind = RecordKind::Call;
+        record.function = static_cast<std::uint16_t>(function);
+        record.comm = -1;
+        record.enter = enter;
+        record.leave = leave;
+        return append(record);
+    }
+
+    void tool(std::uint64_t enter, std::uint64_t leave)
+    {
+        spool::Record record{};
+        record.kind = RecordKind::Tool;
+        record.comm = -1;
+        record.enter = enter;
+        record.leave = leave;
+        append(record);
+    }
+
+    struct Slot {
+        std::uint8_t flags;
+        std::uint64_t request;
+        std::int32_t peer = -1, tag = -1, comm = -1;
+        std::uint64_t bytes = 0;
+        std::uint8_t mode = 0;
+    };
+
+    /// Of the call before.
+    void completions(const std::vector<Slot>& slots)
+    {
+        for (std::size_t i = 0; i < slots.size(); i += 2) {
+            spool::CompletionsRecord record{};
+            record.kind = RecordKind::Completions;
+            for (std::size_t j = i; j < slots.size() && j < i + 2; ++j) {
+                const std::size_t k = record.slots++;
+                record.flags[k] = slots[j].flags;
+                record.mode[k] = slots[j].mode;
+                record.request[k] = slots[j].request;
+                record.bytes[k] = slots[j].bytes;
+                record.peer[k] = slots[j].peer;
+                record.tag[k] = slots[j].tag;
+                record.comm[k] = slots[j].comm;
+            }
+            append(record);
+        }
+    }
+
+    struct Comm {
+        std::int32_t id;
+        std::uint64_t gid, parent;
+        std::int32_t size, rank;
+        bool is_inter = false;
+    };
+
+    void comm_range(const Comm& comm, std::int32_t first, std::int32_t stride)
+    {
+        spool::CommunicatorRecord record = start(comm);
+        record.is_range = 1;
+        record.first = first;
+        record.stride = stride;
+        append(record);
+    }
+
+    void comm_list(const Comm& comm, const std::vector<std::int32_t>& members)
+    {
+        append(start(comm));
+        for (std::size_t i = 0; i < members.size(); i += 14) {
+            spool::MembersRecord record{};
+            record.kind = RecordKind::Members;
+            for (std::size_t j = i; j < members.size() && j < i + 14; ++j) {
+                record.world_rank[record.count++] = members[j];
+            }
+            append(record);
+        }
+    }
+
+    /// MPI_COMM_WORLD and MPI_COMM_SELF as the recorder announces them.
+    void predefined(int rank, int size)
+    {
+        comm_range({0, 1, 0, size, rank}, 0, 1);
+        comm_range({1, static_cast<std::uint64_t>(1000 + rank), 0, 1, 0}, rank, 1);
+    }
+
+    [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+
+    void write(const std::string& path, const spool::SpoolHeader& header) const { write_file(path, header, bytes_); }
+
+    static void write_file(const std::string& path, const spool::SpoolHeader& header,
+                           const std::vector<std::byte>& body)
+    {
+        std::vector<char> page(spool::header_size);
+        std::memcpy(page.data(), &header, sizeof header);
+        std::ofstream file(path, std::ios::binary);
+        file.write(page.data(), static_cast<std::streamsize>(page.size()));
+        file.write(reinterpret_cast<const char*>(body.data()), static_cast<std::streamsize>(body.size()));
+    }
+
+private:
+    static spool::CommunicatorRecord start(const Comm& comm)
+    {
+        spool::CommunicatorRecord record{};
+        record.kind = RecordKind::Communicator;
+        record.is_inter = comm.is_inter ? 1 : 0;
+        record.comm = comm.id;
+        record.gid[0] = comm.gid;
+        record.parent_gid[0] = comm.parent;
+        record.size = comm.size;
+        record.rank = comm.rank;
+        return record;
+    }
+
+    // The reference lives until the next record.
+    template <class T>
+    T& append(const T& record)
+    {
+        const auto* data = reinterpret_cast<const std::byte*>(&record);
+        bytes_.insert(bytes_.end(), data, data + sizeof record);
+        return *reinterpret_cast<T*>(bytes_.data() + bytes_.size() - sizeof record);
+    }
+
+    std::vector<std::byte> bytes_;
+};
+
+/// A .samples file.
+class SamplesBuilder
+{
+public:
+    static constexpr std::uint64_t user = PERF_CONTEXT_USER;
+    static constexpr std::uint64_t kernel = PERF_CONTEXT_KERNEL;
+
+    void sample(std::uint64_t time, std::uint64_t period, const std::vector<std::uint64_t>& chain, std::uint64_t ip = 0)
+    {
+        std::vector<std::uint64_t> words = {ip, 0, time, period, chain.size()};
+        words.insert(words.end(), chain.begin(), chain.end());
+        record(PERF_RECORD_SAMPLE, words);
+    }
+
+    void lost(std::uint64_t count) { record(PERF_RECORD_LOST, {1, count}); }
+
+    void record(std::uint32_t type, const std::vector<std::uint64_t>& words)
+    {
+        perf_event_header header{};
+        header.type = type;
+        header.size = static_cast<std::uint16_t>(sizeof header + words.size() * sizeof words[0]);
+        add(&header, sizeof header);
+        add(words.data(), words.size() * sizeof words[0]);
+    }
+
+    void add(const void* data, std::size_t size)
+    {
+        const auto* bytes = static_cast<const std::byte*>(data);
+        bytes_.insert(bytes_.end(), bytes, bytes + size);
+    }
+
+    [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+
+    void write(const std::string& path, const spool::SpoolHeader& header) const
+    {
+        CallsBuilder::write_file(path, header, bytes_);
+    }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+}  // namespace critpath::test

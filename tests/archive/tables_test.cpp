@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/tables.hpp"
+#include "formats/support/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace critpath::archive
+{
+namespace
+{
+
+using functions::FunctionId;
+using Kind = CommunicatorEntry::Kind;
+using testing::ElementsAre;
+
+Hash128 key(const std::string& text)
+{
+    return Hasher().add(text).result();
+}
+
+RegionEntry region(const std::string& name)
+{
+    return {key(name), FunctionId::none, name, "/lib/x"};
+}
+
+ContextEntry context(const std::string& path)
+{
+    const std::size_t slash = path.rfind('/');
+    const bool is_root = slash == std::string::npos;
+    return {key("path" + path), key(is_root ? path : path.substr(slash + 1)),
+            is_root ? Hash128{} : key("path" + path.substr(0, slash)),
+            static_cast<std::uint32_t>(std::count(path.begin(), path.end(), '/'))};
+}
+
+CommunicatorEntry world(std::int32_t size)
+{
+    return {key("world"), {}, Kind::World, {{{0, 1, size}}}};
+}
+
+// Some of everything; different from rank to rank, with overlaps.
+Tables tables_of(std::uint32_t rank)
+{
+    std::mt19937 random(rank);
+    Tables t;
+    t.communicators.push_back(world(16));
+    t.communicators.push_back({key(std::to_string(rank / 2)), key("world"), Kind::Intra, {{{0, 2, 3}}}});
+    t.communicators.push_back({key("inter"),
+                               rank % 2 == 0 ? key("one parent") : key("other parent"),
+                               Kind::Inter,
+                               {{{rank % 2 == 0 ? 1 : 0, 2, 8}}}});
+    t.strings.push_back({key("./app"), "./app"});
+    t.generators.push_back({key("cpu-clock"), "cpu-clock", 1000});
+    for (int i = 0; i < 20; ++i) {
+        const std::string name = "f" + std::to_string(random() % 30);
+        t.regions.push_back(region(name));
+        t.regions.push_back(region("main"));
+        t.contexts.push_back(context("main"));
+        t.contexts.push_back(context("main/" + name));
+    }
+    t.modules.push_back({key("/lib/x"), "/lib/x", "abc"});
+    t.sort();
+    return t;
+}
+
+TEST(Tables, SortingDropsDuplicates)
+{
+    Tables t;
+    t.regions = {region("b"), region("a"), region("b")};
+    t.sort();
+    EXPECT_EQ(t.regions.size(), 2U);
+    EXPECT_TRUE(t.regions[0].key < t.regions[1].key);
+}
+
+TEST(Tables, MergingIsAssociativeAndDoesNotDependOnTheOrder)
+{
+    std::vector<Tables> all;
+    for (std::uint32_t rank = 0; rank < 16; ++rank) {
+        all.push_back(tables_of(rank));
+    }
+    Tables in_order = all[0];
+    for (std::size_t i = 1; i < all.size(); ++i) {
+        in_order = merge(in_order, all[i]).tables;
+    }
+    std::mt19937 random(1);
+    for (int round = 0; round < 10; ++round) {
+        std::vector<Tables> left = all;
+        std::shuffle(left.begin(), left.end(), random);
+        while (left.size() > 1) {  // in pairs: a tree
+            std::vector<Tables> next;
+            for (std::size_t i = 0; i + 1 < left.size(); i += 2) {
+                next.push_back(merge(left[i], left[i + 1]).tables);
+            }
+            left = std::move(next);
+        }
+        EXPECT_EQ(left.front(), in_order);
+    }
+    EXPECT_EQ(merge(in_order, in_order).tables, in_order);
+    EXPECT_EQ(merge(in_order, {}).tables, in_order);
+}
+
+TEST(Tables, MergingTellsWhereEachEntryWent)
+{
+    const Tables a = tables_of(3);
+    const Tables b = tables_of(8);
+    const Merged m = merge(a, b);
+    ASSERT_EQ(m.first.regions.size(), a.regions.size());
+    ASSERT_EQ(m.second.contexts.size(), b.contexts.size());
+    for (std::size_t i = 0; i < a.regions.size(); ++i) {
+        EXPECT_EQ(m.tables.regions[m.first.regions[i]].key, a.regions[i].key);
+    }
+    for (std::size_t i = 0; i < b.contexts.size(); ++i) {
+        EXPECT_EQ(m.tables.contexts[m.second.contexts[i]].key, b.contexts[i].key);
+    }
+}
+
+TEST(Tables, BothSidesOfAnInterCommunicatorMeet)
+{
+    const Tables merged = merge(tables_of(5), tables_of(2)).tables;
+    const auto& inter = merged.communicators[position(merged.communicators, key("inter"))];
+    EXPECT_THAT(inter.sides, ElementsAre(otf2::RankList{{0, 2, 8}}, otf2::RankList{{1, 2, 8}}));
+    EXPECT_EQ(inter.parent, std::min(key("one parent"), key("other parent")));
+}
+
+TEST(Tables, SurviveTheTrip)
+{
+    const Tables t = merge(tables_of(1), tables_of(2)).tables;
+    const std::vector<std::byte> bytes = pack(t);
+    EXPECT_EQ(unpack_tables(bytes), t);
+    const Numbers numbers = merge(t, tables_of(3)).first;
+    EXPECT_EQ(unpack_numbers(pack(numbers)), numbers);
+    for (const std::size_t size : {std::size_t{0}, std::size_t{7}, bytes.size() / 2, bytes.size() - 1}) {
+        EXPECT_THROW(unpack_tables(std::span(bytes).first(size)), Failure) << size;
+    }
+}
+
+TEST(Numbering, ParentsComeFirstAndIdsFollowNames)
+{
+    Tables t;
+    t.regions = {region("b"), region("a"), {key("MPI_Send"), FunctionId::MPI_Send, "", ""}};
+    t.contexts = {context("a/b"), context("b"), context("a"), context("a/b/a"), context("b/a")};
+    t.sort();
+    otf2::TraceDefinitions out;
+    const Numbers ids = number(t, out);
+    ASSERT_EQ(out.regions.size(), 3U);
+    EXPECT_EQ(out.regions[0].function, FunctionId::MPI_Send);
+    EXPECT_EQ(out.regions[1].name, "a");
+    EXPECT_EQ(out.regions[2].name, "b");
+    const auto id = [&](const std::string& path) { return ids.contexts[position(t.contexts, context(path).key)]; };
+    EXPECT_THAT((std::vector{id("a"), id("b"), id("a/b"), id("b/a"), id("a/b/a")}), ElementsAre(0, 1, 2, 3, 4));
+    EXPECT_EQ(out.contexts[id("a/b/a")].parent, id("a/b"));
+    EXPECT_EQ(out.contexts[id("a/b/a")].region, 1U);
+    EXPECT_EQ(out.contexts[id("b")].parent, otf2::none);
+}
+
+TEST(Numbering, CommunicatorsFollowTheirParents)
+{
+    Tables t;
+    t.communicators = {{key("child"), key("middle"), Kind::Intra, {{{0, 1, 2}}}},
+                       {key("middle"), key("world"), Kind::Intra, {{{0, 1, 4}}}},
+                       {key("orphan"), key("nobody knows"), Kind::Intra, {{{0, 3, 2}}}},
+                       {key("self"), {}, Kind::Self, {}},
+                       {key("alone"), key("self"), Kind::Alone, {}},
+                       world(8)};
+    t.sort();
+    otf2::TraceDefinitions out;
+    const Numbers ids = number(t, out);
+    const auto id = [&](const std::string& name) { return ids.communicators[position(t.communicators, key(name))]; };
+    EXPECT_EQ(id("world"), 0U);
+    EXPECT_EQ(id("self"), 1U);
+    EXPECT_EQ(out.communicators[0].name, "MPI_COMM_WORLD");
+    EXPECT_LT(id("middle"), id("child"));
+    EXPECT_EQ(out.communicators[id("child")].parent, id("middle"));
+    EXPECT_EQ(out.communicators[id("middle")].parent, 0U);
+    EXPECT_EQ(out.communicators[id("orphan")].parent, otf2::none);
+    EXPECT_EQ(out.communicators[id("alone")].parent, 1U);
+    EXPECT_TRUE(out.communicators[id("alone")].is_self);
+    EXPECT_THAT(out.communicators[id("child")].members, ElementsAre(otf2::RankRun{0, 1, 2}));
+}
+
+TEST(RankLists, CompressToRunsAndBack)
+{
+    using otf2::compress;
+    EXPECT_TRUE(compress({}).empty());
+    EXPECT_THAT(compress({5}), ElementsAre(otf2::RankRun{5, 1, 1}));
+    EXPECT_THAT(compress({0, 1, 2, 3}), ElementsAre(otf2::RankRun{0, 1, 4}));
+    EXPECT_THAT(compress({6, 4, 2, 7}), ElementsAre(otf2::RankRun{6, -2, 3}, otf2::RankRun{7, 1, 1}));
+    std::mt19937 random(7);
+    for (int round = 0; round < 200; ++round) {
+        std::vector<std::int32_t> ranks(random() % 40);
+        for (std::int32_t& rank : ranks) {
+            rank = static_cast<std::int32_t>(random() % 6);
+        }
+        std::vector<std::int32_t> back;
+        for (const otf2::RankRun& run : compress(ranks)) {
+            for (std::int32_t i = 0; i < run.count; ++i) {
+                back.push_back(run.first + i * run.stride);
+            }
+        }
+        EXPECT_EQ(back, ranks);
+    }
+}
+
+}  // namespace
+}  // namespace critpath::archive

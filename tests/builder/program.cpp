@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/builder/program.hpp"
+
+#include <algorithm>
+
+namespace critpath::tests
+{
+
+using model::CallRef;
+using model::CommId;
+using model::Ns;
+
+namespace
+{
+
+Ns us(std::int64_t time)
+{
+    return std::chrono::microseconds{time};
+}
+
+}  // namespace
+
+// ----------------------------------------------------------------------------------------------------- Rank
+
+Rank::Rank(Program& program, std::uint32_t rank) : program_(&program)
+{
+    trace_.process = {rank};
+    trace_.locations.emplace_back();
+    trace_.locations[0].location = {rank};
+}
+
+CallRef Rank::add(FunctionId function, Span span)
+{
+    model::LocationTrace& location = trace_.locations[0];
+    model::Calls& calls = location.calls;
+    calls.enter.push_back(us(span.enter));
+    calls.leave.push_back(us(span.leave));
+    calls.region.push_back(program_->region(function));
+    if (!location.has_finalize)
+        location.end = us(span.leave);
+    return {location.location, {static_cast<std::uint32_t>(calls.size() - 1)}};
+}
+
+Request Rank::post_send(CallRef call, SendMode mode, int to, std::uint64_t bytes, int tag)
+{
+    trace_.sends.push_back({call, {}, comm_, to, tag, mode, bytes});
+    return {false, trace_.sends.size() - 1};
+}
+
+Request Rank::post_receive(CallRef call, int from, std::uint64_t bytes, int tag)
+{
+    trace_.receives.push_back({call, {}, {}, comm_, from, tag, bytes});
+    cancelled_.push_back(false);
+    return {true, trace_.receives.size() - 1};
+}
+
+void Rank::complete(CallRef call, Request request)
+{
+    if (request.receiving)
+        trace_.receives[request.index].completion = call;
+    else
+        trace_.sends[request.index].completion = call;
+}
+
+void Rank::send(Span span, int to, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Send, span);
+    complete(call, post_send(call, SendMode::Standard, to, bytes, tag));
+}
+
+void Rank::ssend(Span span, int to, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Ssend, span);
+    complete(call, post_send(call, SendMode::Synchronous, to, bytes, tag));
+}
+
+void Rank::bsend(Span span, int to, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Bsend, span);
+    complete(call, post_send(call, SendMode::Buffered, to, bytes, tag));
+}
+
+void Rank::recv(Span span, int from, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Recv, span);
+    complete(call, post_receive(call, from, bytes, tag));
+}
+
+void Rank::sendrecv(Span span, int to, int from, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Sendrecv, span);
+    complete(call, post_send(call, SendMode::Standard, to, bytes, tag));
+    complete(call, post_receive(call, from, bytes, tag));
+}
+
+Request Rank::isend(Span span, int to, std::uint64_t bytes, int tag)
+{
+    return post_send(add(FunctionId::MPI_Isend, span), SendMode::Standard, to, bytes, tag);
+}
+
+Request Rank::issend(Span span, int to, std::uint64_t bytes, int tag)
+{
+    return post_send(add(FunctionId::MPI_Issend, span), SendMode::Synchronous, to, bytes, tag);
+}
+
+Request Rank::irecv(Span span, int from, std::uint64_t bytes, int tag)
+{
+    return post_receive(add(FunctionId::MPI_Irecv, span), from, bytes, tag);
+}
+
+Request Rank::start_send(Span span, int to, std::uint64_t bytes, int tag)
+{
+    return post_send(add(FunctionId::MPI_Start, span), SendMode::Standard, to, bytes, tag);
+}
+
+Request Rank::start_recv(Span span, int from, std::uint64_t bytes, int tag)
+{
+    return post_receive(add(FunctionId::MPI_Start, span), from, bytes, tag);
+}
+
+void Rank::wait(Span span, Request request)
+{
+    complete(add(FunctionId::MPI_Wait, span), request);
+}
+
+void Rank::waitall(Span span, const std::vector<Request>& requests)
+{
+    const CallRef call = add(FunctionId::MPI_Waitall, span);
+    for (const Request& request : requests)
+        complete(call, request);
+}
+
+void Rank::waitany(Span span, Request completed)
+{
+    complete(add(FunctionId::MPI_Waitany, span), completed);
+}
+
+void Rank::waitsome(Span span, const std::vector<Request>& completed)
+{
+    const CallRef call = add(FunctionId::MPI_Waitsome, span);
+    for (const Request& request : completed)
+        complete(call, request);
+}
+
+void Rank::test(Span span, Request completed)
+{
+    complete(add(FunctionId::MPI_Test, span), completed);
+}
+
+void Rank::wait_cancelled(Span span, Request request)
+{
+    add(FunctionId::MPI_Wait, span);
+    cancelled_[request.index] = true;
+}
+
+void Rank::probe(Span span, int from, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Probe, span);
+    // Only receives that follow can get the message, so its index is known when the trace is made.
+    trace_.probes.push_back({call, comm_, from, tag, static_cast<std::uint32_t>(trace_.receives.size())});
+}
+
+Probed Rank::mprobe(Span span)
+{
+    return {add(FunctionId::MPI_Mprobe, span)};
+}
+
+void Rank::mrecv(Span span, Probed message, int from, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Mrecv, span);
+    const Request request = post_receive(call, from, bytes, tag);
+    trace_.receives[request.index].matched = message.call;
+    complete(call, request);
+}
+
+Request Rank::imrecv(Span span, Probed message, int from, std::uint64_t bytes, int tag)
+{
+    const Request request = post_receive(add(FunctionId::MPI_Imrecv, span), from, bytes, tag);
+    trace_.receives[request.index].matched = message.call;
+    return request;
+}
+
+void Rank::collective(FunctionId function, Span span, std::uint64_t bytes)
+{
+    collective(function, span, Program::world(), -1, bytes);
+}
+
+void Rank::collective(FunctionId function, Span span, CommId comm, int root, std::uint64_t bytes)
+{
+    trace_.collectives.push_back({add(function, span), comm, root, bytes, bytes});
+}
+
+void Rank::rooted(FunctionId function, Span span, int root, std::uint64_t bytes)
+{
+    collective(function, span, Program::world(), root, bytes);
+}
+
+void Rank::call(FunctionId function, Span span)
+{
+    add(function, span);
+}
+
+Rank& Rank::on(CommId comm)
+{
+    comm_ = comm;
+    return *this;
+}
+
+void Rank::begin(std::int64_t time)
+{
+    trace_.locations[0].begin = us(time);
+}
+
+void Rank::finish(std::int64_t time)
+{
+    add(FunctionId::MPI_Finalize, {time, time});
+    trace_.locations[0].has_finalize = true;
+}
+
+void Rank::region(std::int64_t time, const std::string& name)
+{
+    const auto region = name.empty() ? model::RegionId::none() : program_->region(model::RegionRole::User, name);
+    trace_.locations[0].user_regions.push_back({us(time), region});
+}
+
+void Rank::sample(std::int64_t time, const std::string& function, std::int64_t weight)
+{
+    program_->definitions_.has_samples = true;
+    trace_.locations[0].samples.push_back({us(time), program_->context(function), us(weight).count(), 0});
+}
+
+void Rank::tool(Span span)
+{
+    trace_.locations[0].tool.push_back({us(span.enter), us(span.leave)});
+}
+
+// -------------------------------------------------------------------------------------------------- Program
+
+Program::Program(int ranks)
+{
+    model::Communicator world;
+    world.name = "MPI_COMM_WORLD";
+    model::Communicator self;
+    self.name = "MPI_COMM_SELF";
+    self.is_self = true;
+    for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(ranks); ++r) {
+        const std::string name = "rank " + std::to_string(r);
+        definitions_.processes.push_back({name, "node", {0}, {{r}}});
+        definitions_.locations.push_back({name, {r}, r, 0});
+        world.members.push_back({r});
+        ranks_.push_back(Rank(*this, r));
+    }
+    definitions_.communicators = {world, self};
+}
+
+CommId Program::comm(std::initializer_list<std::uint32_t> members)
+{
+    model::Communicator comm;
+    for (const std::uint32_t member : members)
+        comm.members.push_back({member});
+    definitions_.communicators.push_back(comm);
+    return {static_cast<std::uint32_t>(definitions_.communicators.size() - 1)};
+}
+
+CommId Program::intercomm(std::initializer_list<std::uint32_t> first, std::initializer_list<std::uint32_t> second)
+{
+    const CommId id = comm(first);
+    model::Communicator& inter = definitions_.communicators[id.value];
+    inter.is_inter = true;
+    for (const std::uint32_t member : second)
+        inter.remote.push_back({member});
+    return id;
+}
+
+void Program::finish(std::int64_t time)
+{
+    for (Rank& rank : ranks_)
+        if (!rank.trace_.locations[0].has_finalize)
+            rank.finish(time);
+    for (Rank& rank : ranks_) {
+        model::LocationTrace& location = rank.trace_.locations[0];
+        location.end = location.calls.enter.back();
+    }
+}
+
+model::ProcessTrace Program::trace(int number) const
+{
+    const Rank& rank = ranks_[static_cast<std::size_t>(number)];
+    model::ProcessTrace trace = rank.trace_;
+    std::vector<std::uint32_t> new_index(trace.receives.size(), UINT32_MAX);
+    std::vector<model::Receive> kept;
+    for (std::size_t i = 0; i < trace.receives.size(); ++i) {
+        if (rank.cancelled_[i]) {
+            ++trace.anomalies.cancelled_receives;
+        } else if (!trace.receives[i].completion.valid()) {
+            ++trace.anomalies.unfinished_requests;
+        } else {
+            new_index[i] = static_cast<std::uint32_t>(kept.size());
+            kept.push_back(trace.receives[i]);
+        }
+    }
+    for (model::Probe& probe : trace.probes) {
+        std::uint32_t i = probe.receive;
+        const auto is_it = [&](const model::Receive& r) {
+            return r.comm == probe.comm && r.source == probe.source && r.tag == probe.tag;
+        };
+        while (i < trace.receives.size() && !is_it(trace.receives[i]))
+            ++i;
+        probe.receive = i < trace.receives.size() ? new_index[i] : UINT32_MAX;
+    }
+    trace.receives = kept;
+    return trace;
+}
+
+model::RegionId Program::region(FunctionId function)
+{
+    const auto [entry, is_new] = functions_.try_emplace(function);
+    if (is_new) {
+        model::Region region;
+        region.role = model::RegionRole::Mpi;
+        region.function = function;
+        region.name = functions::info(function).name;
+        definitions_.regions.push_back(region);
+        entry->second = {static_cast<std::uint32_t>(definitions_.regions.size() - 1)};
+    }
+    return entry->second;
+}
+
+model::RegionId Program::region(model::RegionRole role, const std::string& name)
+{
+    const auto [entry, is_new] = regions_.try_emplace({role, name});
+    if (is_new) {
+        model::Region region;
+        region.role = role;
+        region.name = name;
+        region.module = role == model::RegionRole::Sampled ? "/bin/app" : "";
+        definitions_.regions.push_back(region);
+        entry->second = {static_cast<std::uint32_t>(definitions_.regions.size() - 1)};
+    }
+    return entry->second;
+}
+
+model::ContextId Program::context(const std::string& function)
+{
+    const auto [entry, is_new] = contexts_.try_emplace(function);
+    if (is_new) {
+        definitions_.contexts.push_back({region(model::RegionRole::Sampled, function), model::ContextId::none()});
+        entry->second = {static_cast<std::uint32_t>(definitions_.contexts.size() - 1)};
+    }
+    return entry->second;
+}
+
+}  // namespace critpath::tests

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the trace builder: a few lines state what each rank did and when, and become the trace in memory that the
+// replay works on. Times are whole microseconds; each call is given as {enter, leave}. Calls of a rank are stated in
+// order of time.
+//
+//     Program p(2);
+//     p[0].send({10, 11}, 1);
+//     p[1].recv({5, 12}, 0);
+//     p.finish(20);
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace critpath::tests
+{
+
+using functions::FunctionId;
+using functions::SendMode;
+
+/// {enter, leave} of a call, us.
+struct Span {
+    std::int64_t enter, leave;
+};
+
+/// A request, or a message that a matched probe has found; of the rank that made it.
+struct Request {
+    bool receiving = false;
+    std::size_t index = 0;
+};
+struct Probed {
+    model::CallRef call;
+};
+
+class Program;
+
+/// One rank. Ranks, tags and byte counts have defaults, so that a test states only what it is about.
+class Rank
+{
+public:
+    // Blocking messages. `from` is the actual source, also for a receive from MPI_ANY_SOURCE.
+    void send(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    void ssend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    void bsend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    void recv(Span span, int from, std::uint64_t bytes = 8, int tag = 0);
+    void sendrecv(Span span, int to, int from, std::uint64_t bytes = 8, int tag = 0);
+
+    // Non-blocking and persistent.
+    Request isend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    Request issend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    Request irecv(Span span, int from, std::uint64_t bytes = 8, int tag = 0);
+    Request start_send(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    Request start_recv(Span span, int from, std::uint64_t bytes = 8, int tag = 0);
+    void wait(Span span, Request request);
+    void waitall(Span span, const std::vector<Request>& requests);
+    void waitany(Span span, Request completed);
+    void waitsome(Span span, const std::vector<Request>& completed);
+    void test(Span span, Request completed);
+    /// The receive is cancelled, and this call completes it.
+    void wait_cancelled(Span span, Request request);
+
+    // Probes.
+    void probe(Span span, int from, int tag = 0);  // of the next receive of that envelope
+    Probed mprobe(Span span);
+    void mrecv(Span span, Probed message, int from, std::uint64_t bytes = 8, int tag = 0);
+    Request imrecv(Span span, Probed message, int from, std::uint64_t bytes = 8, int tag = 0);
+
+    // Collectives, on the world or on `comm`.
+    void collective(FunctionId function, Span span, std::uint64_t bytes = 8);
+    void collective(FunctionId function, Span span, model::CommId comm, int root = -1, std::uint64_t bytes = 8);
+    void rooted(FunctionId function, Span span, int root, std::uint64_t bytes = 8);
+
+    /// Any other call.
+    void call(FunctionId function, Span span);
+
+    /// Messages from here on travel on this communicator.
+    Rank& on(model::CommId comm);
+
+    void begin(std::int64_t time);                            // first event; 0 if not stated
+    void finish(std::int64_t time);                           // MPI_Finalize is entered
+    void region(std::int64_t time, const std::string& name);  // innermost from here on; "": none
+    void sample(std::int64_t time, const std::string& function, std::int64_t weight = 1000);
+    void tool(Span span);
+
+private:
+    friend class Program;
+    Rank(Program& program, std::uint32_t rank);
+
+    model::CallRef add(FunctionId function, Span span);
+    Request post_send(model::CallRef call, SendMode mode, int to, std::uint64_t bytes, int tag);
+    Request post_receive(model::CallRef call, int from, std::uint64_t bytes, int tag);
+    void complete(model::CallRef call, Request request);
+
+    Program* program_;
+    model::ProcessTrace trace_;
+    std::vector<bool> cancelled_;
+    model::CommId comm_{0};
+};
+
+class Program
+{
+public:
+    explicit Program(int ranks);
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    Rank& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] int ranks() const { return static_cast<int>(ranks_.size()); }
+
+    static model::CommId world() { return {0}; }
+    static model::CommId self() { return {1}; }
+    model::CommId comm(std::initializer_list<std::uint32_t> members);
+    model::CommId intercomm(std::initializer_list<std::uint32_t> first, std::initializer_list<std::uint32_t> second);
+
+    /// All ranks that have not finished enter MPI_Finalize.
+    void finish(std::int64_t time);
+
+    /// The trace of everything stated so far: receives that were cancelled or not completed are left out and counted.
+    [[nodiscard]] const model::Definitions& definitions() const { return definitions_; }
+    [[nodiscard]] model::ProcessTrace trace(int rank) const;
+
+private:
+    friend class Rank;
+    model::RegionId region(FunctionId function);
+    model::RegionId region(model::RegionRole role, const std::string& name);
+    model::ContextId context(const std::string& function);
+
+    model::Definitions definitions_;
+    std::map<FunctionId, model::RegionId> functions_;
+    std::map<std::pair<model::RegionRole, std::string>, model::RegionId> regions_;
+    std::map<std::string, model::ContextId> contexts_;
+    std::vector<Rank> ranks_;
+};
+
+}  // namespace critpath::tests

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how a test replays a built program, and how it states what it expects.
+#pragma once
+
+#include "analysis/model/path.hpp"
+#include "analysis/model/profile.hpp"
+#include "replayer/analysis.hpp"
+#include "tests/builder/program.hpp"
+
+#include <string>
+#include <vector>
+
+namespace critpath::tests
+{
+
+/// The outcome of a replay.
+struct Replayed {
+    model::Profile profile;
+    std::vector<model::Segment> segments;  // the whole path; functions are rows
+
+    /// The segments in words, times in us: "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-20". Neighbouring
+    /// segments of one kind and place are one; a "?" behind the kind says low confidence.
+    [[nodiscard]] std::string path() const;
+    /// Path time of a row over all processes, us.
+    [[nodiscard]] std::int64_t path_us(const std::string& row) const;
+    [[nodiscard]] std::int64_t total_us(const std::string& row) const;
+    [[nodiscard]] std::int64_t fact(const std::string& key) const { return profile.facts.at(key); }
+};
+
+/// `program` as the processes of `comm` hold it. Collective.
+replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rules);
+
+/// All phases. The outcome is whole on process 0; on the others it has no segments and of the profile the facts, the
+/// properties and the rows. Collective over `loaded.comm`.
+Replayed replay(const replayer::Replay& loaded);
+
+/// On all processes of the test together; the outcome is whole on all of them (those behind the first replay once more,
+/// alone). Collective.
+Replayed replay(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);
+Replayed replay_alone(const Program& program, replayer::Rules rules);
+
+/// The path of `replay(program, rules)` in words.
+std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);
+
+}  // namespace critpath::tests

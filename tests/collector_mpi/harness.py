@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs MPI programs under the preload library, as the launcher would, and gives back what they left.
+
+Environment: CRITPATH_TEST_PRELOAD, CRITPATH_TEST_PROGRAMS (directory), CRITPATH_TEST_MPIEXEC."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from spool import lines, read_spool
+
+PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
+PROGRAMS = Path(os.environ["CRITPATH_TEST_PROGRAMS"])
+MPIEXEC = os.environ["CRITPATH_TEST_MPIEXEC"]
+
+
+class Run:
+    """One run. `spools[rank]` is the list of the rank's spools by thread."""
+
+    def __init__(self, result, trace, ranks):
+        self.code, self.stdout, self.stderr = result.returncode, result.stdout, result.stderr
+        self.trace = trace
+        self.spools = [
+            [read_spool(f) for f in sorted((trace / "spool").glob(f"{rank}.*.calls"))] for rank in range(ranks)
+        ]
+
+    def lines(self, rank):
+        return lines(self.spools[rank][0])
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.trace = self.directory / "trace"
+        self.trace.mkdir()
+
+    def environment(self, **settings):
+        """Of mpiexec: what makes it usable by root and on few cores."""
+        known = {k: v for k, v in os.environ.items() if not k.startswith("CRITPATH_")}
+        known |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        known |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+        return known | settings
+
+    def settings(self, **more):
+        """What the launcher puts into the environment of the application. The archive library is missing, so that the
+        spool stays."""
+        settings = {"CRITPATH_TRACE": str(self.trace), "CRITPATH_ARCHIVE_LIBRARY": "/nonexistent", **more}
+        return {"LD_PRELOAD": PRELOAD, **settings}
+
+    def run_plain(self, ranks, command):
+        return self._execute([MPIEXEC, "-n", str(ranks), *map(str, command)])
+
+    def run_recorded(self, ranks, command, owner=None, **more):
+        """`command` under the preload library. The settings are given to the program only, not to mpiexec."""
+        script = self.directory / "start.sh"
+        exports = "".join(f"export {k}='{v}'\n" for k, v in self.settings(**more).items())
+        if owner:
+            exports += "[ ${OMPI_COMM_WORLD_RANK:-0} = 0 ] && export CRITPATH_TRACE_OWNER=1\n"
+        script.write_text(f'#!/bin/sh\n{exports}exec "$@"\n')
+        script.chmod(0o755)
+        return Run(self._execute([MPIEXEC, "-n", str(ranks), script, *map(str, command)]), self.trace, ranks)
+
+    def records(self, case, ranks=2, **more):
+        run = self.run_recorded(ranks, [PROGRAMS / "records", case], **more)
+        self.assertEqual(run.code, 0, run.stdout + run.stderr)
+        return run
+
+    def _execute(self, command):
+        return subprocess.run(
+            list(map(str, command)), env=self.environment(), capture_output=True, text=True, timeout=100, cwd=self.directory
+        )

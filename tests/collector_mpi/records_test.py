@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exact records of programs/records.c."""
+
+import unittest
+
+from harness import PROGRAMS, Case
+
+
+class PointToPoint(Case):
+    def test_send_and_receive_with_ignored_status(self):
+        run = self.records("send_recv")
+        self.assertEqual(
+            run.lines(0),
+            [
+                "MPI_Recv comm=0 peer=1 tag=7 bytes=12 receive",
+                "MPI_Recv comm=0 peer=1 tag=8 any_source any_tag receive",
+                "MPI_Recv comm=0 peer=1 tag=9 bytes=48 receive",
+            ],
+        )
+        self.assertEqual(
+            run.lines(1),
+            [
+                "MPI_Send comm=0 peer=0 tag=7 bytes=12",
+                "MPI_Ssend comm=0 peer=0 tag=8",
+                "MPI_Send comm=0 peer=0 tag=9 bytes=48",
+            ],
+        )
+
+    def test_sendrecv(self):
+        run = self.records("sendrecv")
+        self.assertEqual(
+            run.lines(1),
+            [
+                "MPI_Sendrecv comm=0 peer=0 tag=1 bytes=4 has_completion",
+                "    comm=0 peer=0 tag=1 bytes=4 any_source receive",
+                "MPI_Sendrecv_replace comm=0 peer=0 tag=2 bytes=8 has_completion",
+                "    comm=0 peer=0 tag=2 bytes=8 receive",
+                "MPI_Sendrecv comm=0 peer=-2 tag=3 bytes=4 has_completion null_peer",
+                "    comm=0 peer=0 tag=3 bytes=4 receive",
+            ],
+        )
+        self.assertEqual(run.lines(0)[-1], "MPI_Sendrecv comm=0 peer=1 tag=3 bytes=4")
+
+    def test_probe(self):
+        found = [line for line in self.records("probe").lines(0) if "polls" not in line]
+        self.assertEqual(
+            found,
+            [
+                "MPI_Probe comm=0 peer=1 tag=1 bytes=4 any_source receive success",
+                "MPI_Recv comm=0 peer=1 tag=1 bytes=4 receive",
+                "MPI_Iprobe comm=0 peer=1 tag=2 bytes=8 any_tag receive success",
+                "MPI_Recv comm=0 peer=1 tag=2 bytes=8 receive",
+            ],
+        )
+
+    def test_matched_probe(self):
+        found = [line for line in self.records("matched_probe").lines(0) if "polls" not in line]
+        self.assertEqual(
+            found,
+            [
+                "MPI_Mprobe comm=0 peer=1 tag=1 bytes=4 request=1 receive success",
+                "MPI_Improbe comm=0 peer=1 tag=2 bytes=8 request=2 any_source receive success",
+                "MPI_Imrecv comm=0 peer=1 tag=2 bytes=40 extra=2 request=1 receive",
+                "MPI_Mrecv comm=0 peer=1 tag=1 bytes=4 request=1 receive",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=2 bytes=8 request=1 receive",
+                "MPI_Mprobe comm=0 peer=-2 null_peer receive success",
+                "MPI_Mrecv null_peer receive",
+            ],
+        )
+
+    def test_null_peers_and_null_requests(self):
+        self.assertEqual(
+            self.records("null_peers").lines(0),
+            [
+                "MPI_Send comm=0 peer=-2 tag=1 bytes=4 null_peer",
+                "MPI_Recv comm=0 peer=-2 null_peer receive",
+                "MPI_Isend comm=0 peer=-2 tag=1 bytes=4 request=1 null_peer",
+                "MPI_Irecv comm=0 peer=-2 tag=1 bytes=4 request=2 null_peer receive",
+                "MPI_Waitall",
+                "MPI_Probe comm=0 peer=-2 null_peer receive success",
+                "MPI_Wait",
+                "MPI_Waitall",
+                "MPI_Waitall",
+                "MPI_Test success",
+                "MPI_Testany success",
+                "MPI_Testall success",
+            ],
+        )
+
+    def test_errors_reach_the_application_and_move_nothing(self):
+        plain = self.run_plain(2, [PROGRAMS / "records", "errors"])
+        run = self.records("errors")
+        self.assertEqual(run.stdout, plain.stdout)
+        self.assertEqual(
+            run.lines(0),
+            [
+                "MPI_Send failed",
+                "MPI_Send failed",
+                "MPI_Recv comm=0 peer=1 tag=1 bytes=8 receive",
+                "MPI_Irecv comm=0 peer=1 tag=2 bytes=4 request=1 receive",
+                "MPI_Irecv comm=0 peer=1 tag=3 bytes=32 request=2 receive",
+                "MPI_Barrier comm=0",
+                "MPI_Waitall failed",
+                "    comm=0 peer=1 tag=2 bytes=12 request=1 receive",
+                "    comm=0 peer=1 tag=3 bytes=16 request=2 receive",
+            ],
+        )
+
+
+class Requests(Case):
+    def test_waitall(self):
+        self.assertEqual(
+            self.records("waitall").lines(0),
+            [
+                "MPI_Irecv comm=0 peer=1 tag=1 bytes=40 request=1 receive",
+                "MPI_Isend comm=0 peer=1 tag=1 bytes=16 request=2",
+                "MPI_Waitall",
+                "    comm=0 peer=1 tag=1 bytes=20 request=1 receive",
+                "    comm=0 peer=1 tag=1 bytes=16 request=2 mode=1",
+            ],
+        )
+
+    def test_finished_sends_that_share_a_handle_keep_their_identity(self):
+        self.assertEqual(
+            self.records("shared_handles").lines(0),
+            [
+                "MPI_Isend comm=0 peer=1 tag=0 bytes=4 request=1",
+                "MPI_Isend comm=0 peer=1 tag=1 bytes=8 request=2",
+                "MPI_Isend comm=0 peer=1 tag=2 bytes=12 request=3",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=2 bytes=12 request=3 mode=1",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=1 bytes=8 request=2 mode=1",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=0 bytes=4 request=1 mode=1",
+                "MPI_Isend comm=0 peer=1 tag=3 bytes=16 request=4",
+                "MPI_Isend comm=0 peer=1 tag=4 bytes=20 request=5",
+                "MPI_Waitall",
+                "    comm=0 peer=1 tag=3 bytes=16 request=4 mode=1",
+                "    comm=0 peer=1 tag=4 bytes=20 request=5 mode=1",
+            ],
+        )
+
+    def test_waitany(self):
+        self.assertEqual(
+            self.records("waitany").lines(0),
+            [
+                "MPI_Irecv comm=0 peer=1 tag=1 bytes=40 request=1 receive",
+                "MPI_Irecv comm=0 peer=1 tag=2 bytes=40 request=2 receive",
+                "MPI_Waitany",
+                "    comm=0 peer=1 tag=2 bytes=8 request=2 receive",
+                "MPI_Send comm=0 peer=1 tag=3",
+                "MPI_Waitany",
+                "    comm=0 peer=1 tag=1 bytes=4 request=1 receive",
+                "MPI_Waitany",
+            ],
+        )
+
+    def test_waitsome(self):
+        found = [line for line in self.records("waitsome").lines(0) if "polls" not in line]
+        self.assertEqual(
+            found,
+            [
+                "MPI_Irecv comm=0 peer=1 tag=1 bytes=40 request=1 receive",
+                "MPI_Irecv comm=0 peer=1 tag=2 bytes=40 request=2 receive",
+                "MPI_Waitsome",
+                "    comm=0 peer=1 tag=2 bytes=8 request=2 receive",
+                "MPI_Send comm=0 peer=1 tag=3",
+                "MPI_Testsome success",
+                "    comm=0 peer=1 tag=1 bytes=4 request=1 receive",
+                "MPI_Waitsome",
+            ],
+        )
+
+    def test_loops_of_tests(self):
+        run = self.records("test_loops")
+        found = [line for line in run.lines(0) if "polls" not in line]
+        self.assertEqual(
+            found,
+            [
+                "MPI_Irecv comm=0 peer=1 tag=1 bytes=40 request=1 receive",
+                "MPI_Irecv comm=0 peer=1 tag=2 bytes=40 request=2 receive",
+                "MPI_Testall success",
+                "    comm=0 peer=1 tag=1 bytes=4 request=1 receive",
+                "    comm=0 peer=1 tag=2 bytes=8 request=2 receive",
+                "MPI_Irecv comm=0 peer=1 tag=3 bytes=40 request=3 receive",
+                "MPI_Send comm=0 peer=1 tag=0",
+                "MPI_Test success",
+                "    comm=0 peer=1 tag=3 bytes=12 request=3 receive",
+                "MPI_Irecv comm=0 peer=1 tag=4 bytes=40 request=4 receive",
+                "MPI_Send comm=0 peer=1 tag=0",
+                "MPI_Testany success",
+                "    comm=0 peer=1 tag=4 bytes=16 request=4 receive",
+            ],
+        )
+        # Every poll is counted, and a tight loop is few records, however long it spins.
+        calls = [c for c in run.spools[0][0].calls if c.name == "MPI_Testall"]
+        self.assertEqual(sum(c.polls for c in calls) + 1, int(run.stdout.split("tests ")[1].split()[0]))
+        self.assertLess(len(calls), 2000)
+        for before, after in zip(calls, calls[1:]):
+            self.assertLessEqual(before.enter, before.leave)
+            self.assertLessEqual(before.leave, after.enter)
+
+    def test_persistent(self):
+        self.assertEqual(
+            self.records("persistent").lines(0),
+            [
+                "MPI_Ssend_init",
+                "MPI_Recv_init",
+                "MPI_Waitall",
+                "MPI_Startall",
+                "    comm=0 peer=1 tag=5 bytes=8 request=1 mode=3",
+                "    comm=0 tag=5 bytes=32 request=2 any_source receive",
+                "MPI_Waitall",
+                "    comm=0 peer=1 tag=5 bytes=8 request=1 mode=3",
+                "    comm=0 peer=1 tag=5 bytes=8 request=2 any_source receive",
+                "MPI_Startall",
+                "    comm=0 peer=1 tag=5 bytes=8 request=3 mode=3",
+                "    comm=0 tag=5 bytes=32 request=4 any_source receive",
+                "MPI_Waitall",
+                "    comm=0 peer=1 tag=5 bytes=8 request=3 mode=3",
+                "    comm=0 peer=1 tag=5 bytes=8 request=4 any_source receive",
+                "MPI_Start comm=0 tag=5 bytes=32 request=5 any_source receive",
+                "MPI_Start comm=0 peer=1 tag=5 bytes=8 extra=3 request=6",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=5 bytes=8 request=5 any_source receive",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=5 bytes=8 request=6 mode=3",
+                "MPI_Request_free",
+                "MPI_Request_free",
+            ],
+        )
+
+    def test_cancel(self):
+        self.assertEqual(
+            self.records("cancel").lines(0),
+            [
+                "MPI_Irecv comm=0 tag=99 bytes=4 request=1 any_source receive",
+                "MPI_Cancel request=1",
+                "MPI_Wait",
+                "    comm=0 tag=99 request=1 any_source cancelled receive",
+                "MPI_Irecv comm=0 peer=1 tag=99 bytes=4 request=2 receive",
+                "MPI_Cancel request=2",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=99 request=2 cancelled receive",
+            ],
+        )
+
+    def test_request_free(self):
+        self.assertEqual(
+            self.records("request_free").lines(0),
+            ["MPI_Issend comm=0 peer=1 tag=1 bytes=20 request=1", "MPI_Request_free request=1"],
+        )
+
+    def test_request_get_status_leaves_the_status_intact(self):
+        found = [line for line in self.records("get_status").lines(0) if "polls" not in line]
+        self.assertEqual(
+            found,
+            [
+                "MPI_Irecv comm=0 bytes=20 request=1 any_source any_tag receive",
+                "MPI_Request_get_status success",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=6 bytes=8 request=1 any_source any_tag receive",
+            ],
+        )
+
+
+# (sent, received) of each rank, by the convention in collector/mpi/volume.hpp. An int is 4 bytes.
+EVERYWHERE = [0, 1, 2, 3]
+COLLECTIVES = [
+    ("MPI_Barrier", -1, [(0, 0) for _ in EVERYWHERE]),
+    ("MPI_Allreduce", -1, [(4 * 8, 4 * 8) for _ in EVERYWHERE]),
+    ("MPI_Allgather", -1, [(4 * 4, 4 * 4) for _ in EVERYWHERE]),
+    ("MPI_Allgatherv", -1, [(4 * 4 * (r + 1), 4 * 10) for r in EVERYWHERE]),
+    ("MPI_Alltoall", -1, [(4 * 12, 4 * 12) for _ in EVERYWHERE]),
+    ("MPI_Alltoallv", -1, [(4 * 6, 4 * 4 * r) for r in EVERYWHERE]),
+    ("MPI_Alltoallw", -1, [(4 + 8 + 4 + 1, 4 * [4, 8, 4, 1][r]) for r in EVERYWHERE]),
+    ("MPI_Reduce_scatter", -1, [(4 * 10, 4 * 4 * (r + 1)) for r in EVERYWHERE]),
+    ("MPI_Reduce_scatter_block", -1, [(4 * 8, 4 * 8) for _ in EVERYWHERE]),
+    ("MPI_Bcast", 1, [(4 * 20 if r == 1 else 0, 20) for r in EVERYWHERE]),
+    ("MPI_Scatter", 1, [(4 * 8 if r == 1 else 0, 8) for r in EVERYWHERE]),
+    ("MPI_Scatterv", 1, [(4 * 10 if r == 1 else 0, 4 * (r + 1)) for r in EVERYWHERE]),
+    ("MPI_Reduce", 1, [(8, 4 * 8 if r == 1 else 0) for r in EVERYWHERE]),
+    ("MPI_Gather", 1, [(8, 4 * 8 if r == 1 else 0) for r in EVERYWHERE]),
+    ("MPI_Gatherv", 1, [(4 * (r + 1), 4 * 10 if r == 1 else 0) for r in EVERYWHERE]),
+    ("MPI_Scan", -1, [((4 - r) * 8, (r + 1) * 8) for r in EVERYWHERE]),
+    ("MPI_Exscan", -1, [((3 - r) * 8, r * 8) for r in EVERYWHERE]),
+]
+IN_PLACE = [
+    ("MPI_Allreduce", -1, [(3 * 8, 3 * 8) for _ in EVERYWHERE]),
+    ("MPI_Allgather", -1, [(3 * 4, 3 * 4) for _ in EVERYWHERE]),
+    ("MPI_Allgatherv", -1, [(3 * 4 * (r + 1), 4 * (9 - r)) for r in EVERYWHERE]),
+    ("MPI_Alltoall", -1, [(3 * 12, 3 * 12) for _ in EVERYWHERE]),
+    ("MPI_Alltoallv", -1, [(3 * 8, 3 * 8) for _ in EVERYWHERE]),
+    ("MPI_Reduce_scatter", -1, [(4 * (9 - r), 3 * 4 * (r + 1)) for r in EVERYWHERE]),
+    ("MPI_Reduce", 1, [(0, 3 * 8) if r == 1 else (8, 0) for r in EVERYWHERE]),
+    ("MPI_Gather", 1, [(0, 3 * 8) if r == 1 else (8, 0) for r in EVERYWHERE]),
+    ("MPI_Gatherv", 1, [(0, 4 * 8) if r == 1 else (4 * (r + 1), 0) for r in EVERYWHERE]),
+    ("MPI_Scatter", 1, [(3 * 8, 0) if r == 1 else (0, 8) for r in EVERYWHERE]),
+    ("MPI_Scatterv", 1, [(4 * 8, 0) if r == 1 else (0, 4 * (r + 1)) for r in EVERYWHERE]),
+    ("MPI_Scan", -1, [((3 - r) * 8, r * 8) for r in EVERYWHERE]),
+]
+
+
+class Collectives(Case):
+    def check(self, case, expected):
+        run = self.records(case, ranks=4)
+        for rank in EVERYWHERE:
+            calls = run.spools[rank][0].calls[1:-1]  # without Init and Finalize
+            self.assertEqual(
+                [(c.name, c.comm, c.peer, c.bytes, c.extra) for c in calls],
+                [(name, 0, root, *volumes[rank]) for name, root, volumes in expected],
+            )
+
+    def test_volumes(self):
+        self.check("collectives", COLLECTIVES)
+
+    def test_volumes_in_place(self):
+        self.check("in_place", IN_PLACE)
+
+    def test_volumes_of_neighbours(self):
+        run = self.records("neighbours", ranks=3)
+        for rank in range(3):
+            found = [(c.name, c.comm, c.bytes, c.extra) for c in run.spools[rank][0].calls if "Neighbor" in c.name]
+            self.assertEqual(
+                found,
+                [
+                    ("MPI_Neighbor_allgather", 2, 2 * 4, 2 * 4),
+                    ("MPI_Neighbor_alltoallv", 2, 4 + 8, 8 + 4),
+                    ("MPI_Neighbor_alltoall", 3, 12, 12),
+                ],
+            )
+
+
+class Communicators(Case):
+    def test_identity(self):
+        run = self.records("communicators", ranks=4)
+        by_gid = {}
+        for rank in range(4):
+            for c in run.spools[rank][0].communicators:
+                by_gid.setdefault(c.gid, []).append((rank, c))
+        shapes = []
+        for known in by_gid.values():
+            first = known[0][1]
+            if first.is_inter:
+                # Each side sees the other's group.
+                sides = {tuple(c.members) for _, c in known}
+                self.assertEqual(len(sides), 2)
+                for rank, c in known:
+                    self.assertNotIn(rank, c.members)
+                shapes.append(("inter", *sorted(sides)))
+            else:
+                for rank, c in known:
+                    self.assertEqual(c.members, first.members)
+                    self.assertEqual(c.members[c.rank], rank)
+                self.assertEqual(sorted(first.members), [rank for rank, _ in known])
+                shapes.append(tuple(first.members))
+            self.assertEqual(len({c.parent_gid for _, c in known}), 1)
+        everybody = (0, 1, 2, 3)
+        alone = [(rank,) for rank in range(4)]
+        inter = ("inter", (2, 0), (3, 1))
+        expected = [everybody] * 5  # WORLD, dup, idup, cart, dup again
+        expected += alone + alone  # SELF, its duplicates
+        expected += [(2, 0), (3, 1), (0, 1, 2), (0, 2), (0, 2), inter, inter, (2, 0, 3, 1), (0, 1), (2, 3)]
+        self.assertEqual(sorted(map(str, shapes)), sorted(map(str, expected)))
+
+    def test_calls(self):
+        run = self.records("communicators", ranks=4)
+        spool = run.spools[0][0]
+        members = {c.comm: c.members for c in spool.communicators}
+        bcast = [c for c in spool.calls if c.name == "MPI_Bcast"][0]
+        self.assertEqual(members[bcast.comm], [3, 1])
+        # Root values of an inter-communicator, and the volume from one group to the other.
+        roots = [(c.peer, c.bytes, c.extra) for r in range(4) for c in run.spools[r][0].calls if c.name == "MPI_Bcast"]
+        self.assertEqual(roots, [(-3, 2 * 8, 0), (1, 0, 8), (-2, 0, 0), (1, 0, 8)])
+        send = spool.call("MPI_Send")
+        self.assertEqual(members[send.comm], [0, 1])
+        last_barrier = [c for c in spool.calls if c.name == "MPI_Barrier"][-1]
+        self.assertEqual(last_barrier.comm, max(members))
+        self.assertEqual(spool.call("MPI_Comm_disconnect").comm, max(members))
+        for call in spool.calls:
+            if call.name in ("MPI_Comm_dup", "MPI_Cart_create", "MPI_Intercomm_merge", "MPI_Comm_idup"):
+                self.assertIn(call.extra - 1, members)
+        nothing = [c for c in run.spools[3][0].calls if c.name == "MPI_Comm_split"][1]
+        self.assertEqual(nothing.extra, 0)  # colour MPI_UNDEFINED
+
+
+if __name__ == "__main__":
+    unittest.main()

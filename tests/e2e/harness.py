@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns how an end-to-end test runs the tools: commands with a time limit, and the four steps of every test (record,
+validate, replay, report).
+
+A test file defines unittest cases and calls main(). ctest runs one case a process:
+
+    E2E_BIN=<bin of the build> E2E_WORKLOADS=<directory> python3 test_x.py Class.test_y
+
+Exit code 77 means skipped, with a line `SKIPPED: reason`. Time limits guard against hangs; nothing here asserts how
+fast something is.
+"""
+
+import collections
+import csv
+import ctypes
+import functools
+import io
+import itertools
+import json
+import os
+import platform
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.environ.get("E2E_BIN", "")
+WORKLOADS = os.environ.get("E2E_WORKLOADS", "")
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+PYTHON = "/usr/bin/python3"
+SKIPPED = 77
+
+Result = collections.namedtuple("Result", "command code out err")
+Segment = collections.namedtuple("Segment", "begin end kind rank function")
+
+
+def tool(name):
+    return os.path.join(BIN, name)
+
+
+def workload(name):
+    return os.path.join(WORKLOADS, name)
+
+
+def environment(**more):
+    """Of every command: Open MPI as root in a container, and waiting ranks that give way where cores are few."""
+    result = dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                  OMP_NUM_THREADS="1", **more)
+    if os.geteuid() == 0:
+        result.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return result
+
+
+def run(*command, timeout=120, stdin=b"", cwd=None, env=None):
+    """Runs a command in a process group of its own, which is killed as a whole if it does not end in time."""
+    command = [str(word) for word in command]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+                               env=env or environment(), start_new_session=True)
+    try:
+        out, err = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        raise AssertionError(f"still running after {timeout} s: {shlex.join(command)}\n{text(out)}{text(err)}") from None
+    return Result(command, process.returncode, text(out), text(err))
+
+
+def text(data):
+    return data.decode("utf-8", "replace")
+
+
+def mpirun(ranks, *command, **options):
+    return run("mpirun", "-n", ranks, *command, **options)
+
+
+def describe(result):
+    return f"{shlex.join(result.command)}\nexit code {result.code}\n--- stdout\n{result.out}\n--- stderr\n{result.err}"
+
+
+@functools.lru_cache
+def perf_event_refused():
+    """Why this machine does not let a process sample itself; empty if it does."""
+    number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+    if number is None:
+        return ""
+    # struct perf_event_attr, version 0: software event cpu-clock, disabled, without the kernel
+    attributes = ctypes.create_string_buffer(struct.pack("=IIQQQQQIIQ", 1, 64, 0, 1000000, 0, 0, 1 | 1 << 5, 0, 0, 0), 64)
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.syscall(number, attributes, 0, -1, -1, 0)
+    if descriptor < 0:
+        return os.strerror(ctypes.get_errno())
+    os.close(descriptor)
+    return ""
+
+
+def retry_once(case):
+    """For cases whose answer another process on the machine can disturb (a rank that gets no core for long). The first
+    failure is printed, so that a case that needs this often does not hide."""
+
+    @functools.wraps(case)
+    def wrapper(self):
+        try:
+            case(self)
+        except AssertionError as failure:
+            print(f"RETRY after: {failure}", file=sys.stderr)
+            self.setUp()
+            case(self)
+
+    return wrapper
+
+
+class Case(unittest.TestCase):
+    """A scratch directory for each case (self.scratch) and the steps that all cases share."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="critpath-e2e.")
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.trace = os.path.join(self.scratch, "trace")
+
+    def succeed(self, result):
+        if result.code != 0:
+            self.fail(describe(result))
+        return result
+
+    def record(self, ranks, *application, options=(), **run_options):
+        result = mpirun(ranks, tool("cpcollect"), "-o", self.trace, *options, "--", *application,
+                        **dict({"cwd": self.scratch}, **run_options))
+        self.succeed(result)
+        self.assertTrue(os.path.exists(os.path.join(self.trace, "traces.otf2")),
+                        f"no anchor file in the trace\n{describe(result)}")
+        return result
+
+    def validate(self):
+        """otf2-print accepts the trace without a word."""
+        result = run("otf2-print", "--silent", "--warnings-as-errors", os.path.join(self.trace, "traces.otf2"))
+        self.assertEqual((result.code, result.out.strip(), result.err), (0, "=== OTF2-PRINT ===", ""), describe(result))
+
+    def replay(self, processes, *options):
+        return self.succeed(mpirun(processes, tool("cpreplay"), *options, self.trace))
+
+    def replay_on(self, *process_counts):
+        """Every number of processes gives the same bytes."""
+        reference = None
+        for processes in process_counts:
+            shutil.rmtree(os.path.join(self.trace, "critpath"), ignore_errors=True)
+            self.replay(processes)
+            result = {}
+            for name in ("critpath.sqlite", "segments.bin"):
+                with open(os.path.join(self.trace, "critpath", name), "rb") as file:
+                    result[name] = file.read()
+            reference = reference or result
+            for name, content in result.items():
+                self.assertTrue(content == reference[name],
+                                f"{name} of {processes} processes differs from that of {process_counts[0]}")
+
+    def report(self, view, *options):
+        return self.succeed(run(tool("cpreport"), view, *options, self.trace)).out
+
+    def hotspots(self, sort="name"):
+        """All rows of `cpreport hotspots`, as dictionaries; in the order of their names, all that were seen anywhere."""
+        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--sort", sort))["hotspots"]
+
+    def path(self):
+        """The critical path: Segments in order of time, in seconds."""
+        rows = csv.DictReader(io.StringIO(self.report("path", "--format", "csv", "--all")))
+        return [Segment(float(row["begin_seconds"]), float(row["end_seconds"]), row["kind"], int(row["rank"]),
+                        row["mpi_function"]) for row in rows]
+
+    def assert_sound(self, expected_anomalies=()):
+        """The path is contiguous, as long as the run, and divided among the rows without remainder; every operation
+        found its partner and nothing was lost."""
+        segments = self.path()
+        self.assertGreater(len(segments), 0)
+        for before, after in itertools.pairwise(segments):
+            self.assertAlmostEqual(before.end, after.begin, delta=2e-9, msg=f"a hole in the path: {before} {after}")
+        self.assertAlmostEqual(sum(row["path_seconds"] for row in self.hotspots()), segments[-1].end, delta=1e-6)
+        summary = json.loads(self.report("summary", "--format", "json"))
+        self.assertAlmostEqual(summary["makespan_seconds"], segments[-1].end, delta=1e-6)
+        anomalies = [entry for entry in summary.get("anomalies", []) if entry["fact"] not in expected_anomalies]
+        self.assertEqual(anomalies, [])
+        return segments
+
+    def record_replay_report(self, ranks, *application, options=(), **run_options):
+        """All steps; returns what the application wrote to standard output."""
+        result = self.record(ranks, *application, options=("-q", *options), **run_options)
+        self.validate()
+        self.replay_on(*dict.fromkeys((1, 2, ranks)))
+        return result.out
+
+    def assert_message(self, result, code, *words):
+        """Exit code, nothing on standard output, and one message that contains the words and says what to do next."""
+        self.assertEqual(result.code, code, describe(result))
+        self.assertEqual(result.out, "", describe(result))
+        messages = [line for line in result.err.splitlines() if line.startswith(("cpcollect:", "cpreplay:", "cpreport:"))]
+        self.assertEqual(len(messages), 1, f"not one message\n{describe(result)}")
+        self.assertRegex(messages[0], "; |is not one of ", f"no next action\n{describe(result)}")
+        for word in words:
+            self.assertIn(word, messages[0], describe(result))
+
+
+def main():
+    program = unittest.main(exit=False, verbosity=2)
+    if not program.result.wasSuccessful() or program.result.testsRun == 0:
+        sys.exit(1)
+    for _, reason in program.result.skipped:
+        print(f"SKIPPED: {reason}")
+        sys.exit(SKIPPED)

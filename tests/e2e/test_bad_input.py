@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns what users see when they hand the tools something wrong: the right exit code, one message with object, cause and
+next action, and no hang."""
+
+import os
+import sqlite3
+
+import harness
+
+DONE, FAILED, USAGE, BAD_TRACE = 0, 1, 2, 3
+NOT_EXECUTABLE, NOT_FOUND = 126, 127  # as env, nohup and every shell say it
+
+
+class Collect(harness.Case):
+    def collect(self, *arguments, **options):
+        return harness.run(harness.tool("cpcollect"), *arguments, cwd=self.scratch, **options)
+
+    def write(self, name, content, mode=0o644):
+        path = os.path.join(self.scratch, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.chmod(path, mode)
+        return path
+
+    def make_other_directory(self, name):
+        """Where the trace would go there is a directory with a file of somebody's; returns the path of that file."""
+        os.mkdir(self.trace)
+        return self.write(os.path.join("trace", name), "")
+
+    def test_no_application(self):
+        self.assert_message(self.collect(), USAGE, "application")
+
+    def test_unknown_option(self):
+        self.assert_message(self.collect("--no-such-option", "true"), USAGE, "--no-such-option")
+
+    def test_missing_application(self):
+        self.assert_message(self.collect("-o", self.trace, "./no_such_program"), NOT_FOUND, "no_such_program")
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_application_not_executable(self):
+        self.write("data.txt", "hello\n")
+        self.assert_message(self.collect("-o", self.trace, "./data.txt"), NOT_EXECUTABLE, "data.txt")
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_static_application(self):
+        self.assert_message(self.collect("-o", self.trace, harness.workload("deny_perf"), "true"), USAGE, "deny_perf",
+                            "static")
+
+    def test_application_without_mpi(self):
+        result = self.collect("-o", self.trace, "ls", "/")
+        plain = harness.run("ls", "/")
+        self.assertEqual((result.code, result.out), (plain.code, plain.out), harness.describe(result))
+        messages = [line for line in result.err.splitlines() if line.startswith("cpcollect:")]
+        self.assertEqual(len(messages), 1, harness.describe(result))
+        self.assertIn("ls", messages[0])
+        self.assertIn("MPI", messages[0])
+
+    def test_output_exists(self):
+        marker = self.make_other_directory("marker")
+        self.assert_message(self.collect("-o", self.trace, harness.workload("halo"), "1"), USAGE, self.trace, "--force")
+        self.assertTrue(os.path.exists(marker), "the directory was touched")
+
+    def test_force_overwrites(self):
+        for _ in range(2):
+            result = harness.mpirun(2, harness.tool("cpcollect"), "-q", "--force", "-o", self.trace,
+                                    harness.workload("halo"), "20", cwd=self.scratch)
+            self.succeed(result)
+            self.validate()
+        self.replay_on(1, 2)
+
+    def test_force_keeps_what_is_no_trace(self):
+        marker = self.make_other_directory("thesis.tex")
+        result = self.collect("--force", "-o", self.trace, harness.workload("halo"), "1")
+        self.assert_message(result, USAGE, self.trace)
+        self.assertTrue(os.path.exists(marker), "--force removed a file that is not part of a trace")
+
+    def test_output_not_writable(self):
+        # Below a file, where not even root can make a directory.
+        path = os.path.join(self.write("file", ""), "trace")
+        self.assert_message(self.collect("-o", path, harness.workload("halo"), "1"), USAGE, path)
+
+    def test_one_message_for_all_ranks(self):
+        self.make_other_directory("marker")
+        result = harness.mpirun(3, harness.tool("cpcollect"), "-o", self.trace, harness.workload("halo"), "1",
+                                cwd=self.scratch)
+        self.assert_message(result, USAGE, self.trace, "--force")
+
+    def test_perf_event_refused(self):
+        """Goes on without samples and says how to allow them."""
+        result = harness.mpirun(2, harness.workload("deny_perf"), harness.tool("cpcollect"), "-o", self.trace,
+                                harness.workload("late_sender"), cwd=self.scratch)
+        self.succeed(result)
+        told = [line for line in result.err.splitlines() if "perf_event_paranoid" in line]
+        self.assertEqual(len(told), 1, harness.describe(result))
+        self.validate()
+        self.replay_on(1, 2)
+        self.assertGreater(len(self.path()), 0)
+
+
+class Replay(harness.Case):
+    def record_halo(self, ranks=2):
+        self.record(ranks, harness.workload("halo"), "30", options=("-q",))
+
+    def replay_badly(self, code, *words, trace=None):
+        """On one process and on two: the same message once."""
+        for processes in (1, 2):
+            result = harness.mpirun(processes, harness.tool("cpreplay"), trace or self.trace, cwd=self.scratch)
+            # mpirun's own words about the exit code follow; on standard output they are not ours.
+            self.assert_message(result._replace(out=""), code, *words)
+
+    def event_files(self):
+        directory = os.path.join(self.trace, "traces")
+        return sorted(os.path.join(directory, name) for name in os.listdir(directory) if name.endswith(".evt"))
+
+    def test_no_trace_given(self):
+        self.assert_message(harness.run(harness.tool("cpreplay"), cwd=self.scratch), USAGE)
+
+    def test_missing_trace(self):
+        self.replay_badly(BAD_TRACE, "no_such_trace", trace=os.path.join(self.scratch, "no_such_trace"))
+
+    def test_directory_that_is_no_trace(self):
+        os.mkdir(self.trace)
+        self.replay_badly(BAD_TRACE, self.trace)
+
+    def test_file_that_is_no_trace(self):
+        path = os.path.join(self.scratch, "traces.otf2")
+        with open(path, "wb") as file:
+            file.write(os.urandom(4096))
+        self.replay_badly(BAD_TRACE, path, trace=path)
+
+    def test_event_file_missing(self):
+        self.record_halo()
+        lost = self.event_files()[-1]
+        os.remove(lost)
+        self.replay_badly(BAD_TRACE, os.path.basename(lost))
+
+    def test_event_file_cut_short(self):
+        self.record_halo()
+        cut = self.event_files()[0]
+        whole = os.path.getsize(cut)
+        for size in (whole // 2, whole - 1, 100, 1, 0):
+            with self.subTest(size=size):
+                os.truncate(cut, size)
+                self.replay_badly(BAD_TRACE, os.path.basename(cut))
+
+    def test_event_file_of_random_bytes(self):
+        self.record_halo()
+        spoilt = self.event_files()[1]
+        with open(spoilt, "r+b") as file:
+            file.seek(200)
+            file.write(os.urandom(400))
+        for processes in (1, 2):
+            result = harness.mpirun(processes, harness.tool("cpreplay"), self.trace, cwd=self.scratch)
+            self.assertIn(result.code, (DONE, BAD_TRACE), harness.describe(result))
+
+    def test_compressed_trace(self):
+        """An anchor that says zlib, which Debian's OTF2 is built without."""
+        self.record_halo()
+        anchor = os.path.join(self.trace, "traces.otf2")
+        with open(anchor, "rb") as file:
+            content = bytearray(file.read())
+        # Bytes 28 and 29 of an anchor file: substrate (1: POSIX) and compression (1: none, 2: zlib).
+        self.assertEqual(content[28:30], b"\x01\x01")
+        content[29] = 2
+        with open(anchor, "wb") as file:
+            file.write(content)
+        self.replay_badly(BAD_TRACE, "traces.otf2")
+
+    def test_more_processes_than_locations(self):
+        self.record_halo()
+        self.replay_on(2, 5)
+
+    def test_result_not_writable(self):
+        self.record_halo()
+        with open(os.path.join(self.trace, "critpath"), "w", encoding="utf-8"):
+            pass
+        self.replay_badly(FAILED, "critpath")
+
+
+class Report(harness.Case):
+    def report(self, *arguments):
+        return harness.run(harness.tool("cpreport"), *arguments, cwd=self.scratch)
+
+    def record_and_replay(self):
+        self.record(2, harness.workload("halo"), "30", options=("-q",))
+        self.replay(2)
+
+    def test_before_replay(self):
+        self.record(2, harness.workload("halo"), "30", options=("-q",))
+        self.assert_message(self.report("hotspots", self.trace), BAD_TRACE, self.trace, "cpreplay")
+
+    def test_no_subcommand(self):
+        result = self.report()
+        self.assertEqual(result.code, USAGE, harness.describe(result))
+
+    def test_unknown_subcommand(self):
+        self.assert_message(self.report("hotsprings"), USAGE, "hotsprings")
+
+    def test_unknown_format(self):
+        self.record_and_replay()
+        self.assert_message(self.report("hotspots", "--format", "pdf", self.trace), USAGE, "pdf")
+
+    def test_missing_trace(self):
+        self.assert_message(self.report("hotspots", "no_such_trace"), BAD_TRACE, "no_such_trace")
+
+    def test_no_trace_here(self):
+        self.assert_message(self.report("hotspots"), USAGE, "TRACE")
+
+    def test_newest_trace_is_the_default(self):
+        self.record_and_replay()
+        result = self.report("hotspots")
+        self.assertEqual(result.code, DONE, harness.describe(result))
+
+    def test_damaged_result(self):
+        self.record_and_replay()
+        database = os.path.join(self.trace, "critpath", "critpath.sqlite")
+        with open(database, "rb") as file:
+            whole = file.read()
+        for name, content in (("cut", whole[: len(whole) // 2]), ("empty", b""), ("other", b"x" * len(whole))):
+            with self.subTest(damage=name):
+                with open(database, "wb") as file:
+                    file.write(content)
+                self.assert_message(self.report("hotspots", self.trace), BAD_TRACE, "critpath.sqlite", "cpreplay")
+
+    def test_result_of_another_version(self):
+        self.record_and_replay()
+        path = os.path.join(self.trace, "critpath", "critpath.sqlite")
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE facts SET value = 999 WHERE key = 'schema_version'")
+        self.assert_message(self.report("hotspots", self.trace), BAD_TRACE, "999")
+
+    def test_damaged_segments(self):
+        self.record_and_replay()
+        segments = os.path.join(self.trace, "critpath", "segments.bin")
+        os.truncate(segments, os.path.getsize(segments) - 20)
+        self.assert_message(self.report("path", self.trace), BAD_TRACE, "segments.bin", "cpreplay")
+        os.remove(segments)
+        self.assert_message(self.report("path", self.trace), BAD_TRACE, self.trace, "cpreplay")
+
+    def test_reader_that_goes_away(self):
+        """`cpreport path | head`: ends quietly."""
+        self.record_and_replay()
+        command = f"{harness.tool('cpreport')} path --format csv --all {self.trace} | head -n 1"
+        result = harness.run("bash", "-c", command)
+        self.assertEqual(result.err, "", harness.describe(result))
+
+
+if __name__ == "__main__":
+    harness.main()

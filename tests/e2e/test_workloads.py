@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns the closed-form answers of tests/workloads: for each program, the ranks on the critical path in order and the
+processor time of each named function on it.
+
+Tolerances. Rank sequence: exact, of the computation between MPI calls in pieces of at least 20 ms (the shortest piece
+that belongs to an answer has 30 ms; what is shorter is start-up and scheduling). Processor time of a function: 10 % of its
+formula plus 10 ms a piece, for the sampling (1 ms) and for the competition of ranks at the borders of a piece. A function
+that is not on the path gets at most 3 % of the path's work."""
+
+import itertools
+
+import harness
+
+SHORTEST = 0.020
+
+
+class Workload(harness.Case):
+    def check(self, ranks, *application, path, pieces, absent=()):
+        """`path`: ranks in order. `pieces`: function -> (number of pieces on the path, milliseconds of each)."""
+        program, *arguments = application
+        self.record_replay_report(ranks, harness.workload(program), *arguments)
+        self.check_ranks(path)
+        refused = harness.perf_event_refused()
+        if refused:
+            self.skipTest(f"perf_event_open is refused on this machine ({refused}): ranks checked, functions not")
+        self.check_functions(pieces, absent)
+
+    def check_ranks(self, expected):
+        segments = self.assert_sound()
+        begin = next(i for i, s in enumerate(segments) if s.kind == "compute" and s.function == "MPI_Barrier")
+        long_enough = [s for s in segments[begin:] if s.kind == "compute" and s.end - s.begin >= SHORTEST]
+        found = [rank for rank, _ in itertools.groupby(s.rank for s in long_enough)]
+        self.assertEqual(found, list(expected), "ranks on the path\n" + "\n".join(map(str, segments[begin:])))
+
+    def check_functions(self, pieces, absent):
+        rows = sorted(self.hotspots(), key=lambda row: -row["path_seconds"])
+        seconds = {row["function"]: row["path_seconds"] for row in rows}
+        everywhere = {row["function"]: row["all_ranks_seconds"] for row in rows}
+        listing = "\n".join(map(str, rows[:12]))
+        for function, (number, milliseconds) in pieces.items():
+            formula = number * milliseconds * 1e-3
+            self.assertAlmostEqual(seconds.get(function, 0), formula, delta=0.1 * formula + 0.010 * number,
+                                   msg=f"{function}\n{listing}")
+        work = sum(number * milliseconds * 1e-3 for number, milliseconds in pieces.values())
+        for function in absent:
+            self.assertLessEqual(seconds.get(function, 0), 0.03 * work, f"{function}\n{listing}")
+            self.assertGreater(everywhere.get(function) or 0, 0, f"{function} is not in the list at all\n{listing}")
+
+    @harness.retry_once
+    def test_late_sender(self):
+        self.check(2, "late_sender", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},
+                   absent=["work_early"])
+
+    @harness.retry_once
+    def test_late_receiver_of_synchronous_send(self):
+        self.check(2, "late_receiver", "ssend", path=[1, 0] * 8,
+                   pieces={"work_late": (8, 100), "work_after": (8, 50)}, absent=["work_early"])
+
+    @harness.retry_once
+    def test_late_receiver_of_large_message(self):
+        self.check(2, "late_receiver", "large", path=[1, 0] * 8,
+                   pieces={"work_late": (8, 100), "work_after": (8, 50)}, absent=["work_early"])
+
+    @harness.retry_once
+    def test_rotating_slow_rank_before_allreduce(self):
+        self.check(3, "rotating_allreduce", path=[0, 1, 2] * 3, pieces={"work_slow": (9, 100)}, absent=["work_fast"])
+
+    @harness.retry_once
+    def test_bcast_late_root(self):
+        # Round k: the root k mod 3, then the next rank; that is the root of round k + 1.
+        self.check(3, "rooted", "bcast", "late", path=[0, 1, 2] * 3 + [0],
+                   pieces={"work_late": (9, 100), "work_after": (9, 50)}, absent=["work_early"])
+
+    @harness.retry_once
+    def test_bcast_early_root(self):
+        self.check(3, "rooted", "bcast", "early", path=[1, 2, 0] * 3, pieces={"work_late": (9, 100)},
+                   absent=["work_early", "work_unseen"])
+
+    @harness.retry_once
+    def test_reduce_late_root(self):
+        self.check(3, "rooted", "reduce", "late", path=[0, 1, 2] * 3, pieces={"work_late": (9, 100)},
+                   absent=["work_early", "work_unseen"])
+
+    @harness.retry_once
+    def test_reduce_early_root(self):
+        self.check(3, "rooted", "reduce", "early", path=[1, 0, 2, 1, 0, 2] * 3,
+                   pieces={"work_late": (9, 100), "work_after": (9, 50)}, absent=["work_early"])
+
+    @harness.retry_once
+    def test_pipeline(self):
+        self.check(3, "pipeline", path=[0, 1, 2],
+                   pieces={"work_first": (1, 40), "work_middle": (8, 100), "work_last": (1, 40)})
+
+    @harness.retry_once
+    def test_master_worker_any_source(self):
+        self.check(3, "master_worker", path=[0, 1, 0, 2, 0, 1, 0, 2, 0, 1, 0],
+                   pieces={"work_prepare": (5, 50), "work_long": (5, 150), "work_collect": (5, 30)},
+                   absent=["work_short"])
+
+    @harness.retry_once
+    def test_waitall_with_late_partner(self):
+        self.check(3, "waitall", path=[1, 0, 2, 0] * 3, pieces={"work_late": (6, 100), "work_after": (6, 50)},
+                   absent=["work_early", "work_posted"])
+
+    @harness.retry_once
+    def test_waitany(self):
+        self.check(3, "waitany", path=[1, 0, 2, 0] * 2, pieces={"work_quick": (4, 60), "work_first": (4, 250)},
+                   absent=["work_slow"])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,403 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/load/tiny_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+namespace critpath::test
+{
+
+namespace
+{
+
+void check(OTF2_ErrorCode rc)
+{
+    if (rc != OTF2_SUCCESS) {
+        throw std::runtime_error(OTF2_Error_GetDescription(rc));
+    }
+}
+
+OTF2_FlushType flush_before_close(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
+{
+    return OTF2_FLUSH;
+}
+
+std::uint64_t now(void*, OTF2_FileType, OTF2_LocationRef)
+{
+    return 0;
+}
+
+/// An attribute list that is handed to one record.
+class List
+{
+public:
+    ~List() { OTF2_AttributeList_Delete(list_); }
+    List() = default;
+    List(const List&) = delete;
+    List& operator=(const List&) = delete;
+    OTF2_AttributeList* get() { return list_; }
+
+private:
+    OTF2_AttributeList* list_ = OTF2_AttributeList_New();
+};
+
+constexpr OTF2_LocationRef thread_stride = 1ULL << 32;
+
+}  // namespace
+
+TinyThread& TinyThread::enter(std::uint64_t time, const std::string& region)
+{
+    check(OTF2_EvtWriter_Enter(writer_, nullptr, time, trace_.region(region)));
+    return *this;
+}
+
+TinyThread& TinyThread::leave(std::uint64_t time, const std::string& region)
+{
+    check(OTF2_EvtWriter_Leave(writer_, nullptr, time, trace_.region(region)));
+    return *this;
+}
+
+TinyThread& TinyThread::leave_probe(std::uint64_t time, const std::string& region, const std::string& comm,
+                                    std::int32_t source, std::int32_t tag)
+{
+    List list;
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::source_attribute, source));
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::tag_attribute, tag));
+    check(OTF2_AttributeList_AddCommRef(list.get(), TinyTrace::comm_attribute, trace_.comm_reference(comm)));
+    check(OTF2_EvtWriter_Leave(writer_, list.get(), time, trace_.region(region)));
+    return *this;
+}
+
+TinyThread& TinyThread::leave_mprobe(std::uint64_t time, const std::string& region, std::uint64_t message)
+{
+    List list;
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::source_attribute, 0));
+    check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::message_attribute, message));
+    check(OTF2_EvtWriter_Leave(writer_, list.get(), time, trace_.region(region)));
+    return *this;
+}
+
+TinyThread& TinyThread::send(std::uint64_t time, const std::string& comm, std::uint32_t to, std::uint32_t tag,
+                             std::uint64_t bytes)
+{
+    check(OTF2_EvtWriter_MpiSend(writer_, nullptr, time, to, trace_.comm_reference(comm), tag, bytes));
+    return *this;
+}
+
+TinyThread& TinyThread::isend(std::uint64_t time, const std::string& comm, std::uint32_t to, std::uint32_t tag,
+                              std::uint64_t bytes, std::uint64_t request, std::uint8_t mode)
+{
+    List list;
+    if (mode != 0) {
+        check(OTF2_AttributeList_AddUint8(list.get(), TinyTrace::mode_attribute, mode));
+    }
+    check(OTF2_EvtWriter_MpiIsend(writer_, list.get(), time, to, trace_.comm_reference(comm), tag, bytes, request));
+    return *this;
+}
+
+TinyThread& TinyThread::isend_complete(std::uint64_t time, std::uint64_t request)
+{
+    check(OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, time, request));
+    return *this;
+}
+
+TinyThread& TinyThread::recv(std::uint64_t time, const std::string& comm, std::uint32_t from, std::uint32_t tag,
+                             std::uint64_t bytes, std::uint64_t message)
+{
+    List list;
+    if (message != 0) {
+        check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::message_attribute, message));
+    }
+    check(OTF2_EvtWriter_MpiRecv(writer_, list.get(), time, from, trace_.comm_reference(comm), tag, bytes));
+    return *this;
+}
+
+TinyThread& TinyThread::irecv_request(std::uint64_t time, std::uint64_t request, std::uint64_t message)
+{
+    List list;
+    if (message != 0) {
+        check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::message_attribute, message));
+    }
+    check(OTF2_EvtWriter_MpiIrecvRequest(writer_, list.get(), time, request));
+    return *this;
+}
+
+TinyThread& TinyThread::irecv(std::uint64_t time, const std::string& comm, std::uint32_t from, std::uint32_t tag,
+                              std::uint64_t bytes, std::uint64_t request)
+{
+    check(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time, from, trace_.comm_reference(comm), tag, bytes, request));
+    return *this;
+}
+
+TinyThread& TinyThread::cancelled(std::uint64_t time, std::uint64_t request)
+{
+    check(OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, time, request));
+    return *this;
+}
+
+TinyThread& TinyThread::collective(std::uint64_t begin, std::uint64_t end, OTF2_CollectiveOp operation,
+                                   const std::string& comm, std::uint32_t root, std::uint64_t sent,
+                                   std::uint64_t received)
+{
+    check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, begin));
+    check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, end, operation, trace_.comm_reference(comm), root, sent,
+                                          received));
+    return *this;
+}
+
+TinyThread& TinyThread::sample(std::uint64_t time, const std::string& region, std::uint64_t offset,
+                               std::uint64_t period)
+{
+    List list;
+    check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::offset_attribute, offset));
+    if (period != 0) {
+        check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::period_attribute, period));
+    }
+    check(OTF2_EvtWriter_CallingContextSample(writer_, list.get(), time, trace_.context(region), 1, 4));
+    return *this;
+}
+
+TinyThread& TinyThread::flush(std::uint64_t begin, std::uint64_t end)
+{
+    check(OTF2_EvtWriter_BufferFlush(writer_, nullptr, begin, end));
+    return *this;
+}
+
+TinyThread& TinyThread::measurement(std::uint64_t time, bool on)
+{
+    check(OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, on ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF));
+    return *this;
+}
+
+TinyThread& TinyThread::thread_begin(std::uint64_t time)
+{
+    check(OTF2_EvtWriter_ThreadBegin(writer_, nullptr, time, OTF2_UNDEFINED_COMM, 0));
+    return *this;
+}
+
+TinyThread& TinyThread::context_enter(std::uint64_t time, const std::string& region)
+{
+    check(OTF2_EvtWriter_CallingContextEnter(writer_, nullptr, time, trace_.context(region), 1));
+    return *this;
+}
+
+TinyThread& TinyThread::context_leave(std::uint64_t time, const std::string& region)
+{
+    check(OTF2_EvtWriter_CallingContextLeave(writer_, nullptr, time, trace_.context(region)));
+    return *this;
+}
+
+TinyTrace::TinyTrace(const std::filesystem::path& directory, std::uint32_t ranks, std::uint64_t ticks_per_second,
+                     std::uint64_t first_tick)
+    : directory_(directory), ranks_(ranks), resolution_(ticks_per_second), first_tick_(first_tick)
+{
+    archive_ = OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, 1024 * 1024, 4 * 1024 * 1024,
+                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (archive_ == nullptr) {
+        throw std::runtime_error("cannot make an archive in " + directory.string());
+    }
+    static const OTF2_FlushCallbacks callbacks = {flush_before_close, now};
+    check(OTF2_Archive_SetFlushCallbacks(archive_, &callbacks, nullptr));
+    check(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
+    check(OTF2_Archive_OpenEvtFiles(archive_));
+    std::vector<std::uint64_t> world;
+    for (std::uint64_t r = 0; r < ranks; ++r) {
+        world.push_back(r);
+    }
+    communicator("self", {});
+    communicator("world", world);
+}
+
+TinyTrace::~TinyTrace()
+{
+    if (archive_ != nullptr) {
+        OTF2_Archive_Close(archive_);
+    }
+}
+
+OTF2_LocationRef TinyTrace::location(std::uint32_t rank, std::uint32_t number) const
+{
+    return ranks_ - 1 - rank + 100 + number * thread_stride;  // against the rank order
+}
+
+TinyThread& TinyTrace::thread(std::uint32_t rank, std::uint32_t number)
+{
+    auto& thread = threads_[{rank, number}];
+    if (!thread) {
+        thread.reset(new TinyThread(*this, OTF2_Archive_GetEvtWriter(archive_, location(rank, number))));
+    }
+    return *thread;
+}
+
+void TinyTrace::communicator(const std::string& name, std::vector<std::uint64_t> ranks)
+{
+    comms_[name] = static_cast<OTF2_CommRef>(5 + 11 * comms_.size());
+    comm_list_.push_back({name, false, std::move(ranks), {}});
+}
+
+void TinyTrace::inter_communicator(const std::string& name, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b)
+{
+    comms_[name] = static_cast<OTF2_CommRef>(5 + 11 * comms_.size());
+    comm_list_.push_back({name, true, std::move(a), std::move(b)});
+}
+
+void TinyTrace::generator(const std::string& name, OTF2_InterruptGeneratorMode mode, OTF2_Base base,
+                          std::int64_t exponent, std::uint64_t period)
+{
+    generators_.push_back({name, mode, base, exponent, period});
+}
+
+void TinyTrace::process_property(std::uint32_t rank, const std::string& name, const std::string& value)
+{
+    OTF2_AttributeValue reference;
+    reference.stringRef = string(value);
+    process_properties_.push_back({rank, name, OTF2_TYPE_STRING, reference});
+}
+
+void TinyTrace::location_property(std::uint32_t rank, const std::string& name, double value)
+{
+    OTF2_AttributeValue number;
+    number.float64 = value;
+    location_properties_.push_back({rank, name, OTF2_TYPE_DOUBLE, number});
+}
+
+void TinyTrace::location_property(std::uint32_t rank, const std::string& name, std::uint64_t value)
+{
+    OTF2_AttributeValue number;
+    number.uint64 = value;
+    location_properties_.push_back({rank, name, OTF2_TYPE_UINT64, number});
+}
+
+OTF2_StringRef TinyTrace::string(const std::string& text)
+{
+    return strings_.emplace(text, static_cast<OTF2_StringRef>(3 + 2 * strings_.size())).first->second;
+}
+
+OTF2_RegionRef TinyTrace::region(const std::string& name)
+{
+    return regions_.emplace(name, static_cast<OTF2_RegionRef>(1'000'000 * (regions_.size() + 1))).first->second;
+}
+
+OTF2_CallingContextRef TinyTrace::context(const std::string& region_name)
+{
+    region(region_name);
+    return contexts_.emplace(region_name, static_cast<OTF2_CallingContextRef>(9 + 5 * contexts_.size())).first->second;
+}
+
+OTF2_GroupRef TinyTrace::group(OTF2_GlobalDefWriter* definitions, OTF2_GroupType type,
+                               const std::vector<std::uint64_t>& members)
+{
+    const OTF2_GroupRef reference = next_group_;
+    next_group_ += 3;
+    check(OTF2_GlobalDefWriter_WriteGroup(definitions, reference, string(""), type, OTF2_PARADIGM_MPI,
+                                          OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(members.size()),
+                                          members.data()));
+    return reference;
+}
+
+void TinyTrace::write_system(OTF2_GlobalDefWriter* definitions)
+{
+    check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, resolution_, first_tick_, 1'000'000,
+                                                    OTF2_UNDEFINED_TIMESTAMP));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, 4, string("cluster"), string("machine"),
+                                                   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, 8, string("host a"), string("node"), 4));
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+        check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, 70 + ranks_ - rank, string("Process"),
+                                                      OTF2_LOCATION_GROUP_TYPE_PROCESS, 8,
+                                                      OTF2_UNDEFINED_LOCATION_GROUP));
+    }
+    std::vector<std::uint64_t> mpi_locations(ranks_);
+    for (const auto& [key, thread] : threads_) {
+        std::uint64_t events = 0;
+        check(OTF2_EvtWriter_GetNumberOfEvents(thread->writer_, &events));
+        check(OTF2_GlobalDefWriter_WriteLocation(definitions, location(key.first, key.second), string("Thread"),
+                                                 OTF2_LOCATION_TYPE_CPU_THREAD, events + excess_,
+                                                 70 + ranks_ - key.first));
+        if (key.second == 0) {
+            mpi_locations[key.first] = location(key.first);
+        }
+    }
+    group(definitions, OTF2_GROUP_TYPE_COMM_LOCATIONS, mpi_locations);
+}
+
+void TinyTrace::write_communicators(OTF2_GlobalDefWriter* definitions)
+{
+    for (const auto& comm : comm_list_) {
+        const auto type = comm.name == "self" ? OTF2_GROUP_TYPE_COMM_SELF : OTF2_GROUP_TYPE_COMM_GROUP;
+        const OTF2_GroupRef a = group(definitions, type, comm.a);
+        if (comm.inter) {
+            const OTF2_GroupRef b = group(definitions, type, comm.b);
+            check(OTF2_GlobalDefWriter_WriteInterComm(definitions, comms_.at(comm.name), string(comm.name), a, b,
+                                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+        } else {
+            check(OTF2_GlobalDefWriter_WriteComm(definitions, comms_.at(comm.name), string(comm.name), a,
+                                                 OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+        }
+    }
+}
+
+void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
+{
+    for (const auto& [name, reference] : regions_) {
+        const auto known = paradigms_.find(name);
+        const OTF2_Paradigm by_name{name.starts_with("MPI_") ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_COMPILER};
+        const OTF2_Paradigm paradigm = known != paradigms_.end() ? known->second : by_name;
+        check(OTF2_GlobalDefWriter_WriteRegion(definitions, reference, string(name), string(name), string("/bin/app"),
+                                               OTF2_REGION_ROLE_FUNCTION, paradigm, OTF2_REGION_FLAG_NONE,
+                                               string("app.c"), 17, 20));
+    }
+    for (const auto& [name, reference] : contexts_) {
+        check(OTF2_GlobalDefWriter_WriteCallingContext(definitions, reference, regions_.at(name),
+                                                       OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
+                                                       OTF2_UNDEFINED_CALLING_CONTEXT));
+    }
+    for (const auto& g : generators_) {
+        check(OTF2_GlobalDefWriter_WriteInterruptGenerator(definitions, 4, string(g.name), g.mode, g.base, g.exponent,
+                                                           g.period));
+    }
+    const std::tuple<Attribute, const char*, OTF2_Type> attributes[] = {
+        {mode_attribute, "critpath.mode", OTF2_TYPE_UINT8},
+        {message_attribute, "critpath.message", OTF2_TYPE_UINT64},
+        {source_attribute, "critpath.source", OTF2_TYPE_INT32},
+        {tag_attribute, "critpath.tag", OTF2_TYPE_INT32},
+        {comm_attribute, "critpath.comm", OTF2_TYPE_COMM},
+        {offset_attribute, "critpath.offset", OTF2_TYPE_UINT64},
+        {period_attribute, "critpath.period", OTF2_TYPE_UINT64},
+    };
+    for (const auto& [reference, name, type] : attributes) {
+        check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));
+    }
+    for (const auto& p : process_properties_) {
+        check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions, 70 + ranks_ - p.rank, string(p.name), p.type,
+                                                              p.value));
+    }
+    for (const auto& p : location_properties_) {
+        check(
+            OTF2_GlobalDefWriter_WriteLocationProperty(definitions, location(p.rank), string(p.name), p.type, p.value));
+    }
+}
+
+void TinyTrace::close()
+{
+    OTF2_GlobalDefWriter* definitions = OTF2_Archive_GetGlobalDefWriter(archive_);
+    write_system(definitions);
+    write_communicators(definitions);
+    write_rest(definitions);
+    for (const auto& [text, reference] : strings_) {  // strings last: readers must not rely on the order
+        check(OTF2_GlobalDefWriter_WriteString(definitions, reference, text.c_str()));
+    }
+    for (auto& [key, thread] : threads_) {
+        check(OTF2_Archive_CloseEvtWriter(archive_, thread->writer_));
+    }
+    check(OTF2_Archive_CloseEvtFiles(archive_));
+    OTF2_Archive* archive = archive_;
+    archive_ = nullptr;
+    check(OTF2_Archive_Close(archive));
+}
+
+}  // namespace critpath::test

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns a writer of small OTF2 archives for tests, straight on libotf2: unlike our own writer it can make what other
+// tools make (sparse references, clocks of any resolution, nested regions, reused request ids).
+#pragma once
+
+#include <otf2/otf2.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace critpath::test
+{
+
+class TinyTrace;
+
+/// The events of one thread. Times are in ticks and must not go back. Chainable.
+class TinyThread
+{
+public:
+    TinyThread& enter(std::uint64_t time, const std::string& region);
+    TinyThread& leave(std::uint64_t time, const std::string& region);
+    TinyThread& leave_probe(std::uint64_t time, const std::string& region, const std::string& comm, std::int32_t source,
+                            std::int32_t tag);
+    TinyThread& leave_mprobe(std::uint64_t time, const std::string& region, std::uint64_t message);
+    TinyThread& send(std::uint64_t time, const std::string& comm, std::uint32_t to, std::uint32_t tag,
+                     std::uint64_t bytes);
+    TinyThread& isend(std::uint64_t time, const std::string& comm, std::uint32_t to, std::uint32_t tag,
+                      std::uint64_t bytes, std::uint64_t request, std::uint8_t mode = 0);
+    TinyThread& isend_complete(std::uint64_t time, std::uint64_t request);
+    TinyThread& recv(std::uint64_t time, const std::string& comm, std::uint32_t from, std::uint32_t tag,
+                     std::uint64_t bytes, std::uint64_t message = 0);
+    TinyThread& irecv_request(std::uint64_t time, std::uint64_t request, std::uint64_t message = 0);
+    TinyThread& irecv(std::uint64_t time, const std::string& comm, std::uint32_t from, std::uint32_t tag,
+                      std::uint64_t bytes, std::uint64_t request);
+    TinyThread& cancelled(std::uint64_t time, std::uint64_t request);
+    TinyThread& collective(std::uint64_t begin, std::uint64_t end, OTF2_CollectiveOp operation, const std::string& comm,
+                           std::uint32_t root, std::uint64_t sent, std::uint64_t received);
+    TinyThread& sample(std::uint64_t time, const std::string& region, std::uint64_t offset, std::uint64_t period = 0);
+    TinyThread& flush(std::uint64_t begin, std::uint64_t end);
+    TinyThread& measurement(std::uint64_t time, bool on);
+    TinyThread& thread_begin(std::uint64_t time);
+    /// An ENTER by calling context.
+    TinyThread& context_enter(std::uint64_t time, const std::string& region);
+    TinyThread& context_leave(std::uint64_t time, const std::string& region);
+
+private:
+    friend class TinyTrace;
+    TinyThread(TinyTrace& trace, OTF2_EvtWriter* writer) : trace_(trace), writer_(writer) {}
+
+    TinyTrace& trace_;
+    OTF2_EvtWriter* writer_;
+};
+
+class TinyTrace
+{
+public:
+    /// An archive in `directory`, which must not exist. The communicators "world" and "self" are there; world is not
+    /// reference 0, and no reference is dense.
+    TinyTrace(const std::filesystem::path& directory, std::uint32_t ranks,
+              std::uint64_t ticks_per_second = 1'000'000'000, std::uint64_t first_tick = 0);
+    TinyTrace(const TinyTrace&) = delete;
+    TinyTrace& operator=(const TinyTrace&) = delete;
+    ~TinyTrace();
+
+    /// Thread 0 is the one that MPI communicates on. All threads must be named before the first event is written.
+    TinyThread& thread(std::uint32_t rank, std::uint32_t number = 0);
+
+    void communicator(const std::string& name, std::vector<std::uint64_t> ranks);
+    void inter_communicator(const std::string& name, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b);
+    void generator(const std::string& name, OTF2_InterruptGeneratorMode mode, OTF2_Base base, std::int64_t exponent,
+                   std::uint64_t period);
+    void process_property(std::uint32_t rank, const std::string& name, const std::string& value);
+    void location_property(std::uint32_t rank, const std::string& name, double value);
+    void location_property(std::uint32_t rank, const std::string& name, std::uint64_t value);
+    /// The paradigm of a region that is not MPI by its name; COMPILER otherwise.
+    void paradigm(const std::string& region, OTF2_Paradigm paradigm) { paradigms_[region] = paradigm; }
+    /// Every location promises so many events too many, as a trace with a cut file does.
+    void promise_more(std::uint64_t events) { excess_ = events; }
+
+    /// Writes the definitions and closes the archive.
+    void close();
+
+    [[nodiscard]] std::filesystem::path anchor() const { return directory_ / "traces.otf2"; }
+    [[nodiscard]] OTF2_LocationRef location(std::uint32_t rank, std::uint32_t number = 0) const;
+
+private:
+    friend class TinyThread;
+    enum Attribute : OTF2_AttributeRef {
+        mode_attribute = 3,
+        offset_attribute = 7,
+        period_attribute = 8,
+        message_attribute = 50,
+        source_attribute,
+        tag_attribute,
+        comm_attribute
+    };
+
+    OTF2_StringRef string(const std::string& text);
+    OTF2_RegionRef region(const std::string& name);
+    OTF2_CommRef comm_reference(const std::string& name) const { return comms_.at(name); }
+    OTF2_CallingContextRef context(const std::string& region_name);
+    OTF2_GroupRef group(OTF2_GlobalDefWriter* definitions, OTF2_GroupType type,
+                        const std::vector<std::uint64_t>& members);
+    void write_system(OTF2_GlobalDefWriter* definitions);
+    void write_communicators(OTF2_GlobalDefWriter* definitions);
+    void write_rest(OTF2_GlobalDefWriter* definitions);
+
+    struct Comm {
+        std::string name;
+        bool inter;
+        std::vector<std::uint64_t> a, b;
+    };
+    struct Generator {
+        std::string name;
+        OTF2_InterruptGeneratorMode mode;
+        OTF2_Base base;
+        std::int64_t exponent;
+        std::uint64_t period;
+    };
+    struct Property {
+        std::uint32_t rank;
+        std::string name;
+        OTF2_Type type;
+        OTF2_AttributeValue value;
+    };
+
+    std::filesystem::path directory_;
+    std::uint32_t ranks_;
+    std::uint64_t resolution_;
+    std::uint64_t first_tick_;
+    std::uint64_t excess_ = 0;
+    OTF2_Archive* archive_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<TinyThread>> threads_;
+    std::map<std::string, OTF2_StringRef> strings_;
+    std::map<std::string, OTF2_RegionRef> regions_;
+    std::map<std::string, OTF2_CallingContextRef> contexts_;
+    std::map<std::string, OTF2_CommRef> comms_;
+    std::map<std::string, OTF2_Paradigm> paradigms_;
+    std::vector<Comm> comm_list_;
+    std::vector<Generator> generators_;
+    std::vector<Property> process_properties_;
+    std::vector<Property> location_properties_;
+    OTF2_GroupRef next_group_ = 10;
+};
+
+}  // namespace critpath::test

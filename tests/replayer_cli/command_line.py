@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns how cpreplay behaves on the command line: options, defaults, one message and one exit code for each kind of bad
+input on any number of processes, and no hang.
+
+usage: command_line.py mpiexec processes cpreplay make_tiny_trace
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MPIEXEC, PROCESSES, CPREPLAY, MAKE_TRACE = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+DONE, FAILED, USAGE, BAD_TRACE = 0, 1, 2, 3
+
+
+class Result:
+    def __init__(self, process):
+        self.code = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr
+        self.messages = [line for line in process.stderr.splitlines() if line.startswith("cpreplay: ")]
+
+    def __str__(self):
+        return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp(prefix="critpath-test-")
+        self.addCleanup(shutil.rmtree, self.scratch)
+        self.trace = self.make_trace("cp-tiny")
+
+    def make_trace(self, name):
+        trace = os.path.join(self.scratch, name)
+        subprocess.run([MAKE_TRACE, trace], check=True)
+        return trace
+
+    def run_bare(self, *arguments, cwd=None):
+        command = [CPREPLAY, *arguments]
+        return Result(subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=cwd or self.scratch))
+
+    def run_many(self, *arguments, processes=PROCESSES):
+        command = [MPIEXEC, "-n", str(processes), CPREPLAY, *arguments]
+        return Result(subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=self.scratch))
+
+    def refuse(self, code, *words, arguments=None):
+        result = self.run_many(*(arguments or [self.trace]))
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages), 1, result)
+        self.assertIn("; ", result.messages[0])
+        for word in words:
+            self.assertIn(word, result.messages[0], result)
+
+    def files(self, extension):
+        directory = os.path.join(self.trace, "traces")
+        return sorted(os.path.join(directory, f) for f in os.listdir(directory) if f.endswith(extension))
+
+    def overwrite(self, name, offset, content):
+        with open(os.path.join(self.trace, name), "r+b") as file:
+            file.seek(offset)
+            file.write(content)
+
+    def digest(self):
+        result = {}
+        for name in ("critpath.sqlite", "segments.bin"):
+            with open(os.path.join(self.trace, "critpath", name), "rb") as file:
+                result[name] = hashlib.sha256(file.read()).hexdigest()
+        return result
+
+    # ---- what works
+
+    def test_replay(self):
+        result = self.run_many(self.trace)
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(result.messages, [], result)
+        self.assertTrue(result.out.startswith("makespan 0.001200 s, 4 ranks, "), result)
+        self.assertIn("40 messages", result.out)
+        self.assertTrue(result.out.endswith(f"next: cpreport hotspots {self.trace}\n"), result)
+        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["critpath.sqlite", "segments.bin"])
+
+    def test_same_bytes_without_mpirun(self):
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        many = self.digest()
+        self.assertEqual(self.run_bare(self.trace).code, DONE)
+        self.assertEqual(self.digest(), many)
+
+    def test_anchor_instead_of_directory(self):
+        result = self.run_many(os.path.join(self.trace, "traces.otf2"), "--quiet")
+        self.assertEqual((result.code, result.out), (DONE, ""), result)
+        self.assertTrue(os.path.exists(os.path.join(self.trace, "critpath", "critpath.sqlite")))
+
+    def test_inside_of_the_trace(self):
+        result = self.run_bare("traces.otf2", cwd=self.trace)
+        self.assertEqual(result.code, DONE, result)
+        self.assertTrue(os.path.exists(os.path.join(self.trace, "critpath", "critpath.sqlite")))
+        self.assertEqual(self.run_bare(cwd=self.trace).code, DONE)
+
+    def test_newest_trace_is_the_default(self):
+        newer = self.make_trace("cp-another")
+        later = time.time() + 10
+        os.utime(os.path.join(newer, "traces.otf2"), (later, later))
+        os.mkdir(os.path.join(self.scratch, "cp-no-trace"))
+        result = self.run_many()
+        self.assertEqual(result.code, DONE, result)
+        self.assertTrue(result.out.endswith("next: cpreport hotspots cp-another\n"), result)
+        self.assertFalse(os.path.exists(os.path.join(self.trace, "critpath")))
+
+    def test_more_processes_than_ranks(self):
+        result = self.run_many(self.trace, processes=6)
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(result.messages, ["cpreplay: 6 processes for 4 traced ranks: 2 stay idle; use mpirun -n 4"])
+        idle = self.digest()
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        self.assertEqual(self.digest(), idle)
+
+    def test_result_is_replaced(self):
+        self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
+        paper = self.digest()
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        arrival = self.digest()
+        self.assertNotEqual(arrival, paper)  # the result says by which rules it was made
+        self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
+        self.assertEqual(self.digest(), paper)
+
+    def test_progress(self):
+        result = self.run_many(self.trace, "--progress=always")
+        self.assertEqual(result.code, DONE, result)
+        phases = "open load clocks pair collect resolve restore attribute write".split()
+        self.assertEqual([line.split()[1] for line in result.messages], phases)
+
+    def test_help_and_version(self):
+        result = self.run_many("--help")
+        self.assertEqual((result.code, result.err), (DONE, ""), result)
+        self.assertEqual(result.out.count("Usage: cpreplay"), 1, result)
+        self.assertLessEqual(len(result.out.splitlines()), 30)
+        self.assertIn("Examples:", result.out)
+        version = self.run_bare("--version")
+        self.assertEqual(version.code, DONE)
+        self.assertRegex(version.out, r"^cpreplay \d+\.\d+\.\d+\n$")
+
+    # ---- what does not
+
+    def test_unknown_option(self):
+        self.refuse(USAGE, "--no-such-option", arguments=["--no-such-option", self.trace])
+
+    def test_unknown_rules(self):
+        self.refuse(USAGE, "guess", arguments=["--rules=guess", self.trace])
+
+    def test_two_traces(self):
+        self.refuse(USAGE, arguments=[self.trace, self.trace])
+
+    def test_no_trace_here(self):
+        shutil.rmtree(self.trace)
+        result = self.run_many()
+        self.assertEqual(result.code, USAGE, result)
+        self.assertEqual(len(result.messages), 1, result)
+
+    def test_missing_trace(self):
+        self.refuse(BAD_TRACE, "nowhere: no such file", arguments=["nowhere"])
+
+    def test_directory_without_anchor(self):
+        os.remove(os.path.join(self.trace, "traces.otf2"))
+        self.refuse(BAD_TRACE, self.trace, "no .otf2 file")
+
+    def test_anchor_of_garbage(self):
+        self.overwrite("traces.otf2", 0, b"garbage!")
+        self.refuse(BAD_TRACE, "traces.otf2: not an OTF2 anchor file")
+
+    def test_compressed(self):
+        self.overwrite("traces.otf2", 29, b"\x02")
+        self.refuse(BAD_TRACE, "traces.otf2", "ZLIB")
+
+    def test_definitions_missing(self):
+        os.remove(os.path.join(self.trace, "traces.def"))
+        self.refuse(BAD_TRACE, "traces.def: missing")
+
+    def test_definitions_cut_short(self):
+        os.truncate(os.path.join(self.trace, "traces.def"), 300)
+        self.refuse(BAD_TRACE, "traces.def", "definitions")
+
+    def test_event_file_missing(self):
+        for file in (self.files(".evt")[0], self.files(".evt")[-1]):
+            content = os.path.join(self.scratch, "aside")
+            os.rename(file, content)
+            self.refuse(BAD_TRACE, f"{file}: missing", "promise 68 events")
+            os.rename(content, file)
+
+    def test_event_file_cut_short(self):
+        file = self.files(".evt")[0]
+        os.truncate(file, os.path.getsize(file) // 2)
+        self.refuse(BAD_TRACE, file, "promise 68 events", "could be read")
+
+    def test_all_event_files_cut_short(self):
+        for file in self.files(".evt"):
+            os.truncate(file, os.path.getsize(file) // 2)
+        result = self.run_many(self.trace)
+        self.assertEqual(result.code, BAD_TRACE, result)
+        self.assertEqual(len(result.messages), min(PROCESSES, 4), result)  # each process names its first
+
+    def test_garbage_behind_the_events(self):
+        with open(self.files(".evt")[-1], "ab") as file:
+            file.write(b"garbage")
+        self.refuse(BAD_TRACE, self.files(".evt")[-1], "appended")
+
+    def test_result_cannot_be_written(self):
+        with open(os.path.join(self.trace, "critpath"), "w", encoding="utf-8"):
+            pass
+        self.refuse(FAILED, "critpath")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

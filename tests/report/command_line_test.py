@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program as a user meets it: command_line_test.py CPREPORT MAKE_SAMPLES"""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CPREPORT = os.path.abspath(sys.argv[1])
+MAKE_SAMPLES = os.path.abspath(sys.argv[2])
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.here = pathlib.Path(directory.name)
+        subprocess.run([MAKE_SAMPLES, self.here], check=True)
+
+    def run_report(self, *arguments, cwd=None):
+        return subprocess.run([CPREPORT, *arguments], cwd=cwd or self.here, capture_output=True, text=True, timeout=60)
+
+    def succeed(self, *arguments, cwd=None):
+        run = self.run_report(*arguments, cwd=cwd)
+        self.assertEqual((run.returncode, run.stderr), (0, ""), run)
+        return run.stdout
+
+    def fail_with(self, code, message, *arguments, cwd=None):
+        run = self.run_report(*arguments, cwd=cwd)
+        self.assertEqual((run.returncode, run.stdout), (code, ""), run)
+        self.assertRegex(run.stderr, "^cpreport: [^\n]*\n$")
+        self.assertIn(message, run.stderr)
+
+    # usage
+
+    def test_help_fits_a_screen(self):
+        for arguments in (["--help"], ["-h"], ["summary", "--help"], ["hotspots", "-h"], ["path", "--help"]):
+            text = self.succeed(*arguments)
+            self.assertLessEqual(len(text.splitlines()), 40, arguments)
+            self.assertLessEqual(max(map(len, text.splitlines())), 110, arguments)
+            self.assertIn("Examples:\n  cpreport ", text)
+        self.assertRegex(self.succeed("--version"), r"^cpreport \d+\.\d+\.\d+\n$")
+
+    def test_wrong_words_are_answered_by_the_right_ones(self):
+        self.fail_with(2, "no command; give one of summary, hotspots, path")
+        self.fail_with(2, "'hotspot' is not one of summary, hotspots, path; did you mean hotspots?", "hotspot")
+        self.fail_with(2, "'sampled' is not one of summary, hotspots, path", "sampled")
+        self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
+                       "hotspots", "--sort", "al", "sampled")
+        self.fail_with(2, "--by: 'modul' is not one of function, module, rank; did you mean module?",
+                       "hotspots", "--by=modul", "sampled")
+        self.fail_with(2, "--format: 'xml' is not one of table, csv, json", "path", "--format", "xml", "sampled")
+        self.fail_with(2, "--kind: 'transfr' is not one of", "path", "--kind", "mpi,transfr", "sampled")
+        self.fail_with(2, "--tops: unknown option, did you mean --top?", "hotspots", "--tops", "3", "sampled")
+        self.fail_with(2, "--top", "hotspots", "sampled", "--top")
+        self.fail_with(2, "--top: '3x' is not a whole number", "hotspots", "--top", "3x", "sampled")
+        self.fail_with(2, "--top: '-1' is not a whole number", "hotspots", "--top", "-1", "sampled")
+        self.fail_with(2, "--from: 'soon' is not a time", "path", "--from", "soon", "sampled")
+        self.fail_with(2, "--to: 1 is not after --from", "path", "--from", "2", "--to", "1", "sampled")
+        self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
+                       "path", "--rank", "0,4", "sampled")
+        self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
+        self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
+
+    # traces
+
+    def test_bad_traces(self):
+        (self.here / "bare").mkdir()
+        (self.here / "recorded").mkdir()
+        (self.here / "recorded" / "traces.otf2").touch()
+        self.fail_with(3, "missing: no such trace; ", "hotspots", "missing")
+        self.fail_with(3, "bare: not a trace; ", "summary", "bare")
+        self.fail_with(3, "recorded: no result yet; run: mpirun -n N cpreplay recorded", "hotspots", "recorded")
+        self.fail_with(3, "recorded: no result yet; run: mpirun -n N cpreplay recorded", "path",
+                       "recorded/traces.otf2")
+        database = self.here / "sampled" / "critpath" / "critpath.sqlite"
+        content = database.read_bytes()
+        database.write_bytes(b"")
+        self.fail_with(3, "not a result of cpreplay; run: mpirun -n N cpreplay sampled", "summary", "sampled")
+        for size in (100, 4096, len(content) // 2, len(content) - 1):
+            database.write_bytes(content[:size])
+            self.fail_with(3, "critpath.sqlite: damaged", "hotspots", "sampled")
+        database.write_bytes(content)
+        segments = self.here / "sampled" / "critpath" / "segments.bin"
+        segments.write_bytes(segments.read_bytes()[:-8])
+        self.fail_with(3, "segments.bin: damaged (it is cut short)", "path", "sampled")
+        segments.unlink()
+        self.fail_with(3, "sampled: no result yet", "path", "sampled")
+        self.succeed("hotspots", "sampled")
+
+    def test_segments_of_another_replay_are_refused(self):
+        shutil.copy(self.here / "traced/critpath/segments.bin", self.here / "sampled/critpath/segments.bin")
+        self.fail_with(3, "it belongs to another result", "path", "sampled")
+
+    def test_the_newest_trace_is_the_default(self):
+        now = time.time()
+        for age, name in enumerate(["traced", "sampled", "awkward", "empty"]):
+            os.utime(self.here / name / "critpath" / "critpath.sqlite", (now - age, now - age))
+        self.assertEqual(self.succeed("hotspots"), self.succeed("hotspots", "traced"))
+        os.utime(self.here / "sampled" / "critpath" / "critpath.sqlite", (now + 9, now + 9))
+        self.assertEqual(json.loads(self.succeed("summary", "--format", "json"))["trace"], "sampled")
+        inside = self.succeed("hotspots", "--no-header", cwd=self.here / "traced")
+        self.assertEqual(inside, self.succeed("hotspots", "--no-header", "traced"))
+        (self.here / "nowhere").mkdir()
+        self.fail_with(2, "no trace in this directory", "hotspots", cwd=self.here / "nowhere")
+
+    def test_read_only_result(self):
+        # Root may write anyway; what counts is that nothing appears beside the database.
+        directory = self.here / "sampled" / "critpath"
+        before = sorted(directory.iterdir())
+        directory.chmod(0o555)
+        self.succeed("hotspots", "sampled")
+        directory.chmod(0o755)
+        self.assertEqual(sorted(directory.iterdir()), before)
+
+    # output
+
+    def test_waits_off_the_path_are_not_in_the_path_list(self):
+        self.assertNotIn("opal_progress", self.succeed("hotspots", "sampled", "--top", "0"))
+        self.assertEqual(self.succeed("hotspots", "sampled", "--sort", "all", "--no-header").split()[0],
+                         "opal_progress")
+
+    def test_json_states_schema_and_units(self):
+        for arguments in (["summary"], ["hotspots"], ["hotspots", "--by", "module"], ["hotspots", "--by", "rank"],
+                          ["path"]):
+            for trace in ("sampled", "traced", "awkward", "empty"):
+                document = json.loads(self.succeed(*arguments, trace, "--format", "json"))
+                self.assertEqual(document["schema"], "critpath.report." + arguments[0])
+                self.assertEqual(document["schema_version"], 1)
+                for key, value in [*document.items(), *(item for rows in document.values() if isinstance(rows, list)
+                                                        for row in rows for item in row.items())]:
+                    if isinstance(value, float):
+                        self.assertRegex(key, "_seconds$|_percent|_error$")
+
+    def test_formats_agree(self):
+        for arguments in (["hotspots"], ["hotspots", "--by", "module"], ["hotspots", "--by", "rank"], ["path"]):
+            for trace in ("sampled", "traced", "awkward", "empty"):
+                document = json.loads(self.succeed(*arguments, trace, "--format", "json"))
+                rows = next(value for value in document.values() if isinstance(value, list))
+                text = subprocess.run([CPREPORT, *arguments, trace, "--format", "csv"], cwd=self.here, check=True,
+                                      capture_output=True).stdout.decode("utf-8")
+                table = list(csv.DictReader(io.StringIO(text, newline="")))
+                self.assertEqual(len(table), len(rows))
+                for line, row in zip(table, rows):
+                    self.assertEqual(list(line), list(row))
+                    for key, value in row.items():
+                        if value is None:
+                            self.assertEqual(line[key], "")
+                        elif isinstance(value, str):
+                            self.assertEqual(line[key], value)
+                        else:
+                            self.assertEqual(float(line[key]), value)
+
+    def test_path_options_select(self):
+        def rows(*arguments):
+            return json.loads(self.succeed("path", "sampled", "--format", "json", *arguments))["path"]
+
+        everything = rows("--all")
+        self.assertEqual(len(everything), 10)
+        self.assertEqual(rows("--top", "0"), everything)
+        self.assertEqual(sum(row["length_seconds"] for row in everything), 10)
+        self.assertEqual([row["begin_seconds"] for row in everything[1:]], [row["end_seconds"] for row in everything[:-1]])
+        self.assertEqual(rows("--all", "--from", "3.4", "--to", "5.8"),
+                         [row for row in everything if row["end_seconds"] > 3.4 and row["begin_seconds"] < 5.8])
+        self.assertEqual(rows("--kind", "start-delay,mpi"),
+                         [row for row in everything if row["kind"] in ("start delay", "mpi")])
+        self.assertEqual(rows("--rank", "3"), [row for row in everything if row["rank"] == 3])
+        self.assertEqual(rows("--min-length", "500ms"),
+                         [row for row in everything if row["length_seconds"] >= 0.5])
+        longest = sorted(everything, key=lambda row: -row["length_seconds"])[:3]
+        self.assertEqual(rows("--top", "3"), sorted(longest, key=lambda row: row["begin_seconds"]))
+        # Of equal ones the earlier.
+        self.assertEqual(rows("--kind", "mpi", "--top", "1")[0]["begin_seconds"], 3.05)
+
+    def test_tables_fit_a_hundred_columns(self):
+        for arguments in (["summary"], ["hotspots"], ["hotspots", "--by", "module"], ["hotspots", "--by", "rank"],
+                          ["path"]):
+            for trace in ("sampled", "traced", "awkward", "empty"):
+                for line in self.succeed(*arguments, trace).splitlines():
+                    self.assertLessEqual(len(line), 100)
+                    self.assertEqual(line, line.rstrip())
+
+    def test_names_cannot_steer_the_terminal(self):
+        for arguments in (["summary"], ["hotspots"], ["path"]):
+            self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", self.succeed(*arguments, "awkward")))
+
+    def on_terminal(self, columns, environment, *arguments):
+        master, slave = pty.openpty()
+        import fcntl
+        import struct
+        import termios
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        process = subprocess.Popen([CPREPORT, *arguments], cwd=self.here, stdout=slave,
+                                   env={**os.environ, **environment})
+        os.close(slave)
+        output = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            output += part
+        os.close(master)
+        self.assertEqual(process.wait(timeout=60), 0)
+        return output.decode()
+
+    def test_terminal_width_and_colour(self):
+        plain = {"TERM": "xterm", "NO_COLOR": "1"}
+        for columns in (80, 100, 160):
+            text = self.on_terminal(columns, plain, "hotspots", "sampled")
+            self.assertNotIn("\x1b", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), columns)
+        wide = self.on_terminal(200, plain, "hotspots", "sampled", "--sort", "all")
+        self.assertIn("solver::Stencil<double, 3>::apply(solver::Grid const&)", wide)
+        self.assertIn("\x1b[1mFunction", self.on_terminal(100, {"TERM": "xterm", "NO_COLOR": ""}, "hotspots", "sampled"))
+        self.assertNotIn("\x1b", self.on_terminal(100, {"TERM": "dumb", "NO_COLOR": ""}, "hotspots", "sampled"))
+        self.assertNotIn("\x1b", self.on_terminal(100, {"TERM": "xterm", "NO_COLOR": ""}, "hotspots", "sampled",
+                                                  "--format", "json"))
+
+    def test_a_closed_pipe_is_silent(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        # Python ignores SIGPIPE itself, and subprocess restores it for the child.
+        run = subprocess.run([CPREPORT, "hotspots", "sampled"], cwd=self.here, stdout=writer, stderr=subprocess.PIPE,
+                             timeout=60)
+        os.close(writer)
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+
+    def test_a_full_disk_is_a_failure(self):
+        for arguments in (["hotspots", "sampled"], ["--help"], ["--version"]):
+            with open("/dev/full", "wb") as full:
+                run = subprocess.run([CPREPORT, *arguments], cwd=self.here, stdout=full, stderr=subprocess.PIPE,
+                                     timeout=60)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn(b"standard output: No space left on device; ", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

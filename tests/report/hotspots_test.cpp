@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The figures behind the tables, against their formulas.
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/statistics.hpp"
+#include "tests/result/samples.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace critpath::report
+{
+namespace
+{
+
+const Hotspot& find(const Hotspots& hotspots, const std::string& name)
+{
+    const auto found = std::find_if(hotspots.items.begin(), hotspots.items.end(),
+                                    [&](const Hotspot& item) { return item.name == name; });
+    EXPECT_NE(found, hotspots.items.end()) << name;
+    return *found;
+}
+
+TEST(SamplingError, IsBinomial)
+{
+    // 60 % of a path that is sampled throughout, 900 samples.
+    EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 1000), 1.96 * std::sqrt(0.6 * 0.4 / 900));
+    // The same of a path of which half is transfers: half the error.
+    EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 2000), 1.96 * std::sqrt(0.6 * 0.4 / 900) / 2);
+    // Certain: all or nothing; nothing to say: no samples.
+    EXPECT_EQ(sampling_error(1000, 900, 1000, 1000), 0);
+    EXPECT_EQ(sampling_error(0, 900, 1000, 1000), 0);
+    EXPECT_EQ(sampling_error(600, 0, 1000, 1000), 0);
+    EXPECT_EQ(sampling_error(0, 0, 0, 0), 0);
+}
+
+TEST(SamplingError, CoversTheTruthNineteenTimesInTwenty)
+{
+    // 1000 times: 400 samples of a function that has 30 % of the time.
+    const unsigned seed = 99;
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::binomial_distribution<std::int64_t> hits(400, 0.3);
+    int covered = 0;
+    for (int round = 0; round < 1000; ++round) {
+        const std::int64_t ns = hits(random);
+        const double share = static_cast<double>(ns) / 400;
+        covered += std::abs(share - 0.3) <= sampling_error(ns, 400, 400, 400) ? 1 : 0;
+    }
+    EXPECT_GE(covered, 925);
+    EXPECT_LE(covered, 975);
+}
+
+TEST(Hotspots, SharesAndErrorsOfFunctions)
+{
+    const Hotspots hotspots = by_function(testing::sampled_run().profile);
+    EXPECT_EQ(hotspots.path_ns, 10'000'000'000);
+    EXPECT_EQ(hotspots.path_samples, 8202U);
+    const auto error = [](double ns) { return 1.96 * std::sqrt(ns / 8.5 * (1 - ns / 8.5) / 8202) * 8.5 / 10; };
+
+    const Hotspot& exchange = find(hotspots, "exchange");
+    EXPECT_TRUE(exchange.is_estimate);
+    EXPECT_DOUBLE_EQ(exchange.share.value, 0.15);
+    EXPECT_NEAR(exchange.share.error, error(1.5), 1e-12);
+    EXPECT_EQ(exchange.total_ns, 5'000'000'000);
+    // Two samples: the interval of its share includes 0.
+    EXPECT_TRUE(find(hotspots, "rare").is_below_error());
+    EXPECT_FALSE(exchange.is_below_error());
+    // What the samples leave over is as uncertain as what they find.
+    EXPECT_NEAR(find(hotspots, "[not sampled]").share.error, error(0.298), 1e-12);
+
+    const Hotspot& transfer = find(hotspots, "[transfer]");
+    EXPECT_TRUE(transfer.share.exact);
+    EXPECT_EQ(transfer.total_ns, std::nullopt);
+    EXPECT_TRUE(find(hotspots, "MPI_Allreduce").share.exact);
+    EXPECT_EQ(find(hotspots, "opal_progress").path_ns, 0);
+}
+
+TEST(Hotspots, RowsBelowFourSamplesAreBelowTheirError)
+{
+    // k samples of n: k/n <= 1.96 sqrt(k/n (1 - k/n) / n), so k <= 3.84 (1 - k/n).
+    for (std::int64_t k = 1; k < 10; ++k) {
+        Hotspot item;
+        item.is_estimate = true;
+        item.share = {static_cast<double>(k) / 1000, sampling_error(k, 1000, 1000, 1000), false};
+        EXPECT_EQ(item.is_below_error(), k < 4) << k;
+    }
+}
+
+TEST(Hotspots, ModulesAreSumsOfTheirFunctions)
+{
+    const model::Profile profile = testing::sampled_run().profile;
+    const Hotspots modules = by_module(profile);
+    const Hotspot& app = find(modules, "/home/user/bin/halo");
+    EXPECT_EQ(app.path_ns, 7'502'000'000);
+    EXPECT_EQ(app.path_samples, 7502U);
+    EXPECT_EQ(app.functions, 3);
+    EXPECT_EQ(app.total_ns, 19'009'000'000);
+    // The error of the sum, not the sum of the errors.
+    EXPECT_NEAR(app.share.error, 1.96 * std::sqrt(7.502 / 8.5 * (1 - 7.502 / 8.5) / 8202) * 0.85, 1e-12);
+    EXPECT_EQ(find(modules, "MPI").path_ns, 600'000'000);
+    EXPECT_EQ(find(modules, "[transfer]").kind, "pseudo");
+
+    std::int64_t sum = 0;
+    for (const Hotspot& module : modules.items)
+        sum += module.path_ns;
+    EXPECT_EQ(sum, by_function(profile).path_ns);
+}
+
+TEST(Hotspots, ALargeUnsampledRestIsExplained)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    EXPECT_EQ(unsampled_note(by_function(profile)), "");
+    for (model::RowTime& time : profile.path) {
+        if (profile.rows[time.row.value].name == "[not sampled]")
+            time.ns *= 10;
+    }
+    EXPECT_EQ(unsampled_note(by_function(profile)).find("[not sampled]: "), 0U);
+    EXPECT_EQ(unsampled_note(by_module(profile)).find("[not sampled]: "), 0U);
+}
+
+TEST(Hotspots, WithoutSamplesEverythingIsExact)
+{
+    const Hotspots hotspots = by_function(testing::traced_run().profile);
+    for (const Hotspot& item : hotspots.items) {
+        EXPECT_TRUE(item.share.exact) << item.name;
+        EXPECT_FALSE(item.is_below_error()) << item.name;
+    }
+    EXPECT_EQ(find(hotspots, "MPI_Recv").total_ns, 29'000'000);
+}
+
+}  // namespace
+}  // namespace critpath::report

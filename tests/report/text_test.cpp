@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace critpath::report
+{
+namespace
+{
+
+TEST(Text, WidthCountsColumnsNotBytes)
+{
+    EXPECT_EQ(display_width(""), 0U);
+    EXPECT_EQ(display_width("abc"), 3U);
+    EXPECT_EQ(display_width("± … µ"), 5U);
+    EXPECT_EQ(display_width("計算"), 4U);
+    EXPECT_EQ(display_width("e\xCC\x81"), 1U);  // e and a combining accent
+    EXPECT_EQ(display_width("😀"), 2U);
+}
+
+TEST(Text, PrintableReplacesWhatCouldSteerATerminal)
+{
+    EXPECT_EQ(printable("plain ± 計"), "plain ± 計");
+    EXPECT_EQ(printable("\x1b[31m"), "\xEF\xBF\xBD[31m");
+    EXPECT_EQ(printable("a\nb\tc"), "a\xEF\xBF\xBD"
+                                    "b\xEF\xBF\xBD"
+                                    "c");
+    EXPECT_EQ(printable("\xC2\x9B"
+                        "31m"),
+              "\xEF\xBF\xBD"
+              "31m");  // CSI in one character
+    EXPECT_EQ(printable("\xE2\x80\xAE"
+                        "abc"),
+              "\xEF\xBF\xBD"
+              "abc");  // right-to-left override
+    EXPECT_EQ(valid_utf8("a\nb", false), "a\nb");
+}
+
+TEST(Text, InvalidUtf8IsReplacedByteByByte)
+{
+    const std::string bad = "\xEF\xBF\xBD";
+    EXPECT_EQ(valid_utf8("a\xff"
+                         "b",
+                         false),
+              "a" + bad + "b");
+    EXPECT_EQ(valid_utf8("\xC0\x80", false), bad + bad);                      // overlong
+    EXPECT_EQ(valid_utf8("\xED\xA0\x80", false), bad + bad + bad);            // surrogate
+    EXPECT_EQ(valid_utf8("\xE2\x82", false), bad + bad);                      // cut short
+    EXPECT_EQ(valid_utf8("\xF4\x90\x80\x80", false), bad + bad + bad + bad);  // beyond Unicode
+}
+
+TEST(Text, ShortensInTheMiddle)
+{
+    EXPECT_EQ(shorten_middle("abcdefghij", 10), "abcdefghij");
+    EXPECT_EQ(shorten_middle("abcdefghij", 7), "abc…hij");
+    EXPECT_EQ(shorten_middle("abcdefghij", 1), "…");
+    EXPECT_EQ(shorten_middle("abcdefghij", 0), "");
+    EXPECT_EQ(shorten_middle("計算計算計算", 7), "計…算");  // half a character is none
+}
+
+TEST(Text, ShortensNamesAtTheirArguments)
+{
+    EXPECT_EQ(shorten_name("f(int, double)", 14), "f(int, double)");
+    EXPECT_EQ(shorten_name("f(int, double)", 13), "f(…)");
+    EXPECT_EQ(shorten_name("ns::A<B<C>, D>::f(int, double)", 18), "ns::A<…>::f(…)");
+    EXPECT_EQ(shorten_name("ns::A<B<C>, D>::f(int, double) const", 22), "ns::A<…>::f(…) const");
+    EXPECT_EQ(shorten_name("(anonymous namespace)::f<int, int>()", 30), "(anonymous namespace)::f<…>()");
+    EXPECT_EQ(shorten_name("ns::operator<< <char, std::traits>(A, B)", 30), "ns::operator<< <…>(…)");
+    EXPECT_EQ(shorten_name("A<int, double, char>::operator()(int, int) const", 30), "A<…>::operator()(…) const");
+    EXPECT_EQ(shorten_name("A<int, double, char>::operator->()", 30), "A<…>::operator->()");
+    EXPECT_EQ(shorten_name("__physics_types_MOD_physics_update_main", 20), "__physics_…date_main");
+}
+
+TEST(Text, ShorteningAlwaysFitsAndStaysValid)
+{
+    const unsigned seed = 4711;
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const std::vector<std::string> pieces = {"<", ">", "(", ")", "operator", "-", "ab", "計", "é", "::", "\xff", " "};
+    for (int round = 0; round < 5000; ++round) {
+        std::string name;
+        for (auto i = random() % 24; i > 0; --i)
+            name += pieces[random() % pieces.size()];
+        name = printable(name);
+        const std::size_t width = random() % 30;
+        for (const std::string& shortened : {shorten_name(name, width), shorten_middle(name, width)}) {
+            EXPECT_LE(display_width(shortened), width) << name;
+            EXPECT_EQ(printable(shortened), shortened) << name;
+            EXPECT_TRUE(display_width(name) > width || shortened == name) << name;
+        }
+    }
+}
+
+TEST(Text, Basename)
+{
+    EXPECT_EQ(basename("/usr/lib/libc.so.6"), "libc.so.6");
+    EXPECT_EQ(basename("MPI"), "MPI");
+    EXPECT_EQ(basename(""), "");
+    EXPECT_EQ(basename("/a/"), "/a/");
+}
+
+TEST(Text, QuotesForTheShell)
+{
+    EXPECT_EQ(shell_quoted("cp-app-1"), "cp-app-1");
+    EXPECT_EQ(shell_quoted("my trace"), "'my trace'");
+    EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+    EXPECT_EQ(shell_quoted(""), "''");
+}
+
+TEST(Text, SuggestsTheNearestWord)
+{
+    const std::vector<std::string> words = {"summary", "hotspots", "path"};
+    EXPECT_EQ(nearest_word("hotspot", words), "hotspots");
+    EXPECT_EQ(nearest_word("hot", words), "hotspots");
+    EXPECT_EQ(nearest_word("pth", words), "path");
+    EXPECT_EQ(nearest_word("sumary", words), "summary");
+    EXPECT_EQ(nearest_word("zzzzzz", words), "");
+    EXPECT_EQ(nearest_word("", words), "");
+}
+
+}  // namespace
+}  // namespace critpath::report

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns when two profiles are the same, independently of the checksum that the code under test uses.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace critpath::testing
+{
+
+inline auto fields(const model::ProcessTotals& p)
+{
+    return std::tie(p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples);
+}
+inline auto fields(const model::Row& r)
+{
+    return std::tie(r.kind, r.name, r.module, r.file, r.line);
+}
+inline auto fields(const model::RowTime& t)
+{
+    return std::tie(t.row, t.process, t.ns, t.samples);
+}
+inline auto fields(const model::KindTime& t)
+{
+    return std::tie(t.kind, t.function, t.process, t.ns, t.segments);
+}
+
+template <class Item>
+bool all_equal(const std::vector<Item>& a, const std::vector<Item>& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Item& x, const Item& y) { return fields(x) == fields(y); });
+}
+
+inline bool equal(const model::Profile& a, const model::Profile& b)
+{
+    return a.facts == b.facts && a.properties == b.properties && a.locations == b.locations &&
+           a.location_process == b.location_process && all_equal(a.processes, b.processes) &&
+           all_equal(a.rows, b.rows) && all_equal(a.path, b.path) && all_equal(a.totals, b.totals) &&
+           all_equal(a.kinds, b.kinds);
+}
+
+/// With its times in the order that the model promises.
+inline model::Profile sorted(model::Profile profile)
+{
+    const auto less = [](const auto& a, const auto& b) { return fields(a) < fields(b); };
+    std::sort(profile.path.begin(), profile.path.end(), less);
+    std::sort(profile.totals.begin(), profile.totals.end(), less);
+    std::sort(profile.kinds.begin(), profile.kinds.end(), less);
+    return profile;
+}
+
+}  // namespace critpath::testing

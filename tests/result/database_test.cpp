@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is written comes back, in bytes that depend on nothing else, and a write that fails leaves the old result.
+#include "formats/result/result.hpp"
+#include "formats/result/segments.hpp"
+#include "formats/support/error.hpp"
+#include "tests/result/compare.hpp"
+#include "tests/result/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace critpath
+{
+namespace
+{
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::vector<std::string> names_in(const fs::path& directory)
+{
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory))
+        names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Failure failure_of(const std::function<void()>& action)
+{
+    try {
+        action();
+    } catch (const Failure& failure) {
+        return failure;
+    }
+    return {ExitCode::Done, "nothing failed"};
+}
+
+TEST(Database, ReturnsWhatWasWritten)
+{
+    for (const testing::Sample& sample : {testing::sampled_run(), testing::traced_run(), testing::awkward_run(),
+                                          testing::empty_run(), testing::large_run(8, 300, 1)}) {
+        const testing::TemporaryDirectory directory;
+        result::write(directory.path(), sample.profile);
+        const model::Profile read = result::read(directory.path());
+        EXPECT_TRUE(testing::equal(read, testing::sorted(sample.profile)));
+        EXPECT_EQ(names_in(directory.path() / "critpath"), std::vector<std::string>{"critpath.sqlite"});
+    }
+}
+
+TEST(Database, EqualProfilesGiveEqualBytes)
+{
+    const testing::TemporaryDirectory first;
+    const testing::TemporaryDirectory second;
+    model::Profile profile = testing::sampled_run().profile;
+    result::write(first.path(), profile);
+    // Neither the order in which the times were found nor a file that is already there makes a difference.
+    std::reverse(profile.path.begin(), profile.path.end());
+    std::reverse(profile.totals.begin(), profile.totals.end());
+    std::reverse(profile.kinds.begin(), profile.kinds.end());
+    result::write(second.path(), testing::awkward_run().profile);
+    result::write(second.path(), profile);
+    EXPECT_EQ(testing::read_bytes(result::database_path(first.path())),
+              testing::read_bytes(result::database_path(second.path())));
+}
+
+TEST(Database, ChecksumSeesEveryValue)
+{
+    const testing::TemporaryDirectory directory;
+    const model::Profile profile = testing::sampled_run().profile;
+    const fs::path path = result::database_path(directory.path());
+    for (const char* change :
+         {"UPDATE facts SET value = value + 1 WHERE key = 'path_ns'", "DELETE FROM facts WHERE key = 'checksum'",
+          "UPDATE properties SET value = 'x' WHERE key = 'event'", "UPDATE row SET name = 'other' WHERE id = 2",
+          "UPDATE row SET line = 3 WHERE id = 2", "UPDATE process SET calls = calls + 1 WHERE id = 3",
+          "UPDATE location SET process = 0 WHERE id = 1", "UPDATE path_time SET ns = ns + 1 WHERE row = 0",
+          "DELETE FROM path_time WHERE row = 0", "UPDATE total_time SET samples = 0 WHERE row = 4",
+          "UPDATE kind_time SET kind = 'tool' WHERE kind = 'mpi'", "DELETE FROM total_time", "DROP TABLE kind_time",
+          "UPDATE path_time SET row = 99 WHERE row = 0", "UPDATE row SET kind = 'what' WHERE id = 0"}) {
+        result::write(directory.path(), profile);
+        sqlite3* database = nullptr;
+        ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+        ASSERT_EQ(sqlite3_exec(database, change, nullptr, nullptr, nullptr), SQLITE_OK) << change;
+        sqlite3_close(database);
+        const Failure failure = failure_of([&] { result::read(directory.path()); });
+        EXPECT_EQ(failure.code(), ExitCode::BadTrace) << change;
+        EXPECT_THAT(failure.what(), AllOf(HasSubstr(path.string()), HasSubstr("damaged"), HasSubstr("cpreplay")))
+            << change;
+    }
+}
+
+TEST(Database, RefusesAnotherSchemaVersion)
+{
+    const testing::TemporaryDirectory directory;
+    result::write(directory.path(), testing::sampled_run().profile);
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(result::database_path(directory.path()).c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(
+        sqlite3_exec(database, "UPDATE facts SET value = 7 WHERE key = 'schema_version'", nullptr, nullptr, nullptr),
+        SQLITE_OK);
+    sqlite3_close(database);
+    const Failure failure = failure_of([&] { result::read(directory.path()); });
+    EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+    EXPECT_THAT(failure.what(), AllOf(HasSubstr("schema version 7"), HasSubstr("reads 1")));
+}
+
+TEST(Database, SaysWhatToRunIfThereIsNoResult)
+{
+    const testing::TemporaryDirectory directory;
+    const std::string trace = directory.path().string();
+    const Failure failure = failure_of([&] { result::read(trace); });
+    EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+    EXPECT_EQ(failure.what(), trace + ": no result yet; run: mpirun -n N cpreplay " + trace);
+    const Failure missing = failure_of([&] { result::read(directory.path() / "nothing"); });
+    EXPECT_EQ(missing.code(), ExitCode::BadTrace);
+    EXPECT_THAT(missing.what(), HasSubstr("no such trace"));
+}
+
+TEST(Database, AFailedWriteLeavesTheOldResult)
+{
+    const testing::TemporaryDirectory directory;
+    const model::Profile old = testing::sampled_run().profile;
+    result::write(directory.path(), old);
+    const auto bytes = testing::read_bytes(result::database_path(directory.path()));
+
+    // A file may not grow beyond a page: as on a full disk, write() stops halfway.
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limited{4096, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
+    const Failure failure = failure_of([&] { result::write(directory.path(), testing::awkward_run().profile); });
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, handler);
+
+    EXPECT_EQ(failure.code(), ExitCode::Failed);
+    EXPECT_THAT(failure.what(),
+                AllOf(HasSubstr("critpath.sqlite: cannot be written"), HasSubstr("run cpreplay again")));
+    EXPECT_EQ(testing::read_bytes(result::database_path(directory.path())), bytes);
+    EXPECT_EQ(names_in(directory.path() / "critpath"), std::vector<std::string>{"critpath.sqlite"});
+}
+
+TEST(Database, SaysThatTheDirectoryCannotBeMade)
+{
+    const testing::TemporaryDirectory directory;
+    testing::write_bytes(directory.path() / "critpath", {1, 2, 3});
+    const Failure failure = failure_of([&] { result::write(directory.path(), testing::empty_run().profile); });
+    EXPECT_EQ(failure.code(), ExitCode::Failed);
+    EXPECT_THAT(failure.what(), HasSubstr((directory.path() / "critpath").string()));
+}
+
+}  // namespace
+}  // namespace critpath

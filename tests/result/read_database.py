@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads a result with Python's sqlite3 alone, as FORMAT.md describes it: read_database.py MAKE_SAMPLES"""
+
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = {
+    "facts": ["key", "value"],
+    "properties": ["key", "value"],
+    "process": ["id", "name", "node", "lifetime_ns", "mpi_ns", "path_ns", "sampled_ns", "calls", "samples"],
+    "location": ["id", "name", "process"],
+    "row": ["id", "kind", "name", "module", "file", "line"],
+    "path_time": ["row", "process", "ns", "samples"],
+    "total_time": ["row", "ns", "samples"],
+    "kind_time": ["kind", "function", "process", "ns", "segments"],
+}
+
+
+def expect(what, actual, expected):
+    if actual != expected:
+        sys.exit(f"{what}: {actual!r}, expected {expected!r}")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    subprocess.run([sys.argv[1], directory], check=True)
+    path = pathlib.Path(directory) / "sampled" / "critpath" / "critpath.sqlite"
+    expect("files", sorted(p.name for p in path.parent.iterdir()), ["critpath.sqlite", "segments.bin"])
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    expect("integrity", database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+    expect("foreign keys", database.execute("PRAGMA foreign_key_check").fetchall(), [])
+    tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    expect("tables", sorted(tables), sorted(COLUMNS))
+    for table, columns in COLUMNS.items():
+        expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
+
+    facts = dict(database.execute("SELECT key, value FROM facts"))
+    expect("schema_version", facts["schema_version"], 1)
+    expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
+           facts["makespan_ns"])
+    expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
+           facts["makespan_ns"])
+    expect("processes sum to the makespan", database.execute("SELECT sum(path_ns) FROM process").fetchone()[0],
+           facts["makespan_ns"])
+    hottest = database.execute(
+        "SELECT name, sum(ns) FROM path_time JOIN row ON row.id = row GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()
+    expect("hottest", hottest, ("solver::Stencil<double, 3>::apply(solver::Grid const&)", 6_000_000_000))

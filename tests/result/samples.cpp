@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/result/samples.hpp"
+
+#include "formats/result/result.hpp"
+#include "formats/result/segments.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace critpath::testing
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using model::ProcessId;
+using model::RowId;
+using model::RowKind;
+using model::SegmentKind;
+
+constexpr std::int64_t ms = 1'000'000;
+
+/// Adds segments one after the other, and their sums to the profile.
+class PathBuilder
+{
+public:
+    explicit PathBuilder(Sample& sample) : sample_(sample) {}
+
+    void add(SegmentKind kind, std::int64_t ns, std::uint32_t location, std::uint32_t from, std::uint32_t function,
+             std::uint64_t bytes = 0, bool unsure = false)
+    {
+        sample_.segments.push_back({time_, time_ + ns, bytes, location, from, function, static_cast<std::uint8_t>(kind),
+                                    static_cast<std::uint8_t>(unsure ? 1 : 0), 0});
+        time_ += ns;
+        hops_ += location != from ? 1 : 0;
+        unsure_ns_ += unsure ? ns : 0;
+        const std::uint32_t process = sample_.profile.location_process.at(location);
+        sample_.profile.processes.at(process).path_ns += ns;
+        const bool has_no_function = kind == SegmentKind::Compute || kind == SegmentKind::StartDelay;
+        const RowId row = has_no_function ? RowId::none() : RowId{function};
+        for (model::KindTime& sum : sample_.profile.kinds) {
+            if (sum.kind == kind && sum.function == row && sum.process.value == process) {
+                sum.ns += ns;
+                ++sum.segments;
+                return;
+            }
+        }
+        sample_.profile.kinds.push_back({kind, row, ProcessId{process}, ns, 1});
+    }
+
+    void finish()
+    {
+        auto& facts = sample_.profile.facts;
+        facts["makespan_ns"] = time_;
+        facts["path_ns"] = time_;
+        facts["begin_ns"] = 1'000'000'007;
+        facts["segments"] = static_cast<std::int64_t>(sample_.segments.size());
+        facts["hops"] = hops_;
+        facts["low_confidence_ns"] = unsure_ns_;
+        facts["processes"] = static_cast<std::int64_t>(sample_.profile.processes.size());
+        facts["locations"] = static_cast<std::int64_t>(sample_.profile.locations.size());
+        facts["schema_version"] = result::schema_version;
+    }
+
+private:
+    Sample& sample_;
+    std::int64_t time_ = 0;
+    std::int64_t hops_ = 0;
+    std::int64_t unsure_ns_ = 0;
+};
+
+void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
+{
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        const std::string name = fmt::format("rank {}", rank);
+        sample.profile.processes.push_back({name, fmt::format("node{:02}", rank / 2 + 1), lifetime_ns,
+                                            lifetime_ns * (4 - rank % 4) / 10, 0, 0, 100, 0});
+        sample.profile.locations.push_back(name);
+        sample.profile.location_process.push_back(rank);
+    }
+}
+
+}  // namespace
+
+TemporaryDirectory::TemporaryDirectory()
+{
+    std::string name = (fs::temp_directory_path() / "critpath-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+        throw std::runtime_error("cannot make a temporary directory");
+    path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory()
+{
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+Sample sampled_run()
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, 4, 9950 * ms);
+    const std::string app = "/home/user/bin/halo";
+    p.rows = {
+        {RowKind::Sampled, "exchange", app, "", 0},                                                      // 0
+        {RowKind::Sampled, "rare", app, "", 0},                                                          // 1
+        {RowKind::Sampled, "solver::Stencil<double, 3>::apply(solver::Grid const&)", app, "", 0},        // 2
+        {RowKind::Sampled, "memcpy", "/usr/lib/x86_64-linux-gnu/libc.so.6", "", 0},                      // 3
+        {RowKind::Sampled, "opal_progress", "/usr/lib/x86_64-linux-gnu/libopen-pal.so.40.30.2", "", 0},  // 4
+        {RowKind::Mpi, "MPI_Allreduce", "MPI", "", 0},                                                   // 5
+        {RowKind::Mpi, "MPI_Recv", "MPI", "", 0},                                                        // 6
+        {RowKind::Mpi, "MPI_Send", "MPI", "", 0},                                                        // 7
+        {RowKind::Pseudo, "[measurement]", "", "", 0},                                                   // 8
+        {RowKind::Pseudo, "[not sampled]", "", "", 0},                                                   // 9
+        {RowKind::Pseudo, "[start delay]", "", "", 0},                                                   // 10
+        {RowKind::Pseudo, "[transfer]", "", "", 0},                                                      // 11
+    };
+    p.path = {{RowId{0}, ProcessId{1}, 1500 * ms, 1500}, {RowId{1}, ProcessId{2}, 2 * ms, 2},
+              {RowId{2}, ProcessId{1}, 4000 * ms, 4000}, {RowId{2}, ProcessId{2}, 2000 * ms, 2000},
+              {RowId{3}, ProcessId{2}, 700 * ms, 700},   {RowId{5}, ProcessId{3}, 500 * ms, 0},
+              {RowId{7}, ProcessId{1}, 100 * ms, 0},     {RowId{8}, ProcessId{1}, 50 * ms, 0},
+              {RowId{9}, ProcessId{2}, 298 * ms, 0},     {RowId{10}, ProcessId{1}, 50 * ms, 0},
+              {RowId{11}, ProcessId{2}, 800 * ms, 0}};
+    const ProcessId all = ProcessId::none();
+    p.totals = {{RowId{0}, all, 5000 * ms, 5000},
+                {RowId{1}, all, 9 * ms, 9},
+                {RowId{2}, all, 14'000 * ms, 14'000},
+                {RowId{3}, all, 1200 * ms, 1200},
+                {RowId{4}, all, 16'500 * ms, 16'500}};
+    PathBuilder path(sample);
+    path.add(SegmentKind::StartDelay, 50 * ms, 1, 1, RowId::none().value);
+    path.add(SegmentKind::Compute, 3000 * ms, 1, 1, RowId::none().value);
+    path.add(SegmentKind::Mpi, 250 * ms, 1, 1, 7);
+    path.add(SegmentKind::Delay, 100 * ms, 1, 1, 7);
+    path.add(SegmentKind::Compute, 2350 * ms, 1, 1, 7);
+    path.add(SegmentKind::Tool, 50 * ms, 1, 1, 7);
+    path.add(SegmentKind::Transfer, 800 * ms, 2, 1, 6, 1 << 20, true);
+    path.add(SegmentKind::Mpi, 250 * ms, 2, 2, 6);
+    path.add(SegmentKind::Compute, 2650 * ms, 2, 2, 6);
+    path.add(SegmentKind::Collective, 500 * ms, 3, 2, 5);
+    path.finish();
+    p.facts["samples"] = 36'709;
+    p.facts["path_samples"] = 8202;
+    p.facts["calls"] = 400;
+    p.properties = {{"command", "./halo --size 512"},
+                    {"event", "cpu-clock"},
+                    {"period", "1000000"},
+                    {"period_unit", "ns"},
+                    {"rules", "arrival"},
+                    {"tool_version", "0.1.0"}};
+    return sample;
+}
+
+Sample traced_run()
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, 2, 40 * ms);
+    p.locations.emplace_back("rank 1 thread 1");
+    p.location_process.push_back(1);
+    p.rows = {
+        {RowKind::Region, "main", "", "main.c", 12},
+        {RowKind::Region, "work", "", "work.c", 7},
+        {RowKind::Mpi, "MPI_Recv", "MPI", "", 0},
+        {RowKind::Pseudo, "[transfer]", "", "", 0},
+    };
+    p.path = {{RowId{0}, ProcessId{0}, 5 * ms, 0},
+              {RowId{1}, ProcessId{0}, 30 * ms, 0},
+              {RowId{2}, ProcessId{1}, 4 * ms, 0},
+              {RowId{3}, ProcessId{1}, 1 * ms, 0}};
+    const ProcessId all = ProcessId::none();
+    p.totals = {{RowId{0}, all, 9 * ms, 0}, {RowId{1}, all, 42 * ms, 0}, {RowId{2}, all, 29 * ms, 0}};
+    PathBuilder path(sample);
+    path.add(SegmentKind::Compute, 35 * ms, 0, 0, RowId::none().value);
+    path.add(SegmentKind::Transfer, 1 * ms, 1, 0, 2, 8);
+    path.add(SegmentKind::Mpi, 4 * ms, 1, 1, 2);
+    path.finish();
+    p.facts["unmatched_sends"] = 1;
+    p.facts["ignored_records"] = 12;
+    p.facts["clock_violations"] = 0;
+    p.properties = {{"rules", "enter"}, {"tool_version", "0.1.0"}};
+    return sample;
+}
+
+Sample awkward_run()
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, 1, 100 * ms);
+    p.processes[0].node = "node with spaces, and \"quotes\"";
+    const std::string deep = "/opt/a/very/long/path/that/nobody/wants/to/see/libfävorité-solvers-and-more.so.12.3.4";
+    p.rows = {
+        {RowKind::Sampled, "", "", "", 0},
+        {RowKind::Sampled, "a,b;\"c\"\n\td", deep, "", 0},
+        {RowKind::Sampled, "bad\xff\xfeutf8\x1b[31m", deep, "", 0},
+        {RowKind::Sampled,
+         "boost::fusion::for_each<boost::mpl::vector<a::very<long_argument>, another::one>, "
+         "(anonymous namespace)::Visitor>::operator()<unsigned long>(std::map<std::string, int> const&, int) const",
+         deep, "", 0},
+        {RowKind::Sampled, "void ns::operator<< <char>(std::ostream&, ns::Type<int> const&, ns::AnotherTypeOfThing)",
+         deep, "", 0},
+        {RowKind::Sampled, "計算する関数の名前がとても長いのでここで切らなければならない関数計算する関数の名前", deep,
+         "", 0},
+        {RowKind::Sampled, std::string(4000, 'x'), deep, "", 0},
+    };
+    for (std::uint32_t row = 0; row < p.rows.size(); ++row) {
+        p.path.push_back({RowId{row}, ProcessId{0}, 10 * ms + row * ms, 10 + row});
+        p.totals.push_back({RowId{row}, ProcessId::none(), 10 * ms + row * ms, 10 + row});
+    }
+    PathBuilder path(sample);
+    path.add(SegmentKind::Compute, 91 * ms, 0, 0, RowId::none().value);
+    path.finish();
+    p.properties = {
+        {"command", "./a 'b c' \x1b[2J"}, {"event", "cycles"}, {"period", "2000003"}, {"period_unit", "count"}};
+    return sample;
+}
+
+Sample empty_run()
+{
+    Sample sample;
+    add_ranks(sample, 1, 0);
+    PathBuilder(sample).finish();
+    return sample;
+}
+
+Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t segments)
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, ranks, 1000 * ms);
+    for (std::uint32_t row = 0; row < functions; ++row) {
+        p.rows.push_back({RowKind::Sampled, fmt::format("ns::Class{0}<int>::function_{0}(double const*)", row),
+                          fmt::format("/usr/lib/libpart{}.so.1", row % 20), "", 0});
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+            p.path.push_back({RowId{row}, ProcessId{rank}, (row + 1) * ms, row + 1});
+        p.totals.push_back({RowId{row}, ProcessId::none(), (row + 1) * ms * ranks * 2, (row + 1) * ranks * 2});
+    }
+    for (std::uint64_t i = 0; i < segments; ++i) {
+        const auto begin = static_cast<std::int64_t>(i) * 1000;
+        const auto location = static_cast<std::uint32_t>(i % ranks);
+        sample.segments.push_back({begin, begin + 1000, 0, location, location, RowId::none().value, 1, 0, 0});
+    }
+    p.facts["makespan_ns"] = static_cast<std::int64_t>(segments) * 1000;
+    p.facts["segments"] = static_cast<std::int64_t>(segments);
+    p.facts["schema_version"] = result::schema_version;
+    return sample;
+}
+
+std::vector<unsigned char> read_bytes(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write_bytes(const fs::path& path, const std::vector<unsigned char>& bytes)
+{
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    if (!file)
+        throw std::runtime_error("cannot write " + path.string());
+}
+
+void write_result(const fs::path& trace, const Sample& sample)
+{
+    result::write(trace, sample.profile);
+    const auto fact = [&](const char* key) {
+        const auto found = sample.profile.facts.find(key);
+        return found == sample.profile.facts.end() ? 0 : found->second;
+    };
+    const result::SegmentsHeader header =
+        result::make_segments_header(sample.segments.size(), fact("begin_ns"), fact("makespan_ns"));
+    std::vector<unsigned char> bytes(sizeof header + sample.segments.size() * sizeof(model::Segment));
+    std::memcpy(bytes.data(), &header, sizeof header);
+    if (!sample.segments.empty())
+        std::memcpy(bytes.data() + sizeof header, sample.segments.data(), bytes.size() - sizeof header);
+    write_bytes(result::segments_path(trace), bytes);
+}
+
+}  // namespace critpath::testing

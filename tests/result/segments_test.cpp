@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/result/segments.hpp"
+#include "formats/support/error.hpp"
+#include "tests/result/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+namespace critpath
+{
+namespace
+{
+
+using ::testing::HasSubstr;
+using Bytes = std::vector<unsigned char>;
+
+class SegmentsFile : public ::testing::Test
+{
+protected:
+    SegmentsFile() : sample_(testing::sampled_run()) { testing::write_result(directory_.path(), sample_); }
+
+    /// The message with which opening and checking the file fails after `change`; empty if it does not.
+    std::string failure_after(const std::function<void(Bytes&)>& change)
+    {
+        testing::write_result(directory_.path(), sample_);
+        const auto path = result::segments_path(directory_.path());
+        Bytes bytes = testing::read_bytes(path);
+        change(bytes);
+        testing::write_bytes(path, bytes);
+        try {
+            result::Segments(directory_.path()).check(sample_.profile);
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+            EXPECT_THAT(failure.what(), HasSubstr(path.string()));
+            EXPECT_THAT(failure.what(), HasSubstr("cpreplay"));
+            return failure.what();
+        }
+        return {};
+    }
+
+    /// As failure_after(), for one changed segment.
+    std::string failure_with(std::size_t index, const std::function<void(model::Segment&)>& change)
+    {
+        return failure_after([&](Bytes& bytes) {
+            unsigned char* at = bytes.data() + result::segments_header_size + index * sizeof(model::Segment);
+            model::Segment segment{};
+            std::memcpy(&segment, at, sizeof segment);
+            change(segment);
+            std::memcpy(at, &segment, sizeof segment);
+        });
+    }
+
+    testing::TemporaryDirectory directory_;
+    testing::Sample sample_;
+};
+
+TEST_F(SegmentsFile, ReturnsWhatWasWritten)
+{
+    result::Segments segments(directory_.path());
+    segments.check(sample_.profile);
+    const result::Segments moved = std::move(segments);
+    ASSERT_EQ(moved.records().size(), sample_.segments.size());
+    EXPECT_EQ(
+        std::memcmp(moved.records().data(), sample_.segments.data(), sample_.segments.size() * sizeof(model::Segment)),
+        0);
+    EXPECT_EQ(moved.header().makespan_ns, 10'000'000'000);
+    EXPECT_EQ(moved.header().begin_ns, 1'000'000'007);
+}
+
+TEST_F(SegmentsFile, HeaderIsAsSpecified)
+{
+    const result::SegmentsHeader header = result::make_segments_header(3, 5, 7);
+    Bytes bytes(64);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    Bytes expected(64, 0);
+    std::memcpy(expected.data(), "CPSEGMT1", 8);
+    expected[8] = 1;    // version
+    expected[12] = 40;  // record size
+    expected[16] = 3;   // records
+    expected[24] = 5;   // begin
+    expected[32] = 7;   // makespan
+    EXPECT_EQ(bytes, expected);
+}
+
+TEST_F(SegmentsFile, AnEmptyPathIsFine)
+{
+    const testing::TemporaryDirectory directory;
+    const testing::Sample sample = testing::empty_run();
+    testing::write_result(directory.path(), sample);
+    const result::Segments segments(directory.path());
+    segments.check(sample.profile);
+    EXPECT_EQ(segments.records().size(), 0U);
+}
+
+TEST_F(SegmentsFile, RefusesAHeaderThatDoesNotFit)
+{
+    EXPECT_EQ(failure_after([](Bytes&) {}), "");
+    for (std::size_t size = 0; size < 64; size += 7)
+        EXPECT_THAT(failure_after([&](Bytes& bytes) { bytes.resize(size); }), HasSubstr("cut short"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes.pop_back(); }), HasSubstr("cut short"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes.push_back(0); }), HasSubstr("longer"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[0] = 'X'; }), HasSubstr("not a file of segments"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[8] = 2; }), HasSubstr("version 2"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[12] = 48; }), HasSubstr("another size"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[23] = 0xff; }), HasSubstr("cut short"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[24] ^= 1; }), HasSubstr("another result"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[32] ^= 1; }), HasSubstr("another result"));
+}
+
+TEST_F(SegmentsFile, RefusesWhatIsNoPath)
+{
+    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.begin += 1; }), HasSubstr("one chain"));
+    EXPECT_THAT(failure_with(0, [](model::Segment& s) { s.end = s.begin; }), HasSubstr("one chain"));
+    EXPECT_THAT(failure_with(9, [](model::Segment& s) { s.end += 1; }), HasSubstr("cover the run"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.kind = 7; }), HasSubstr("unknown kind"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.location = 4; }), HasSubstr("unknown location"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.from = 4; }), HasSubstr("unknown location"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.function = 12; }), HasSubstr("unknown function"));
+}
+
+TEST_F(SegmentsFile, SaysWhatToRunIfThereIsNone)
+{
+    std::filesystem::remove(result::segments_path(directory_.path()));
+    try {
+        const result::Segments segments(directory_.path());
+        FAIL() << "opened";
+    } catch (const Failure& failure) {
+        EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+        EXPECT_THAT(failure.what(), HasSubstr("no result yet; run: mpirun -n N cpreplay"));
+    }
+}
+
+}  // namespace
+}  // namespace critpath

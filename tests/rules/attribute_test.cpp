@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/attribute.hpp"
+#include "replayer/attribute/not_sampled.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace critpath::tests
+{
+namespace
+{
+
+std::int64_t path_sum(const Replayed& r)
+{
+    std::int64_t ns = 0;
+    for (const model::RowTime& time : r.profile.path)
+        ns += time.ns;
+    return ns;
+}
+
+TEST(Attribute, SamplesOnThePathAndNotThoseOfTheWait)
+{
+    Program p(2);
+    for (int t = 5; t < 500; t += 10)
+        p[0].sample(t, "work", 10);
+    for (int t = 15; t < 500; t += 10)
+        p[1].sample(t, "progress", 10);
+    p[0].send({500, 501}, 1);
+    p[1].recv({10, 503}, 0);
+    for (int t = 505; t < 600; t += 10)
+        p[1].sample(t, "after", 8);
+    p.finish(600);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path_us("work"), 500);
+    EXPECT_EQ(r.path_us("progress"), 0);
+    EXPECT_EQ(r.path_us("after"), 80);
+    EXPECT_EQ(r.path_us("[transfer]"), 3);
+    EXPECT_EQ(r.path_us("[not sampled]"), 17);  // 597 of the path are compute, 580 are sampled
+    EXPECT_EQ(r.total_us("progress"), 490);
+    EXPECT_EQ(r.total_us("work"), 500);
+    EXPECT_EQ(r.total_us("MPI_Recv"), 0);
+    EXPECT_EQ(path_sum(r), 600'000);
+    EXPECT_EQ(r.fact("path_samples"), 60);
+    EXPECT_EQ(r.fact("samples"), 109);
+}
+
+TEST(Attribute, SamplesThatExceedThePathAreScaledToIt)
+{
+    Program p(1);
+    p[0].sample(5, "a", 30);
+    p[0].sample(15, "b", 10);
+    p.finish(20);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path_us("a"), 15);
+    EXPECT_EQ(r.path_us("b"), 5);
+    EXPECT_EQ(r.path_us("[not sampled]"), 0);
+    EXPECT_EQ(path_sum(r), 20'000);
+}
+
+TEST(Attribute, WithoutSamplesUserRegionsDivideTheComputation)
+{
+    Program p(2);
+    p[0].region(0, "main");
+    p[0].region(20, "heavy");
+    p[0].region(45, "main");
+    p[0].send({50, 51}, 1);
+    p[1].recv({10, 53}, 0);
+    p[1].call(FunctionId::MPI_Irecv, {60, 62});
+    p[0].finish(80);
+    p[1].finish(100);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path_us("main"), 25);
+    EXPECT_EQ(r.path_us("heavy"), 25);
+    EXPECT_EQ(r.path_us("[transfer]"), 3);
+    EXPECT_EQ(r.path_us("[compute]"), 45);
+    EXPECT_EQ(r.path_us("MPI_Irecv"), 2);
+    EXPECT_EQ(r.total_us("main"), 54);
+    EXPECT_EQ(r.total_us("heavy"), 25);
+    EXPECT_EQ(r.total_us("MPI_Recv"), 43);
+    EXPECT_EQ(path_sum(r), 100'000);
+}
+
+TEST(Attribute, RowsAreSortedAndUniqueAndProcessesComplete)
+{
+    Program p(3);
+    p[0].collective(FunctionId::MPI_Barrier, {50, 52});
+    p[1].collective(FunctionId::MPI_Barrier, {10, 52});
+    p[2].collective(FunctionId::MPI_Barrier, {10, 52});
+    p.finish(60);
+    const Replayed r = replay(p);
+    const auto key = [](const model::Row& row) { return std::tie(row.kind, row.module, row.name); };
+    for (std::size_t i = 1; i < r.profile.rows.size(); ++i)
+        EXPECT_LT(key(r.profile.rows[i - 1]), key(r.profile.rows[i]));
+    ASSERT_EQ(r.profile.processes.size(), 3U);
+    EXPECT_EQ(r.profile.processes[0].path_ns, 50'000);
+    EXPECT_EQ(r.profile.processes[1].path_ns, 0);
+    EXPECT_EQ(r.profile.processes[2].path_ns, 10'000);
+    EXPECT_EQ(r.profile.processes[1].mpi_ns, 42'000);
+    EXPECT_EQ(r.profile.processes[1].lifetime_ns, 60'000);
+    EXPECT_EQ(r.profile.processes[1].calls, 2U);  // and MPI_Finalize
+    std::int64_t kinds = 0;
+    for (const model::KindTime& k : r.profile.kinds)
+        kinds += k.ns;
+    EXPECT_EQ(kinds, r.fact("makespan_ns"));
+}
+
+TEST(NotSampled, SharesAddUpAndNoneIsNegative)
+{
+    using replayer::not_sampled;
+    const auto result = not_sampled({{100, 130}, {100, 20}, {50, 49}, {0, 0}});
+    EXPECT_EQ(std::accumulate(result.by_process.begin(), result.by_process.end(), std::int64_t{0}), 51);
+    for (const std::int64_t ns : result.by_process)
+        EXPECT_GE(ns, 0);
+    EXPECT_EQ(result.by_process[0], 0);
+    EXPECT_EQ(result.scale(70), 70);
+    EXPECT_EQ(not_sampled({{100, 400}}).scale(80), 20);
+}
+
+}  // namespace
+}  // namespace critpath::tests

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/message_rule.hpp"
+#include "replayer/rules/operation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::replayer::rules
+{
+namespace
+{
+
+using std::chrono::microseconds;
+
+TEST(Durations, FastIsTheMinimumOfFewCallsAndThePercentileOfMany)
+{
+    Durations few;
+    few.add(Ns{777});
+    few.add(Ns{5000});
+    EXPECT_EQ(few.fast(), Ns{777});
+    Durations many;
+    many.add(Ns{1});  // one in a thousand is not what calls cost
+    for (int i = 0; i < 999; ++i)
+        many.add(Ns{1024});
+    EXPECT_EQ(many.fast(), Ns{1024});
+}
+
+TEST(Durations, ScatterDoesNotSeeThoseThatWaited)
+{
+    Durations durations;
+    for (int i = 0; i < 10; ++i)
+        durations.add(Ns{1600});
+    for (int i = 0; i < 90; ++i)
+        durations.add(microseconds{1000 + i});
+    EXPECT_EQ(durations.scatter(), Ns{0});
+    for (const int extra : {200, 400, 600, 800})
+        for (int i = 0; i < 5; ++i)
+            durations.add(Ns{1600 + extra});
+    EXPECT_GT(durations.scatter(), Ns{0});
+    EXPECT_LE(durations.scatter(), Ns{1600});
+}
+
+TEST(Durations, MergingIsAddingInAnyOrder)
+{
+    Durations a;
+    Durations b;
+    Durations all;
+    for (int i = 1; i < 200; ++i) {
+        (i % 3 == 0 ? a : b).add(Ns{i * 37});
+        all.add(Ns{i * 37});
+    }
+    Durations ba = b;
+    ba.merge(a);
+    EXPECT_EQ(ba.counts, all.counts);
+    EXPECT_EQ(ba.fast(), all.fast());
+    EXPECT_EQ(ba.scatter(), all.scatter());
+}
+
+TEST(CallCosts, ACallThatAlwaysWaitedCostsNoMoreThanACopy)
+{
+    Durations waits;
+    waits.add(microseconds{500});
+    CallCosts costs;
+    costs.set({FunctionId::MPI_Recv, size_bucket(1000)}, waits);
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 1000).least, microseconds{6});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 1000).threshold, microseconds{1});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Send, 0).least, microseconds{5});  // without any example
+}
+
+TEST(CallCosts, SizesHaveCostsOfTheirOwn)
+{
+    Durations small;
+    small.add(Ns{300});
+    Durations large;
+    large.add(Ns{2000});
+    CallCosts costs;
+    costs.set({FunctionId::MPI_Recv, size_bucket(8)}, small);
+    costs.set({FunctionId::MPI_Recv, size_bucket(4096)}, large);
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 8).least, Ns{300});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 15).least, Ns{300});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 5000).least, Ns{2000});
+}
+
+FastestMessages fastest(std::initializer_list<std::pair<std::uint64_t, std::int64_t>> messages)
+{
+    FastestMessages result;
+    for (const auto& [bytes, ns] : messages)
+        result[static_cast<std::size_t>(size_bucket(bytes))].add(ns, bytes);
+    return result;
+}
+
+TEST(TransferTime, IsTheLowerHull)
+{
+    EXPECT_EQ(TransferTime().of(100), Ns{0});
+    const TransferTime one(fastest({{8, 500}}));
+    EXPECT_EQ(one.of(0), Ns{500});
+    EXPECT_EQ(one.of(1 << 20), Ns{500});
+    const TransferTime line(fastest({{0, 1000}, {1000, 9000}, {4000, 5000}}));  // the one in the middle lay waiting
+    EXPECT_EQ(line.of(0), Ns{1000});
+    EXPECT_EQ(line.of(1000), Ns{2000});
+    EXPECT_EQ(line.of(4000), Ns{5000});
+    EXPECT_EQ(line.of(8000), Ns{9000});
+}
+
+TEST(TransferTime, LargerMessagesAreNotFaster)
+{
+    const TransferTime t(fastest({{8, 7000}, {4000, 3000}}));
+    EXPECT_EQ(t.of(8), Ns{3000});
+    EXPECT_EQ(t.of(4000), Ns{3000});
+}
+
+TEST(Protocol, IsLearnedAndNotGuessed)
+{
+    using functions::SendMode;
+    const auto of = [](SendMode mode, std::uint64_t bytes, int send_leave, int receive_post) {
+        return protocol(mode, bytes, Ns{send_leave}, Ns{receive_post}, 1000);
+    };
+    EXPECT_EQ(of(SendMode::Standard, 1000, 50, 20), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Standard, 1001, 50, 20), Protocol::Rendezvous);
+    EXPECT_EQ(of(SendMode::Standard, 1001, 10, 20), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Synchronous, 0, 10, 20), Protocol::Rendezvous);
+    EXPECT_EQ(of(SendMode::Buffered, 1 << 20, 50, 20), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Ready, 1 << 20, 50, 20), Protocol::Eager);
+}
+
+TEST(Operation, NothingThatOnlyPostsOrTestsEverWaits)
+{
+    for (const FunctionId f :
+         {FunctionId::MPI_Isend, FunctionId::MPI_Irecv, FunctionId::MPI_Start, FunctionId::MPI_Test,
+          FunctionId::MPI_Testall, FunctionId::MPI_Testsome, FunctionId::MPI_Iprobe, FunctionId::MPI_Improbe,
+          FunctionId::MPI_Cancel, FunctionId::MPI_Request_free}) {
+        EXPECT_EQ(operation(f).dependence, Dependence::Nothing) << functions::info(f).name;
+        EXPECT_FALSE(operation(f).blocking) << functions::info(f).name;
+    }
+    EXPECT_EQ(operation(FunctionId::none).dependence, Dependence::Nothing);
+}
+
+TEST(Operation, EveryBlockingCollectiveHasAShape)
+{
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(FunctionId::count); ++i) {
+        const auto id = static_cast<FunctionId>(i);
+        const auto semantic_class = functions::info(id).semantic_class;
+        if (semantic_class != functions::SemanticClass::Collective &&
+            semantic_class != functions::SemanticClass::CommCreate)
+            continue;
+        EXPECT_EQ(operation(id).dependence, Dependence::Members) << functions::info(id).name;
+        EXPECT_NE(operation(id).shape, CollectiveShape::None) << functions::info(id).name;
+    }
+}
+
+}  // namespace
+}  // namespace critpath::replayer::rules

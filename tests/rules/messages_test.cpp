@@ -1,0 +1,367 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One test a row of the table of point-to-point rules (docs/ALGORITHM, 1.4): a program in a few lines, and the path
+// that it has. Times are in us. Calls up to 5 us never count as having waited.
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::Rules;
+
+TEST(Messages, LateSenderIsOnThePathAndTheWaitIsNot)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    p[1].recv({10, 53}, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80");
+    EXPECT_EQ(path(p, Rules::Enter), path(p));
+    EXPECT_EQ(path(p, Rules::Paper), path(p));
+}
+
+TEST(Messages, EarlySenderIsOffThePath)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1);
+    p[1].recv({50, 52}, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | mpi 1: 50-52 | compute 1: 52-80");
+}
+
+// The receive was entered while the message was on its way: what the receiver did before has slack.
+TEST(Messages, MessageInFlightLeadsToTheSender)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1);
+    p[1].recv({12, 60}, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | transfer 0>1: 10-60 | compute 1: 60-80");
+    EXPECT_EQ(path(p, Rules::Enter), "compute 1: 0-12 | mpi 1: 12-60 | compute 1: 60-80");
+    EXPECT_EQ(path(p, Rules::Paper), path(p));
+}
+
+// The first message shows that a transfer takes 2 us. The second was there long before the receive.
+TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1);
+    p[0].send({20, 21}, 1);
+    p[1].recv({2, 12}, 0);
+    p[1].recv({30, 70}, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-30 | delay? 1: 30-70 | compute 1: 70-80");
+}
+
+TEST(Messages, SlowTransferIsATransferOfLowConfidence)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1);
+    p[0].send({30, 31}, 1);
+    p[1].recv({2, 20}, 0);
+    p[1].recv({41, 60}, 0);  // expected at 40, but 30 us are within four times the usual 10
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-30 | transfer? 0>1: 30-60 | compute 1: 60-80");
+}
+
+// 8 bytes take 2 us, 4096 bytes 100 us. The large message was sent first and arrives last.
+TEST(Messages, WaitallIsReleasedByTheLastArrivalNotTheLastSend)
+{
+    Program p(3);
+    p[0].send({20, 21}, 2, 4096);
+    p[1].send({60, 61}, 2, 8);
+    const Request a = p[2].irecv({1, 2}, 0, 4096);
+    const Request b = p[2].irecv({3, 4}, 1, 8);
+    p[2].waitall({10, 120}, {a, b});
+    p[1].send({130, 131}, 2, 8);
+    p[2].recv({125, 132}, 1, 8);
+    p.finish(140);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | mpi 1: 60-61 | compute 1: 61-130 | transfer 1>2: 130-132 | "
+                       "compute 2: 132-140");
+    Program q(3);
+    q[0].send({20, 21}, 2, 4096);
+    q[1].send({60, 61}, 2, 8);
+    const Request c = q[2].irecv({1, 2}, 0, 4096);
+    const Request d = q[2].irecv({3, 4}, 1, 8);
+    q[2].waitall({10, 120}, {c, d});
+    q[1].send({121, 122}, 0, 8);
+    q[0].recv({110, 123}, 1, 8);
+    q.finish(140);
+    EXPECT_EQ(path(q), "compute 0: 0-20 | transfer 0>2: 20-120 | compute 2: 120-140");
+    EXPECT_EQ(path(q, Rules::Enter), "compute 1: 0-60 | transfer 1>2: 60-120 | compute 2: 120-140");
+}
+
+TEST(Messages, WaitanyIsReleasedByWhatItCompleted)
+{
+    Program p(3);
+    p[0].send({70, 71}, 2);
+    p[1].send({30, 31}, 2);
+    const Request late = p[2].irecv({1, 2}, 0);
+    const Request early = p[2].irecv({3, 4}, 1);
+    p[2].waitany({5, 33}, early);
+    p[2].wait({90, 91}, late);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-30 | transfer 1>2: 30-33 | compute 2: 33-90 | mpi 2: 90-91 | compute 2: 91-100");
+}
+
+TEST(Messages, WaitsomeIsReleasedByTheFirstOfThoseItCompleted)
+{
+    Program p(3);
+    p[0].send({32, 33}, 2);
+    p[1].send({30, 31}, 2);
+    const Request second = p[2].irecv({1, 2}, 0);
+    const Request first = p[2].irecv({3, 4}, 1);
+    p[2].waitsome({5, 36}, {second, first});
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-30 | transfer 1>2: 30-36 | compute 2: 36-100");
+}
+
+// A synchronous send was there first, so the transfer began when the receive was posted: by the waiting rank itself.
+TEST(Messages, OwnPostThatStartsATransferTakesThePathHome)
+{
+    Program p(2);
+    p[0].ssend({10, 90}, 1);
+    const Request r = p[1].irecv({30, 31}, 0);
+    p[1].wait({50, 88}, r);
+    p.finish(100);
+    // Both end at 100, and rank 1 is the larger. Its computation from 31 to 50 overlaps the transfer.
+    EXPECT_EQ(path(p), "compute 1: 0-30 | transfer 1: 30-88 | compute 1: 88-100");
+}
+
+TEST(Messages, SynchronousSendWaitsForThePostOfTheReceive)
+{
+    Program p(2);
+    p[0].ssend({10, 62}, 1);
+    const Request r = p[1].irecv({60, 61}, 0);
+    p[1].wait({70, 71}, r);
+    p[0].send({90, 91}, 1);
+    p[1].recv({75, 93}, 0);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | transfer 1>0: 60-62 | compute 0: 62-90 | transfer 0>1: 90-93 | "
+                       "compute 1: 93-100");
+}
+
+TEST(Messages, LateReceiverOfAMessageAboveTheLearnedEagerLimit)
+{
+    Program p(2);
+    p[0].send({5, 6}, 1, 1024);    // over before its receive is posted: 1024 bytes are buffered
+    p[0].send({20, 72}, 1, 4096);  // was not: it met its receiver
+    p[1].recv({60, 61}, 0, 1024);
+    p[1].recv({70, 73}, 0, 4096);
+    p[1].finish(119);
+    p.finish(120);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | mpi 1: 60-61 | compute 1: 61-70 | transfer 1>0: 70-72 | compute 0: 72-120");
+    Program q(2);
+    q[0].send({5, 6}, 1, 1024);
+    q[0].send({80, 95}, 1, 1024);  // long, and its receive came later, but what is buffered waits for nobody
+    q[1].recv({60, 61}, 0, 1024);
+    q[1].recv({90, 91}, 0, 1024);
+    q[1].finish(119);
+    q.finish(120);
+    EXPECT_EQ(path(q), "compute 0: 0-5 | mpi 0: 5-6 | compute 0: 6-80 | delay? 0: 80-95 | compute 0: 95-120");
+}
+
+TEST(Messages, BufferedSendNeverWaits)
+{
+    Program p(2);
+    p[0].bsend({20, 72}, 1, 4096);
+    p[1].recv({70, 73}, 0, 4096);
+    p[1].finish(119);
+    p.finish(120);
+    EXPECT_EQ(path(p), "compute 0: 0-20 | delay? 0: 20-72 | compute 0: 72-120");
+}
+
+TEST(Messages, SendrecvWaitsForItsReceiveOrItsSend)
+{
+    Program p(2);
+    p[0].sendrecv({10, 53}, 1, 1);
+    p[1].sendrecv({50, 52}, 0, 0);
+    p[1].finish(70);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | transfer 1>0: 50-53 | compute 0: 53-80");
+}
+
+TEST(Messages, ProbeWaitsForTheSendItReports)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    p[1].probe({10, 53}, 0);
+    p[1].recv({54, 55}, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-54 | mpi 1: 54-55 | compute 1: 55-80");
+}
+
+// The probe takes the first message of the channel, although it is received after the second.
+TEST(Messages, MatchedProbeTakesItsMessageOutOfTheQueue)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    p[0].send({70, 71}, 1);
+    const Probed message = p[1].mprobe({10, 53});
+    p[1].recv({55, 73}, 0);
+    p[1].mrecv({75, 76}, message, 0);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | mpi 0: 50-51 | compute 0: 51-70 | transfer 0>1: 70-73 | compute 1: 73-75 | "
+                       "mpi 1: 75-76 | compute 1: 76-80");
+    Program q(2);
+    q[0].send({50, 51}, 1);
+    const Probed found = q[1].mprobe({10, 53});
+    const Request r = q[1].imrecv({54, 55}, found, 0);
+    q[1].wait({56, 57}, r);
+    q.finish(80);
+    EXPECT_EQ(path(q), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-54 | mpi 1: 54-55 | compute 1: 55-56 | "
+                       "mpi 1: 56-57 | compute 1: 57-80");
+}
+
+TEST(Messages, PersistentRequestsArePostedByTheirStart)
+{
+    Program p(2);
+    p[0].start_send({20, 21}, 1);
+    p[0].start_send({60, 61}, 1);
+    const Request first = p[1].start_recv({5, 6}, 0);
+    p[1].wait({7, 23}, first);
+    const Request second = p[1].start_recv({24, 25}, 0);
+    p[1].wait({26, 63}, second);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-20 | mpi 0: 20-21 | compute 0: 21-60 | transfer 0>1: 60-63 | compute 1: 63-80");
+}
+
+// Both receives are posted with wildcards; the second completes first in program order of the waits.
+TEST(Messages, WildcardsMatchInPostingOrder)
+{
+    Program p(2);
+    p[0].send({20, 21}, 1);
+    p[0].send({60, 61}, 1);
+    const Request first = p[1].irecv({1, 2}, 0);
+    const Request second = p[1].irecv({3, 4}, 0);
+    p[1].wait({10, 63}, second);
+    p[1].wait({64, 65}, first);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 0: 0-20 | mpi 0: 20-21 | compute 0: 21-60 | transfer 0>1: 60-63 | compute 1: 63-64 | "
+                       "mpi 1: 64-65 | compute 1: 65-80");
+}
+
+TEST(Messages, TagsAndSourcesAreChannelsOfTheirOwn)
+{
+    Program p(3);
+    p[0].send({10, 11}, 2, 8, 7);
+    p[0].send({50, 51}, 2, 8, 8);
+    p[1].send({20, 21}, 2, 8, 8);
+    p[2].recv({5, 53}, 0, 8, 8);
+    p[2].recv({54, 55}, 0, 8, 7);
+    p[2].recv({56, 57}, 1, 8, 8);
+    p.finish(60);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-50 | transfer 0>2: 50-53 | compute 2: 53-54 | "
+                        "mpi 2: 54-55 | compute 2: 55-56 | mpi 2: 56-57 | compute 2: 57-60");
+    EXPECT_EQ(r.fact("messages"), 3);
+}
+
+TEST(Messages, CancelledReceiveTakesNoMessage)
+{
+    Program p(2);
+    const Request cancelled = p[1].irecv({1, 2}, 0);
+    p[1].wait_cancelled({3, 4}, cancelled);
+    p[0].send({50, 51}, 1);
+    p[1].recv({10, 53}, 0);
+    p.finish(80);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80");
+    EXPECT_EQ(r.fact("cancelled_receives"), 1);
+    EXPECT_EQ(r.fact("unmatched_receives"), 0);
+}
+
+// Polls return at once: a successful test does not wait, however long it took.
+TEST(Messages, TestIsNeverAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].test({10, 53}, r);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 1: 0-1 | mpi 1: 1-2 | compute 1: 2-10 | mpi 1: 10-53 | compute 1: 53-80");
+}
+
+TEST(Messages, MessageToSelf)
+{
+    Program p(2);
+    const Request r = p[1].on(Program::self()).irecv({10, 11}, 0);
+    p[1].send({20, 21}, 0);
+    p[1].wait({30, 60}, r);
+    p.finish(80);
+    const Replayed replayed = replay(p);
+    // In flight at the wait: the path goes to the own send.
+    EXPECT_EQ(replayed.path(), "compute 1: 0-10 | mpi 1: 10-11 | compute 1: 11-20 | transfer 1: 20-60 | "
+                               "compute 1: 60-80");
+    EXPECT_EQ(replayed.fact("messages"), 1);
+}
+
+TEST(Messages, InterCommunicatorRanksAreThoseOfTheRemoteGroup)
+{
+    Program p(4);
+    const auto inter = p.intercomm({0, 1}, {2, 3});
+    p[1].on(inter).send({50, 51}, 1);  // to rank 1 of the other side: process 3
+    p[3].on(inter).recv({10, 53}, 1);  // from rank 1 of the other side: process 1
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | transfer 1>3: 50-53 | compute 3: 53-80");
+}
+
+TEST(Messages, UnmatchedOperationsAreCountedAndNotWaitedFor)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1, 8, 1);
+    p[1].recv({20, 60}, 0, 8, 2);
+    p.finish(80);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 1: 0-20 | delay? 1: 20-60 | compute 1: 60-80");
+    EXPECT_EQ(r.fact("unmatched_sends"), 1);
+    EXPECT_EQ(r.fact("unmatched_receives"), 1);
+    EXPECT_EQ(r.fact("messages"), 0);
+}
+
+TEST(Messages, RanksThatDoNotExistAreUnmatched)
+{
+    Program p(2);
+    p[0].send({10, 11}, 7);
+    p[1].recv({20, 60}, 9);
+    p.finish(80);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.fact("unmatched_sends"), 1);
+    EXPECT_EQ(r.fact("unmatched_receives"), 1);
+}
+
+// The clock of rank 0 is ahead: its message is received before it was sent.
+TEST(Messages, ClockViolationIsClippedAndCounted)
+{
+    Program p(2);
+    p[0].send({70, 71}, 1);
+    p[1].recv({10, 53}, 0);
+    p.finish(80);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 0: 0-53 | compute 1: 53-80");
+    EXPECT_EQ(r.fact("clock_violations"), 1);
+    EXPECT_EQ(r.fact("makespan_ns"), 80'000);
+}
+
+TEST(Messages, PipelineGoesThroughAllStages)
+{
+    Program p(4);
+    for (int r = 0; r < 4; ++r) {
+        const std::int64_t t = 100 * r;
+        if (r > 0)
+            p[r].recv({1, t + 2}, r - 1);
+        if (r < 3)
+            p[r].send({t + 100, t + 101}, r + 1);
+    }
+    p.finish(420);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | transfer 0>1: 100-102 | compute 1: 102-200 | transfer 1>2: 200-202 | "
+                       "compute 2: 202-300 | transfer 2>3: 300-302 | compute 3: 302-420");
+}
+
+}  // namespace
+}  // namespace critpath::tests

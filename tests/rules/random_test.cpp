@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random programs on more traced ranks than processes and the other way round: whoever replays them, the result is the
+// same to the last byte, and the path has the properties that every path must have.
+#include "formats/result/segments.hpp"
+#include "formats/support/error.hpp"
+#include "replayer/attribute/attribute.hpp"
+#include "replayer/attribute/segments_file.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include <unistd.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using model::SegmentKind;
+using replayer::Rules;
+
+/// A program of a few rounds on `ranks` ranks, simulated with transfers of 3 us, so that its times are possible.
+class Simulation
+{
+public:
+    Simulation(Program& program, std::uint32_t seed) : program_(program), random_(seed), now_(ranks())
+    {
+        for (int r = 0; r < ranks(); ++r) {
+            now_[at(r)] = draw(5);
+            program_[r].begin(now_[at(r)]);
+        }
+    }
+
+    void run(int rounds)
+    {
+        for (int i = 0; i < rounds; ++i) {
+            for (int r = 0; r < ranks(); ++r)
+                compute(r);
+            switch (draw(5)) {
+            case 0:
+                ring();
+                break;
+            case 1:
+                all_to_all();
+                break;
+            case 2:
+                broadcast();
+                break;
+            case 3:
+                pairs();
+                break;
+            default:
+                reduce();
+                break;
+            }
+        }
+        for (int r = 0; r < ranks(); ++r)
+            program_[r].finish(now_[at(r)] + draw(20));
+    }
+
+private:
+    static constexpr std::int64_t latency = 3;
+
+    [[nodiscard]] int ranks() const { return program_.ranks(); }
+    static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+    int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint32_t>(below)); }
+
+    void compute(int r)
+    {
+        const std::int64_t time = 1 + draw(200);
+        if (draw(3) == 0)
+            for (std::int64_t t = 0; t < time; t += 7)
+                program_[r].sample(now_[at(r)] + t, draw(2) == 0 ? "f" : "g", 7);
+        now_[at(r)] += time;
+    }
+
+    Span spend(int r, std::int64_t time)
+    {
+        const Span span{now_[at(r)], now_[at(r)] + time};
+        now_[at(r)] = span.leave;
+        return span;
+    }
+
+    void ring()
+    {
+        std::vector<std::int64_t> sent(now_.size());
+        std::vector<Request> receives(now_.size());
+        for (int r = 0; r < ranks(); ++r) {
+            receives[at(r)] = program_[r].irecv(spend(r, 1), (r + ranks() - 1) % ranks());
+            compute(r);
+            sent[at(r)] = now_[at(r)];
+            program_[r].send(spend(r, 1), (r + 1) % ranks());
+        }
+        for (int r = 0; r < ranks(); ++r) {
+            const std::int64_t arrival = sent[at((r + ranks() - 1) % ranks())] + latency;
+            program_[r].waitall(spend(r, std::max<std::int64_t>(1, arrival - now_[at(r)])), {receives[at(r)]});
+        }
+    }
+
+    void pairs()
+    {
+        for (int r = 0; r + 1 < ranks(); r += 2) {
+            const bool sync = draw(2) == 0;
+            const std::int64_t sent = now_[at(r)];
+            const std::int64_t start = sync ? std::max(sent, now_[at(r + 1)]) : sent;
+            if (sync)
+                program_[r].ssend(spend(r, start + latency - sent), r + 1, 100);
+            else
+                program_[r].send(spend(r, 1), r + 1, 100);
+            program_[r + 1].recv(spend(r + 1, std::max<std::int64_t>(1, start + latency - now_[at(r + 1)])), r, 100);
+        }
+    }
+
+    void all_to_all()
+    {
+        const std::int64_t last = *std::max_element(now_.begin(), now_.end());
+        for (int r = 0; r < ranks(); ++r)
+            program_[r].collective(FunctionId::MPI_Allreduce, spend(r, last + latency - now_[at(r)]));
+    }
+
+    void broadcast()
+    {
+        const int root = draw(ranks());
+        const std::int64_t sent = now_[at(root)];
+        for (int r = 0; r < ranks(); ++r) {
+            const std::int64_t time = r == root ? 1 : std::max<std::int64_t>(1, sent + latency - now_[at(r)]);
+            program_[r].rooted(FunctionId::MPI_Bcast, spend(r, time), root);
+        }
+    }
+
+    void reduce()
+    {
+        const int root = draw(ranks());
+        const std::int64_t last = *std::max_element(now_.begin(), now_.end());
+        for (int r = 0; r < ranks(); ++r)
+            program_[r].rooted(FunctionId::MPI_Reduce, spend(r, r == root ? last + latency - now_[at(r)] : 1), root);
+    }
+
+    Program& program_;
+    std::mt19937 random_;
+    std::vector<std::int64_t> now_;
+};
+
+/// Everything in the profile, in words.
+std::string text(const model::Profile& profile)
+{
+    std::string words;
+    for (const auto& [key, value] : profile.facts)
+        words += fmt::format("{}={}\n", key, value);
+    for (const auto& [key, value] : profile.properties)
+        words += fmt::format("{}={}\n", key, value);
+    for (const auto& p : profile.processes)
+        words += fmt::format("{} {} {} {} {} {} {} {}\n", p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns,
+                             p.sampled_ns, p.calls, p.samples);
+    for (const auto& row : profile.rows)
+        words += fmt::format("{} {} {} {} {}\n", static_cast<int>(row.kind), row.name, row.module, row.file, row.line);
+    for (const auto* times : {&profile.path, &profile.totals})
+        for (const auto& t : *times)
+            words += fmt::format("{} {} {} {}\n", t.row.value, t.process.value, t.ns, t.samples);
+    for (const auto& k : profile.kinds)
+        words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
+                             k.segments);
+    return words;
+}
+
+void expect_a_path(const Replayed& r)
+{
+    std::int64_t time = 0;
+    for (const model::Segment& segment : r.segments) {
+        EXPECT_EQ(segment.begin, time);
+        EXPECT_GT(segment.end, segment.begin);
+        time = segment.end;
+    }
+    EXPECT_EQ(time, r.fact("makespan_ns"));
+    EXPECT_EQ(r.fact("clock_violations"), 0);
+    std::int64_t rows = 0;
+    for (const model::RowTime& t : r.profile.path) {
+        EXPECT_GE(t.ns, 0);
+        rows += t.ns;
+    }
+    EXPECT_EQ(rows, time);
+}
+
+/// With transfers of 3 us and local calls of 1 us, anything inside MPI that is longer was a wait.
+void expect_no_wait(const Replayed& r)
+{
+    for (const model::Segment& segment : r.segments) {
+        const auto kind = static_cast<SegmentKind>(segment.kind);
+        if (kind != SegmentKind::Compute && kind != SegmentKind::StartDelay) {
+            EXPECT_LE(segment.end - segment.begin, 6'000) << model::name(kind);
+        }
+    }
+}
+
+class RandomPrograms : public testing::TestWithParam<std::uint32_t>
+{
+};
+
+TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
+{
+    const std::uint32_t seed = GetParam();
+    for (const int ranks : {1, 2, 4, 7}) {
+        SCOPED_TRACE(fmt::format("seed {}, {} ranks", seed, ranks));
+        Program program(ranks);
+        Simulation(program, seed).run(12);
+        for (const Rules rules : {Rules::Arrival, Rules::Enter, Rules::Paper}) {
+            const Replayed together = replay(load(program, MPI_COMM_WORLD, rules));
+            const Replayed alone = replay_alone(program, rules);
+            int rank = 0;
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            if (rank != 0)
+                continue;
+            expect_a_path(alone);
+            if (rules == Rules::Arrival)
+                expect_no_wait(alone);
+            EXPECT_EQ(text(together.profile), text(alone.profile));
+            ASSERT_EQ(together.segments.size(), alone.segments.size());
+            EXPECT_EQ(std::memcmp(together.segments.data(), alone.segments.data(),
+                                  alone.segments.size() * sizeof(model::Segment)),
+                      0);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range(1U, 21U));
+
+TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
+{
+    Program program(4);
+    Simulation(program, 77).run(20);
+    const auto loaded = load(program, MPI_COMM_WORLD, Rules::Arrival);
+    const auto expected = replay_alone(program, Rules::Arrival);
+    std::array<char, 256> name{};
+    if (loaded.rank == 0)
+        fmt::format_to_n(name.data(), name.size() - 1, "{}/segments-{}",
+                         std::filesystem::temp_directory_path().string(), getpid());
+    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    const std::filesystem::path trace = name.data();
+
+    replayer::Path path;
+    path.begin = model::Ns{expected.profile.facts.empty() ? 0 : expected.profile.facts.at("begin_ns")};
+    path.makespan = model::Ns{expected.fact("makespan_ns")};
+    path.segments = expected.segments.size();
+    const std::size_t share = expected.segments.size() / static_cast<std::size_t>(loaded.size);
+    const bool is_last = loaded.rank + 1 == loaded.size;
+    path.first = share * static_cast<std::size_t>(loaded.rank);
+    const auto begin = expected.segments.begin() + static_cast<std::ptrdiff_t>(path.first);
+    path.block = {begin, is_last ? expected.segments.end() : begin + static_cast<std::ptrdiff_t>(share)};
+    replayer::write_segments(loaded, path, trace);
+    MPI_Barrier(MPI_COMM_WORLD);
+    {
+        const result::Segments file(trace);
+        ASSERT_EQ(file.records().size(), expected.segments.size());
+        EXPECT_EQ(std::memcmp(file.records().data(), expected.segments.data(),
+                              expected.segments.size() * sizeof(model::Segment)),
+                  0);
+        EXPECT_EQ(file.header().makespan_ns, path.makespan.count());
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (loaded.rank == 0)
+        std::filesystem::remove_all(trace);
+}
+
+TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
+{
+    Program program(1);
+    program.finish(10);
+    const auto loaded = load(program, MPI_COMM_WORLD, Rules::Arrival);
+    EXPECT_THROW(replayer::write_segments(loaded, {}, "/proc/nowhere"), Failure);
+}
+
+}  // namespace
+}  // namespace critpath::tests

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/support/error.hpp"
+#include "replayer/restore/restore.hpp"
+#include "replayer/restore/walk.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using model::Ns;
+using replayer::Jump;
+using replayer::LocationSpan;
+using replayer::Piece;
+
+TEST(Restore, StartDelayIsWhatPassesBeforeTheFirstEventOfThePathsFirstLocation)
+{
+    Program p(2);
+    p[0].begin(0);
+    p[1].begin(15);
+    p[1].finish(100);
+    p[0].finish(90);
+    EXPECT_EQ(path(p), "start delay 1: 0-15 | compute 1: 15-100");
+}
+
+TEST(Restore, TimesCountFromTheFirstMomentOfTheRun)
+{
+    Program p(2);
+    p[0].begin(1000);
+    p[1].begin(1010);
+    p[0].send({1050, 1051}, 1);
+    p[1].recv({1020, 1053}, 0);
+    p.finish(1080);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80");
+    EXPECT_EQ(r.fact("begin_ns"), 1'000'000);
+    EXPECT_EQ(r.fact("makespan_ns"), 80'000);
+    EXPECT_EQ(r.fact("path_ns"), 80'000);
+    EXPECT_EQ(r.fact("hops"), 1);
+}
+
+TEST(Restore, EndIsTheLastApplicationEventAndTiesGoToTheLargerRank)
+{
+    Program p(3);
+    p[0].finish(50);
+    p[1].finish(60);
+    p[2].finish(60);
+    EXPECT_EQ(path(p), "compute 2: 0-60");
+}
+
+TEST(Restore, ToolTimeIsCarvedOutOfTheSegments)
+{
+    Program p(1);
+    p[0].call(FunctionId::MPI_Isend, {20, 30});
+    p[0].tool({5, 8});
+    p[0].tool({18, 22});
+    p.finish(50);
+    EXPECT_EQ(path(p), "compute 0: 0-5 | tool 0: 5-8 | compute 0: 8-18 | tool 0: 18-22 | mpi 0: 22-30 | "
+                       "compute 0: 30-50");
+}
+
+TEST(Restore, TraceOfARankThatStoppedEarly)
+{
+    Program p(2);
+    p[0].send({10, 11}, 1);
+    p[1].recv({5, 13}, 0);
+    p[1].recv({20, 90}, 0);  // open when the recording ended: closed there, without a message
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 0: 0-10 | transfer 0>1: 10-13 | compute 1: 13-20 | delay? 1: 20-90");
+    EXPECT_EQ(r.fact("unmatched_receives"), 1);
+}
+
+TEST(Restore, AProgramWithoutMpiIsOneSegment)
+{
+    Program p(1);
+    p.finish(50);
+    EXPECT_EQ(path(p), "compute 0: 0-50");
+}
+
+// ------------------------------------------------------------------------------------------------- the walk
+
+Jump jump(std::uint32_t location, std::uint32_t call, int leave, std::uint32_t to, std::uint32_t to_call, int enter)
+{
+    return {{{location}, {call}}, Ns{leave}, {{to}, {to_call}}, Ns{enter}, 0, {0}, model::SegmentKind::Transfer, false};
+}
+
+std::int64_t sum(const replayer::Walk& walk)
+{
+    std::int64_t ns = 0;
+    for (const Piece& piece : walk.pieces)
+        ns += piece.end - piece.begin;
+    return ns;
+}
+
+TEST(Walk, WalksBackFromTheLastLocation)
+{
+    const LocationSpan spans[] = {{Ns{0}, Ns{90}, {0}, false}, {Ns{5}, Ns{100}, {1}, false}};
+    const Jump jumps[] = {jump(1, 3, 60, 0, 2, 50)};
+    const auto walked = walk(spans, jumps);
+    ASSERT_EQ(walked.pieces.size(), 4U);
+    EXPECT_EQ(walked.pieces[0].location, 1U);
+    EXPECT_EQ(walked.pieces[0].first_call, 4U);
+    EXPECT_EQ(walked.pieces[1].from, 0U);
+    EXPECT_EQ(walked.pieces[2].location, 0U);
+    EXPECT_EQ(walked.pieces[2].end_call, 2U);
+    EXPECT_EQ(walked.pieces[2].end, 50);
+    EXPECT_EQ(sum(walked), 100);
+    EXPECT_EQ(walked.hops, 1U);
+}
+
+// Matching that contradicts itself could lead in a circle; no jump is taken twice.
+TEST(Walk, ACircleOfJumpsEnds)
+{
+    const LocationSpan spans[] = {{Ns{0}, Ns{90}, {0}, false}, {Ns{0}, Ns{100}, {1}, false}};
+    const Jump jumps[] = {jump(0, 1, 60, 1, 3, 70), jump(1, 2, 60, 0, 2, 70)};
+    const auto walked = walk(spans, jumps);
+    EXPECT_EQ(sum(walked), 100);
+    EXPECT_EQ(walked.clock_violations, 2U);
+}
+
+// A thread that has no event before goes on at the main thread of its process.
+TEST(Walk, AThreadBeginsInItsProcess)
+{
+    const LocationSpan spans[] = {
+        {Ns{0}, Ns{90}, {0}, false}, {Ns{40}, Ns{80}, {0}, false}, {Ns{0}, Ns{100}, {2}, false}};
+    const Jump jumps[] = {jump(0, 0, 20, 2, 1, 10), jump(2, 5, 70, 1, 3, 60)};
+    const auto walked = walk(spans, jumps);
+    std::vector<std::uint32_t> locations;
+    for (const Piece& piece : walked.pieces)
+        if (piece.kind == Piece::Kind::Stretch)
+            locations.push_back(piece.location);
+    EXPECT_EQ(locations, (std::vector<std::uint32_t>{2, 1, 0, 2}));
+    EXPECT_EQ(sum(walked), 100);
+}
+
+TEST(Walk, NothingRecordedIsAnEmptyPath)
+{
+    const auto walked = replayer::walk({}, {});
+    EXPECT_TRUE(walked.pieces.empty());
+}
+
+TEST(Verify, RefusesAChainWithAHole)
+{
+    replayer::Replay replay;
+    replay.comm = MPI_COMM_SELF;
+    replayer::Path path;
+    path.makespan = Ns{100};
+    path.block = {{0, 40, 0, 0, 0, 0, 1, 0, 0}, {40, 100, 0, 0, 0, 0, 1, 0, 0}};
+    EXPECT_NO_THROW(verify(replay, path));
+    path.block[1].begin = 50;
+    EXPECT_THROW(verify(replay, path), Failure);
+    path.block = {{0, 90, 0, 0, 0, 0, 1, 0, 0}};
+    EXPECT_THROW(verify(replay, path), Failure);
+}
+
+}  // namespace
+}  // namespace critpath::tests

@@ -1,0 +1,422 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The program that the tests of sampling sample: `sampling_subject SCENARIO DIRECTORY` plays one scenario, leaves
+// sample files in DIRECTORY and prints what it knows about itself as JSON.
+#include "collector/sampling/sampling.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <linux/filter.h>
+#include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern "C" {
+// The linker gives the bounds of sections whose names are C identifiers.
+extern const char __start_burning_code[], __stop_burning_code[], __start_calling_code[], __stop_calling_code[];
+}
+
+namespace
+{
+
+namespace sampling = critpath::sampling;
+using Json = nlohmann::json;
+
+constexpr std::uint32_t frequency = 997;
+
+std::uint64_t clock_ns(clockid_t clock)
+{
+    timespec time;
+    clock_gettime(clock, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+volatile std::uint64_t sink;
+
+__attribute__((noinline, section("burning_code"))) void burn_a_little()
+{
+    std::uint64_t x = sink + 1;
+    for (int i = 0; i < 2'000'000; ++i) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    sink = x;
+}
+
+__attribute__((noinline)) std::uint64_t burn_for(double seconds)
+{
+    const std::uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    std::uint64_t used = 0;
+    while (used < static_cast<std::uint64_t>(seconds * 1e9)) {
+        burn_a_little();
+        used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    }
+    return used;
+}
+
+/// Burns `seconds` of processor time in burn_a_little; returns what it took. Two calls above it, because the kernel's
+/// walk over frame pointers leaves out the direct caller of a leaf that has no frame.
+__attribute__((noinline, section("calling_code"))) std::uint64_t burn(double seconds)
+{
+    const std::uint64_t used = burn_for(seconds);
+    sink = sink + 1;
+    return used;
+}
+
+class Subject
+{
+public:
+    explicit Subject(const char* directory) : directory_(directory)
+    {
+        facts["burning"] = {reinterpret_cast<std::uint64_t>(__start_burning_code),
+                            reinterpret_cast<std::uint64_t>(__stop_burning_code)};
+        facts["calling"] = {reinterpret_cast<std::uint64_t>(__start_calling_code),
+                            reinterpret_cast<std::uint64_t>(__stop_calling_code)};
+    }
+
+    void start(std::uint32_t at_frequency = frequency)
+    {
+        facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
+        sampling::start_process({at_frequency, CLOCK_MONOTONIC_RAW});
+        sampling::start_thread(0);
+    }
+
+    void open()
+    {
+        critpath::spool::SpoolHeader header{};
+        header.magic = critpath::spool::magic;
+        header.version = critpath::spool::version;
+        header.record_size = 64;
+        header.rank = 7;
+        header.size = 8;
+        header.clock_id = CLOCK_MONOTONIC_RAW;
+        std::strcpy(header.host, "somewhere");
+        sampling::open_files(directory_, header);
+    }
+
+    void finish()
+    {
+        sampling::finish();
+        facts["end"] = clock_ns(CLOCK_MONOTONIC_RAW);
+        tell_refusal();
+    }
+
+    void tell_refusal()
+    {
+        char explanation[1024];
+        facts["refused"] = sampling::refused();
+        sampling::explain_refusal(sampling::refused(), explanation, sizeof explanation);
+        facts["explanation"] = explanation;
+    }
+
+    Json facts;
+
+private:
+    const char* directory_;
+};
+
+void play_main_thread(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    subject.facts["cpu"] = burn(0.5);
+    subject.finish();
+}
+
+void play_before_files(Subject& subject)
+{
+    subject.start();
+    subject.facts["cpu"] = burn(0.5);
+    subject.open();
+    subject.finish();
+}
+
+void play_never_opened(Subject& subject)
+{
+    subject.start();
+    burn(0.1);
+    subject.finish();
+}
+
+/// Three threads with different work; the third ends before the files are open.
+void play_threads(Subject& subject)
+{
+    subject.start();
+    const auto work = [&subject](int thread, double seconds) {
+        sampling::start_thread(thread);
+        subject.facts["cpu_of"][static_cast<std::size_t>(thread)] = burn(seconds);
+        sampling::stop_thread();
+    };
+    subject.facts["cpu_of"] = {0, 0, 0, 0};
+    std::thread(work, 3, 0.2).join();
+    subject.open();
+    std::thread(work, 1, 0.1).join();
+    std::thread(work, 2, 0.4).join();
+    subject.facts["cpu_of"][0] = burn(0.05);
+    subject.finish();
+}
+
+void play_many_threads(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    for (int thread = 1; thread <= 200; ++thread) {
+        std::thread([thread] {
+            sampling::start_thread(thread);
+            sampling::stop_thread();
+        }).join();
+    }
+    subject.finish();
+}
+
+/// Threads that are still running when the recording ends, and one that begins afterwards.
+void play_unstopped_threads(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    std::atomic<bool> end{false};
+    std::atomic<int> started{0};
+    std::vector<std::thread> threads;
+    for (int thread = 1; thread <= 3; ++thread) {
+        threads.emplace_back([thread, &end, &started] {
+            sampling::start_thread(thread);
+            ++started;
+            while (!end) {
+                burn(0.01);
+            }
+            sampling::stop_thread();
+        });
+    }
+    while (started < 3) {
+        burn(0.01);
+    }
+    subject.finish();
+    end = true;
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    std::thread([] {
+        sampling::start_thread(4);
+        sampling::stop_thread();
+    }).join();
+}
+
+std::atomic<int> profiling_signals{0};
+
+/// An application that blocks all signals, then uses SIGPROF itself.
+void play_signals(Subject& subject)
+{
+    sigset_t all, before, mask;
+    sigfillset(&all);
+    sigdelset(&all, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    pthread_sigmask(SIG_BLOCK, nullptr, &before);
+    errno = ERANGE;
+    subject.start();
+    subject.open();
+    subject.facts["errno"] = errno;
+    subject.facts["cpu"] = burn(0.2);
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    sigset_t pending;
+    sigpending(&pending);
+    subject.facts["mask_kept"] = true;
+    subject.facts["pending"] = false;
+    for (int signal = 1; signal < SIGRTMAX; ++signal) {
+        if (sigismember(&mask, signal) != sigismember(&before, signal)) {
+            subject.facts["mask_kept"] = false;
+        }
+        if (sigismember(&pending, signal) == 1) {
+            subject.facts["pending"] = true;
+        }
+    }
+    struct sigaction action {
+    };
+    action.sa_handler = [](int) { ++profiling_signals; };
+    sigaction(SIGPROF, &action, nullptr);
+    sigemptyset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    const itimerval each_10_ms = {{0, 10'000}, {0, 10'000}};
+    setitimer(ITIMER_PROF, &each_10_ms, nullptr);
+    subject.facts["cpu"] = subject.facts["cpu"].get<std::uint64_t>() + burn(0.3);
+    subject.finish();
+    subject.facts["profiling_signals"] = profiling_signals.load();
+}
+
+void play_off(Subject& subject)
+{
+    subject.start(0);
+    subject.open();
+    burn(0.1);
+    subject.finish();
+}
+
+void play_twice(Subject& subject)
+{
+    subject.start();
+    sampling::start_thread(1);  // the thread has a number already
+    subject.open();
+    subject.open();
+    subject.facts["cpu"] = burn(0.1);
+    subject.finish();
+    sampling::stop_thread();
+    subject.finish();
+    subject.open();
+}
+
+void refuse_perf_event_open(std::uint32_t error)
+{
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        std::perror("seccomp");
+        std::exit(77);
+    }
+}
+
+void play_refused(Subject& subject)
+{
+    refuse_perf_event_open(EACCES);
+    subject.start();
+    std::thread([] {
+        sampling::start_thread(1);
+        sampling::stop_thread();
+    }).join();
+    subject.open();
+    std::thread([] {
+        sampling::start_thread(2);
+        sampling::stop_thread();
+    }).join();
+    subject.finish();
+}
+
+/// The child of a fork neither samples nor disturbs; it and its own later calls leave nothing behind.
+void play_fork(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    const pid_t child = fork();
+    if (child == 0) {
+        sampling::abandon_in_child();
+        burn(0.1);
+        sampling::start_thread(5);
+        sampling::stop_thread();
+        sampling::finish();
+        _exit(23);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    subject.facts["child"] = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    subject.facts["cpu"] = burn(0.2);
+    subject.finish();
+}
+
+/// No more than 16 KiB fit into a file: as a full disk, but with a signal that must not arrive.
+void play_full_disk(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    const rlimit limit = {16384, 16384};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    subject.facts["cpu"] = burn(0.6);
+    subject.finish();
+}
+
+void play_bad_directory(Subject& subject)
+{
+    subject.start();
+    sampling::open_files("/dev/null/nowhere", critpath::spool::SpoolHeader{});
+    burn(0.1);
+    subject.finish();
+}
+
+/// Daemons close every descriptor that they did not open.
+void play_closed_descriptors(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    close_range(3, ~0U, 0);
+    burn(0.3);
+    subject.finish();
+}
+
+/// The main thread ends before the process; the helper must not keep it alive.
+[[noreturn]] void play_main_thread_ends(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    subject.tell_refusal();
+    std::cout << subject.facts << std::endl;
+    pthread_exit(nullptr);
+}
+
+/// What the helper costs: the processor time of the process beyond that of the only working thread.
+void play_cost(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    subject.facts["cpu"] = burn(2.0);
+    const std::uint64_t thread = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    subject.facts["helper"] = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - thread;
+    subject.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed test may end so
+{
+    const std::map<std::string, std::function<void(Subject&)>> scenarios = {
+        {"main_thread", play_main_thread},
+        {"before_files", play_before_files},
+        {"never_opened", play_never_opened},
+        {"threads", play_threads},
+        {"many_threads", play_many_threads},
+        {"unstopped_threads", play_unstopped_threads},
+        {"signals", play_signals},
+        {"off", play_off},
+        {"twice", play_twice},
+        {"refused", play_refused},
+        {"fork", play_fork},
+        {"full_disk", play_full_disk},
+        {"bad_directory", play_bad_directory},
+        {"closed_descriptors", play_closed_descriptors},
+        {"main_thread_ends", play_main_thread_ends},
+        {"cost", play_cost},
+    };
+    const auto scenario = argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
+    if (scenario == scenarios.end()) {
+        std::cerr << "usage: sampling_subject SCENARIO DIRECTORY\n";
+        return 2;
+    }
+    Subject subject(argv[2]);
+    scenario->second(subject);
+    std::cout << subject.facts << std::endl;
+    return 0;
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+// 3 ranks. The root of MPI_Bcast and MPI_Reduce comes late or early.
+//
+// Arguments: 'bcast' or 'reduce', then 'late' or 'early'. Round k has root k mod 3; let next = root + 1 mod 3. A
+// barrier ends each round.
+//   bcast late     the root works 100 ms, the others 20 ms; after the broadcast, next works 50 ms.
+//                  Path: root 100 ms, next 50 ms.
+//   bcast early    next works 100 ms, the others 20 ms; the root does not wait, works 30 ms more after the broadcast.
+//                  Path: next 100 ms.
+//   reduce late    the root works 100 ms, the others 20 ms; they do not wait, and work 30 ms more after the reduction.
+//                  Path: root 100 ms.
+//   reduce early   next works 100 ms, the others 20 ms; after the reduction the root works 50 ms.
+//                  Path: next 100 ms, root 50 ms.
+// work_early (20 ms) and work_unseen (30 ms) are never on the path.
+#include "work.h"
+
+#include <stdio.h>
+#include <string.h>
+
+WORK(work_late)
+WORK(work_early)
+WORK(work_after)
+WORK(work_unseen)
+
+int main(int argc, char** argv)
+{
+    const int rank = start(&argc, &argv);
+    if (argc != 3) {
+        fprintf(stderr, "usage: rooted bcast|reduce late|early\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const int bcast = strcmp(argv[1], "bcast") == 0;
+    const int root_is_late = strcmp(argv[2], "late") == 0;
+    const int waits = bcast == root_is_late;  // somebody waits in the collective itself
+    for (int round = 0; round < 9; ++round) {
+        const int root = round % 3;
+        const int next = (root + 1) % 3;
+        if (rank == (root_is_late ? root : next))
+            work_late(100);
+        else
+            work_early(20);
+        int value = 1, sum;
+        if (bcast)
+            MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
+        else
+            MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        if (waits && rank == (bcast ? next : root))
+            work_after(50);
+        if (!waits && (rank == root) == bcast)
+            work_unseen(30);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
