@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace critpath::model {
+namespace critpath::model
+{
 
 enum class SegmentKind : std::uint8_t {
     StartDelay,  // before the first event of the location on which the path begins
@@ -25,7 +26,7 @@ inline constexpr int segment_kinds = 7;
 
 constexpr std::string_view name(SegmentKind kind)
 {
-    constexpr std::string_view names[segment_kinds] = {"start delay", "compute", "mpi",  "transfer",
+    constexpr std::string_view names[segment_kinds] = {"start delay", "compute", "mpi", "transfer",
                                                        "collective",  "delay",   "tool"};
     return names[static_cast<int>(kind)];
 }
@@ -33,14 +34,14 @@ constexpr std::string_view name(SegmentKind kind)
 /// One segment as it stands in segments.bin (formats/FORMAT.md): 40 bytes, little endian, in path order (time
 /// ascending). Segments of zero length are left out.
 struct Segment {
-    std::int64_t begin;         // ns since the first moment of the run
-    std::int64_t end;           // ns
-    std::uint64_t bytes;        // of the transfer; otherwise 0
-    std::uint32_t location;     // where the segment ends, as LocationId
-    std::uint32_t from;         // where a Transfer or Collective segment begins, as LocationId; else = location
-    std::uint32_t function;     // RowId of the MPI function that the segment is in or, for Compute, that ended before
-                                // it; none() if there is none
-    std::uint8_t kind;          // SegmentKind
+    std::int64_t begin;           // ns since the first moment of the run
+    std::int64_t end;             // ns
+    std::uint64_t bytes;          // of the transfer; otherwise 0
+    std::uint32_t location;       // where the segment ends, as LocationId
+    std::uint32_t from;           // where a Transfer or Collective segment begins, as LocationId; else = location
+    std::uint32_t function;       // RowId of the MPI function that the segment is in or, for Compute, that ended before
+                                  // it; none() if there is none
+    std::uint8_t kind;            // SegmentKind
     std::uint8_t low_confidence;  // 1: another choice of predecessor would have been within the uncertainty
     std::uint16_t reserved;
 };

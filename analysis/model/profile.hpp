@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-namespace critpath::model {
+namespace critpath::model
+{
 
 enum class RowKind : std::uint8_t {
     Sampled,  // a function found by samples; times are sums of sample periods
@@ -34,7 +35,7 @@ struct Row {
 /// Time and samples of one row on one process (path) or on all processes (total).
 struct RowTime {
     RowId row;
-    ProcessId process;          // none() for totals
+    ProcessId process;  // none() for totals
     std::int64_t ns = 0;
     std::uint64_t samples = 0;  // 0 for exact rows
 };
@@ -49,12 +50,12 @@ struct KindTime {
 };
 
 struct ProcessTotals {
-    std::string name;             // "rank 3"
+    std::string name;  // "rank 3"
     std::string node;
-    std::int64_t lifetime_ns = 0; // first to last event of its locations' main thread
-    std::int64_t mpi_ns = 0;      // in MPI calls
-    std::int64_t path_ns = 0;     // on the critical path, all kinds
-    std::int64_t sampled_ns = 0;  // sum of sample periods, all threads
+    std::int64_t lifetime_ns = 0;  // first to last event of its locations' main thread
+    std::int64_t mpi_ns = 0;       // in MPI calls
+    std::int64_t path_ns = 0;      // on the critical path, all kinds
+    std::int64_t sampled_ns = 0;   // sum of sample periods, all threads
     std::uint64_t calls = 0;
     std::uint64_t samples = 0;
 };

@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace critpath::model {
+namespace critpath::model
+{
 
 using functions::FunctionId;
 using functions::SendMode;
@@ -31,9 +32,9 @@ struct Region {
 };
 
 struct Process {
-    std::string name;  // "rank 3"
-    std::string node;  // host name
-    NodeId clock_domain;  // processes with equal domain share the clock
+    std::string name;                   // "rank 3"
+    std::string node;                   // host name
+    NodeId clock_domain;                // processes with equal domain share the clock
     std::vector<LocationId> locations;  // threads, thread 0 first
 };
 
@@ -47,9 +48,9 @@ struct Location {
 struct Communicator {
     std::string name;
     bool is_inter = false;
-    bool is_self = false;               // MPI_COMM_SELF or a duplicate of it: every member is alone
-    std::vector<ProcessId> members;     // by rank; for an inter-communicator the group of its first side
-    std::vector<ProcessId> remote;      // inter-communicator: the other side
+    bool is_self = false;            // MPI_COMM_SELF or a duplicate of it: every member is alone
+    std::vector<ProcessId> members;  // by rank; for an inter-communicator the group of its first side
+    std::vector<ProcessId> remote;   // inter-communicator: the other side
 };
 
 struct CallingContext {
@@ -96,7 +97,7 @@ struct Send {
     CallRef post;
     CallRef completion;  // == post for blocking sends; invalid if it was never completed
     CommId comm;
-    std::int32_t dest;   // rank in comm (inter-communicator: in the remote group)
+    std::int32_t dest;  // rank in comm (inter-communicator: in the remote group)
     std::int32_t tag;
     SendMode mode;
     std::uint64_t bytes;
@@ -126,8 +127,8 @@ struct Probe {
 struct CollectiveCall {
     CallRef call;
     CommId comm;
-    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3: another
-                        // of its side, in an inter-communicator
+    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3:
+                        // another of its side, in an inter-communicator
     std::uint64_t sent;
     std::uint64_t received;
 };
@@ -140,8 +141,8 @@ struct Interval {
 struct Sample {
     Ns time;
     ContextId context;
-    std::int64_t weight;  // ns of processor time that the sample stands for
-    std::uint64_t offset; // of the sampled instruction in its binary; 0 if unknown
+    std::int64_t weight;   // ns of processor time that the sample stands for
+    std::uint64_t offset;  // of the sampled instruction in its binary; 0 if unknown
 };
 
 /// From `time` on, `region` is the innermost user region of the location (none(): outside of all).
@@ -168,7 +169,7 @@ struct Anomalies {
     std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives are left out
     std::uint64_t open_calls = 0;           // enter without leave; closed at the location's last event
     std::uint64_t ignored_records = 0;
-    std::uint64_t clock_violations = 0;     // events that go back in time within a location
+    std::uint64_t clock_violations = 0;  // events that go back in time within a location
     std::uint64_t lost_records = 0;
     std::uint64_t lost_samples = 0;
 };

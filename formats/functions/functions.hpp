@@ -9,7 +9,8 @@
 
 #include <cstdint>
 
-namespace critpath::functions {
+namespace critpath::functions
+{
 
 /// What a function does to the program's communication; chooses wrapper template and replay rule.
 enum class SemanticClass : std::uint8_t {
@@ -82,7 +83,7 @@ enum class FunctionId : std::uint16_t {
 };
 
 inline constexpr FunctionInfo table[] = {
-#define CRITPATH_FUNCTION(name, semantic_class, mode, shape) \
+#define CRITPATH_FUNCTION(name, semantic_class, mode, shape)                                                           \
     {#name, SemanticClass::semantic_class, SendMode::mode, CollectiveShape::shape},
 #include "functions.inc"
 #undef CRITPATH_FUNCTION

@@ -15,7 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace critpath::spool {
+namespace critpath::spool
+{
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
 inline constexpr std::uint32_t version = 1;
@@ -23,24 +24,24 @@ inline constexpr std::size_t header_size = 4096;
 
 enum class RecordKind : std::uint8_t {
     Empty = 0,
-    Call,         // one MPI call (struct Record)
-    Completions,  // up to two finished requests of the Call before it (struct CompletionsRecord)
-    Communicator, // a communicator became known (struct CommunicatorRecord), followed by its members
-    Members,      // up to 14 world ranks of the Communicator before it (struct MembersRecord)
-    Tool,         // [enter, leave] is the collector's own time (struct Record, no function)
+    Call,          // one MPI call (struct Record)
+    Completions,   // up to two finished requests of the Call before it (struct CompletionsRecord)
+    Communicator,  // a communicator became known (struct CommunicatorRecord), followed by its members
+    Members,       // up to 14 world ranks of the Communicator before it (struct MembersRecord)
+    Tool,          // [enter, leave] is the collector's own time (struct Record, no function)
 };
 
 /// Bits of Record::flags and Completion::flags.
 enum Flag : std::uint8_t {
     flag_none = 0,
-    flag_success = 1,         // Test*, *probe: the flag came back true
-    flag_any_source = 2,      // posted with MPI_ANY_SOURCE
-    flag_any_tag = 4,         // posted with MPI_ANY_TAG
-    flag_cancelled = 8,       // completion of a cancelled request
-    flag_receive = 16,        // the request or message is a receive (else a send)
-    flag_null_peer = 32,      // peer is MPI_PROC_NULL: no message
-    flag_failed = 64,         // the call returned an error
-    flag_has_completion = 128 // the receive half of the call follows as one Completions record (Sendrecv)
+    flag_success = 1,          // Test*, *probe: the flag came back true
+    flag_any_source = 2,       // posted with MPI_ANY_SOURCE
+    flag_any_tag = 4,          // posted with MPI_ANY_TAG
+    flag_cancelled = 8,        // completion of a cancelled request
+    flag_receive = 16,         // the request or message is a receive (else a send)
+    flag_null_peer = 32,       // peer is MPI_PROC_NULL: no message
+    flag_failed = 64,          // the call returned an error
+    flag_has_completion = 128  // the receive half of the call follows as one Completions record (Sendrecv)
 };
 
 /// How to read the perf_event records of a .samples file: sample_type is fixed at
@@ -118,10 +119,10 @@ static_assert(sizeof(Record) == 64);
 
 /// Two slots for finished (or, behind Startall, started) requests.
 struct CompletionsRecord {
-    RecordKind kind;         // Completions
-    std::uint8_t slots;      // used slots: 1 or 2
-    std::uint8_t flags[2];   // Flag
-    std::uint8_t mode[2];    // functions::SendMode of a started send
+    RecordKind kind;        // Completions
+    std::uint8_t slots;     // used slots: 1 or 2
+    std::uint8_t flags[2];  // Flag
+    std::uint8_t mode[2];   // functions::SendMode of a started send
     std::uint8_t padding[2];
     std::uint64_t request[2];  // request id
     std::uint64_t bytes[2];    // received (from the status), or sent
@@ -136,15 +137,15 @@ static_assert(sizeof(CompletionsRecord) == 64);
 /// The Members records that follow list `size` world ranks in rank order, unless `is_range` says that they are
 /// the world ranks first, first + stride, ...
 struct CommunicatorRecord {
-    RecordKind kind;  // Communicator
+    RecordKind kind;        // Communicator
     std::uint8_t is_range;  // 1: no Members records follow; members are first + i * stride
     std::uint8_t is_inter;  // 1: inter-communicator; members are those of the remote group
     std::uint8_t padding;
-    std::int32_t comm;       // id within this process; 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
+    std::int32_t comm;  // id within this process; 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
     std::uint64_t gid[2];
     std::uint64_t parent_gid[2];  // zero for MPI_COMM_WORLD and MPI_COMM_SELF
     std::int32_t size;
-    std::int32_t rank;            // of this process (in its local group)
+    std::int32_t rank;  // of this process (in its local group)
     std::int32_t first, stride;
     char padding2[8];
 };
@@ -163,23 +164,23 @@ static_assert(sizeof(MembersRecord) == 64);
 struct SpoolHeader {
     std::uint64_t magic;
     std::uint32_t version;
-    std::uint32_t record_size;     // 64; 0 for .samples
-    std::uint64_t functions_hash;  // FNV-1a of the names in functions::table, in order
-    std::int32_t rank, size;       // in MPI_COMM_WORLD
-    std::int32_t thread, clock_id; // clock_id: clockid_t of all times
+    std::uint32_t record_size;      // 64; 0 for .samples
+    std::uint64_t functions_hash;   // FNV-1a of the names in functions::table, in order
+    std::int32_t rank, size;        // in MPI_COMM_WORLD
+    std::int32_t thread, clock_id;  // clock_id: clockid_t of all times
     std::int64_t pid, tid;
-    std::uint64_t process_start;   // ns: first moment of the collector in this process, before main()
-    std::uint64_t thread_start;    // ns
-    std::uint64_t realtime;        // ns since the epoch at process_start
+    std::uint64_t process_start;  // ns: first moment of the collector in this process, before main()
+    std::uint64_t thread_start;   // ns
+    std::uint64_t realtime;       // ns since the epoch at process_start
     char host[256];
-    char boot_id[64];              // clock domain: processes with equal boot_id share the clock
-    char command[1024];            // application and arguments, NUL-separated, double NUL at the end (may be cut)
+    char boot_id[64];    // clock domain: processes with equal boot_id share the clock
+    char command[1024];  // application and arguments, NUL-separated, double NUL at the end (may be cut)
     SampleFormat samples;
     // ---- on close
-    std::uint64_t records;         // written records; 0 while open: read until Empty
-    std::uint64_t lost;            // records (or samples) that did not fit
-    std::uint64_t thread_end;      // ns
-    std::uint32_t closed;          // 1 after a regular close
+    std::uint64_t records;     // written records; 0 while open: read until Empty
+    std::uint64_t lost;        // records (or samples) that did not fit
+    std::uint64_t thread_end;  // ns
+    std::uint32_t closed;      // 1 after a regular close
 };
 static_assert(sizeof(SpoolHeader) <= header_size);
 

@@ -12,14 +12,16 @@
 #include <string>
 #include <utility>
 
-namespace critpath {
+namespace critpath
+{
 
 /// Exit codes of all tools.
 enum class ExitCode : int { Done = 0, Failed = 1, Usage = 2, BadTrace = 3 };
 
 /// A failure that a user can act on. The message names the object, the cause and the next action, in that order:
 /// "object: cause; next action".
-class Failure : public std::runtime_error {
+class Failure : public std::runtime_error
+{
 public:
     Failure(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
