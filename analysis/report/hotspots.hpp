@@ -41,7 +41,7 @@ struct Hotspots {
     std::vector<Hotspot> items;      // in the order of the profile's rows
     std::int64_t path_ns = 0;        // the whole path
     std::int64_t total_ns = 0;       // sum over the items
-    std::uint64_t path_samples = 0;  // in the compute and mpi segments of the path
+    std::uint64_t path_samples = 0;  // in the compute segments of the path
 };
 
 Hotspots by_function(const model::Profile& profile);

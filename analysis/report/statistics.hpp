@@ -10,7 +10,7 @@
 namespace critpath::report
 {
 
-/// Half width of the 95 % interval of a share that samples found. Samples fall only into the compute and mpi segments
+/// Half width of the 95 % interval of a share that samples found. Samples count only in the compute segments
 /// (`sampled_domain_ns` of `path_ns`), so that within these the share is binomial with p = ns / sampled_domain_ns
 /// and n = `samples` that fell into them; 1.96·sqrt(p(1−p)/n) of that domain is the error. As a share of the whole
 /// path it shrinks by the domain's part of the path.

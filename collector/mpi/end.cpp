@@ -62,8 +62,7 @@ WriteArchive load_archive_library()
 
 void say_kept()
 {
-    say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; next: cpcollect recover "
-               << process.settings.trace);
+    say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; mend the cause and record again");
 }
 
 Text& operator<<(Text& text, double size)  // in bytes

@@ -26,7 +26,10 @@ constinit Process process;
 namespace
 {
 
-constexpr char prefix[] = "CRITPATH_";
+// What the launcher sets; other variables with this prefix are the user's own.
+constexpr const char* own_variables[] = {
+    "CRITPATH_TRACE=", "CRITPATH_TRACE_OWNER=",     "CRITPATH_FREQUENCY=",          "CRITPATH_BUFFER_MB=",
+    "CRITPATH_QUIET=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -34,6 +37,16 @@ constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
 bool begins_with(const char* text, const char* beginning)
 {
     return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
+
+bool is_own(const char* variable)
+{
+    for (const char* own : own_variables) {
+        if (begins_with(variable, own)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Where the environment has `name`, or nullptr. Not getenv: shells bring one of their own, which does not work yet.
@@ -174,7 +187,7 @@ void restore_environment()
     }
     char** kept = environ;
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        if (begins_with(*variable, prefix)) {
+        if (is_own(*variable)) {
             continue;
         }
         if (begins_with(*variable, preload)) {

@@ -19,11 +19,14 @@ void add_permission(Text& text)
     if (length > 0 && value[length - 1] == '\n') {
         value[length - 1] = '\0';
     }
+    const bool strict = length == 0 || value[0] > '2';  // 2 and below let a user sample its own code
     text.add("the kernel does not let this user sample (kernel.perf_event_paranoid = ")
         .add(length > 0 ? value : "unknown")
-        .add(
-            "); allow it with: sysctl kernel.perf_event_paranoid=2 (as root), or in a container with --cap-add=PERFMON "
-            "or a seccomp profile that has perf_event_open");
+        .add("); allow it with: ");
+    if (strict) {
+        text.add("sysctl kernel.perf_event_paranoid=2 (as root), or ");
+    }
+    text.add("in a container --cap-add=PERFMON or a seccomp profile that has perf_event_open");
 }
 
 }  // namespace

@@ -80,12 +80,12 @@ public:
         result_.low_confidence_ns += segment.low_confidence != 0 ? ns : 0;
         switch (kind) {
         case SegmentKind::Compute:
-        case SegmentKind::Mpi:
-            divide(segment, process, kind);
+            divide(segment, process);
             break;
         case SegmentKind::Transfer:
             add_path(row_key(Pseudo::Transfer), process, ns);
             break;
+        case SegmentKind::Mpi:
         case SegmentKind::Collective:
         case SegmentKind::Delay:
             add_path(row_key(RowKind::Mpi, function), process, ns);
@@ -143,27 +143,25 @@ private:
         return row_key(RowKind::Sampled, definitions_.contexts[sample.context.value].region);
     }
 
-    void divide(const Segment& segment, std::uint32_t process, SegmentKind kind)
+    void divide(const Segment& segment, std::uint32_t process)
     {
         const LocationTrace& location = replay_.trace_of(model::LocationId{segment.location});
         const Ns begin = origin_ + Ns{segment.begin};
         const Ns end = origin_ + Ns{segment.end};
-        if (definitions_.has_samples) {
-            Coverage& coverage = result_.coverage[process];
-            coverage.time += segment.end - segment.begin;
-            for_each_sample(location, begin, end, [&](const model::Sample& sample) {
-                ++result_.path_samples;
-                if (!sample.context.valid())
-                    return;
-                coverage.sampled += sample.weight;
-                add_path(sampled_row(sample), process, sample.weight, 1);
-            });
-        } else if (kind == SegmentKind::Compute) {
+        if (!definitions_.has_samples) {
             for_each_user_region(location, begin, end,
                                  [&](RegionId region, std::int64_t ns) { add_path(compute_row(region), process, ns); });
-        } else {
-            add_path(row_key(RowKind::Mpi, {segment.function}), process, segment.end - segment.begin);
+            return;
         }
+        Coverage& coverage = result_.coverage[process];
+        coverage.time += segment.end - segment.begin;
+        for_each_sample(location, begin, end, [&](const model::Sample& sample) {
+            ++result_.path_samples;
+            if (!sample.context.valid())
+                return;
+            coverage.sampled += sample.weight;
+            add_path(sampled_row(sample), process, sample.weight, 1);
+        });
     }
 
     const Replay& replay_;
