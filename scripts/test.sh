@@ -17,7 +17,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/critpath-test.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 # More than the cores: much of a test is waiting (for mpirun to end, for a time limit). Tests in which cores matter ask for
 # all of them.
-jobs=$((2 * $(nproc)))
+jobs=$((2 * $(getconf _NPROCESSORS_ONLN)))
 
 step() { echo "== $*" >&2; }
 

@@ -189,6 +189,13 @@ Ns TransferTime::of(std::uint64_t bytes) const
 
 // --------------------------------------------------------------------------------------- time of collectives
 
+Ns usual_completion(std::uint64_t bytes, std::size_t members)
+{
+    const Ns step = std::chrono::microseconds{15} + most_cost(bytes);
+    const int depth = members > 1 ? size_bucket(members - 1) : 1;
+    return depth * step;
+}
+
 Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
     const auto found = collectives.find({function, size_bucket(bytes), size_bucket(members)});
@@ -197,10 +204,7 @@ Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t
 
 Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
-    // Four times the fastest example, or a tree whose steps take 20 us and copy at 1 GB/s.
-    const Ns step = std::chrono::microseconds{15} + most_cost(bytes);
-    const int depth = members > 1 ? size_bucket(members - 1) : 1;
-    return std::max(4 * collective(function, bytes, members), depth * step);
+    return std::max(4 * collective(function, bytes, members), usual_completion(bytes, members));
 }
 
 }  // namespace critpath::replayer::rules

@@ -113,6 +113,10 @@ struct CollectiveKey {
     auto operator<=>(const CollectiveKey&) const = default;
 };
 
+/// What a collective may take after its last needed arrival without any example: a tree whose steps take 20 us and
+/// copy at 1 GB/s.
+Ns usual_completion(std::uint64_t bytes, std::size_t members);
+
 // ------------------------------------------------------------------------------------------------ all of it
 
 /// Standard sends up to this size are buffered by every implementation that is in use. Larger limits are learned; but
@@ -129,7 +133,8 @@ struct Calibration {
 
     /// Least time of a collective after its last needed arrival; 0 where the trace has no example.
     [[nodiscard]] Ns collective(FunctionId function, std::uint64_t bytes, std::size_t members) const;
-    /// The longest time after an arrival at which a collective may still be said to have waited for it.
+    /// The longest time after an arrival at which a collective may still be said to have waited for it: four times the
+    /// fastest example, at least the usual.
     [[nodiscard]] Ns collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const;
 };
 

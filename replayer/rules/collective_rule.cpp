@@ -185,6 +185,48 @@ bool in_prefix(const MemberQuery& query, const MemberInfo& member)
     return query.exclusive_prefix ? member.rank < query.rank : member.rank <= query.rank;
 }
 
+/// Strictly before the end of the call, so that the path goes back in time.
+bool came_after(Ns since, const MemberQuery& query, const MemberInfo& member)
+{
+    return member.enter.call != query.call && member.enter.time > since && member.enter.time < query.leave;
+}
+
+/// Whoever came while the call was inside and shortly enough before its end.
+Enter blocker_within_limit(const MemberQuery& query, std::span<const MemberInfo> members)
+{
+    Enter blocker;
+    for (const MemberInfo& member : members) {
+        if (!came_after(query.enter, query, member) || query.leave - member.enter.time > query.limit)
+            continue;
+        if (member.is_root && query.shape == CollectiveShape::OneToAll)
+            return member.enter;
+        take_later(blocker, member.enter);
+    }
+    return blocker;
+}
+
+/// The completion took longer than it should (no core free, slow progress), but the last one to come came so shortly
+/// before the end, compared with the time that is to be explained, that it is hardly there by chance: if the n members
+/// that came in this time had come at random, one of them would be so close to its end in 1 of 8 cases at most. Thus
+/// in a dense stream of arrivals nobody is the blocker only for being the latest.
+Enter outstanding_blocker(const MemberQuery& query, std::span<const MemberInfo> members)
+{
+    constexpr std::int64_t chance = 8;
+    Ns since = query.enter;  // a root explains the time until it came
+    for (const MemberInfo& member : members)
+        if (member.is_root && query.shape == CollectiveShape::OneToAll && came_after(since, query, member))
+            since = member.enter.time;
+    Enter last;
+    std::int64_t came = 0;
+    for (const MemberInfo& member : members)
+        if (came_after(since, query, member)) {
+            take_later(last, member.enter);
+            ++came;
+        }
+    const bool stands_out = came > 0 && query.leave - last.time <= (query.leave - since) / (chance * came);
+    return stands_out ? last : Enter{};
+}
+
 }  // namespace
 
 void Instance::add(const Member& member)
@@ -248,22 +290,11 @@ Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members
         if (last.call != query.call)
             return {Route::Collective, last, 0, false};
     }
-    Enter blocker;
-    bool blocker_is_root = false;
-    for (const MemberInfo& member : members) {
-        const Ns time = member.enter.time;
-        const bool came_meanwhile = time > query.enter && time < query.leave && query.leave - time <= query.limit;
-        if (!query.may_release || member.enter.call == query.call || !came_meanwhile)
-            continue;
-        const bool preferred = member.is_root && query.shape == CollectiveShape::OneToAll;
-        if (preferred || !blocker_is_root)
-            if (preferred || !blocker.valid() || member.enter.order() > blocker.order())
-                blocker = member.enter;
-        blocker_is_root = blocker_is_root || preferred;
-    }
-    if (!blocker.valid())
-        return {Route::Ask, {}, 0, true};
-    return {Route::Collective, blocker, 0, true};
+    if (query.may_release)
+        for (const Enter& blocker : {blocker_within_limit(query, members), outstanding_blocker(query, members)})
+            if (blocker.valid())
+                return {Route::Collective, blocker, 0, true};
+    return {Route::Ask, {}, 0, true};
 }
 
 Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& c)
@@ -278,7 +309,10 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
         needed = &instance.last_other;
     if (needed == nullptr || !needed->valid() || needed->time <= call.enter || needed->time > call.leave)
         return Ns{-1};
-    return call.leave - needed->time;
+    // What took long may have waited for somebody who came later, against the semantics: no example of anything.
+    const Ns time = call.leave - needed->time;
+    const bool nobody_later = needed->call == instance.last.call;
+    return nobody_later || time <= usual_completion(instance.bytes, c.size) ? time : Ns{-1};
 }
 
 }  // namespace critpath::replayer::rules

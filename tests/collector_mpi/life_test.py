@@ -41,7 +41,7 @@ class Life(Case):
         run = self.run_recorded(2, [LIFE, "hello"])
         self.assertEqual(run.code, 7)
         self.assertIn("check the installation of critpath", run.stderr)
-        self.assertIn(f"next: cpcollect recover {self.trace}", run.stderr)
+        self.assertIn(f"the raw records are kept in {self.trace}/spool", run.stderr)
         header = run.spools[1][0].header
         self.assertEqual((header.rank, header.size, header.thread, header.closed), (1, 2, 0, 1))
         self.assertEqual(header.command, [str(LIFE).encode(), b"hello"])
@@ -52,7 +52,7 @@ class Life(Case):
         run = self.run_recorded(2, [LIFE, "hello"], **ARCHIVE)
         self.assertEqual(run.code, 7)
         self.assertIn("cpcollect: archive: told to fail; do not tell it", run.stderr)
-        self.assertIn("cpcollect recover", run.stderr)
+        self.assertIn("the raw records are kept", run.stderr)
         self.assertEqual(len(run.spools[0]), 1)
 
     def test_init_and_finalize(self):
@@ -79,7 +79,7 @@ class Life(Case):
         run = self.run_recorded(1, [LIFE, "fork"], CRITPATH_FREQUENCY="1000")
         self.assertEqual(run.stdout, "child 6\n")
         self.assertEqual([c.name for c in run.spools[0][0].calls][1:-1], ["MPI_Send", "MPI_Send"])
-        self.assertEqual(run.stderr.count("cpcollect recover"), 1)
+        self.assertEqual(run.stderr.count("the raw records are kept"), 1)
 
     def test_without_finalize_the_spool_is_complete(self):
         run = self.run_recorded(2, [LIFE, "no_finalize"])

@@ -121,6 +121,43 @@ TEST(Collectives, BlockedRootOfALargeBcastIsReleasedByTheLateMember)
     EXPECT_EQ(path(p), "compute 2: 0-150 | collective? 2>0: 150-160 | compute 0: 160-200");
 }
 
+// Rank 2 is behind rank 1 in the chain of a small broadcast and gets the data late, as it happens with few cores.
+TEST(Collectives, MemberBehindALateInteriorMemberIsReleasedByIt)
+{
+    Program p(3);  // the root comes first
+    p[0].rooted(FunctionId::MPI_Bcast, {10, 12}, 0);
+    p[1].rooted(FunctionId::MPI_Bcast, {9000, 9400}, 0);
+    p[2].rooted(FunctionId::MPI_Bcast, {100, 10000}, 0);
+    p.finish(10100);
+    EXPECT_EQ(path(p), "compute 1: 0-9000 | collective? 1>2: 9000-10000 | compute 2: 10000-10100");
+    Program q(3);  // the root comes after rank 2, but explains only the beginning; that is no example of a completion
+    q[0].rooted(FunctionId::MPI_Bcast, {200, 202}, 0);
+    q[1].rooted(FunctionId::MPI_Bcast, {9000, 9400}, 0);
+    q[2].rooted(FunctionId::MPI_Bcast, {100, 10000}, 0);
+    q.finish(10100);
+    EXPECT_EQ(path(q), "compute 1: 0-9000 | collective? 1>2: 9000-10000 | compute 2: 10000-10100");
+}
+
+// Somebody is always the latest: that alone does not take the blame from a late root.
+TEST(Collectives, DenseArrivalsDoNotTakeTheBlameFromALateRoot)
+{
+    Program p(6);
+    p[0].rooted(FunctionId::MPI_Bcast, {9000, 9002}, 0);
+    p[1].rooted(FunctionId::MPI_Bcast, {100, 10000}, 0);
+    for (int r = 2; r < 6; ++r)  // 9150 .. 9900
+        p[r].rooted(FunctionId::MPI_Bcast, {8650 + 250 * r, 8652 + 250 * r}, 0);
+    p[1].finish(10100);
+    p.finish(10050);
+    EXPECT_EQ(path(p), "compute 0: 0-9000 | collective? 0>1: 9000-10000 | compute 1: 10000-10100");
+    Program q(3);  // nor does one that leaves most of the time unexplained
+    q[0].rooted(FunctionId::MPI_Bcast, {9000, 9002}, 0);
+    q[1].rooted(FunctionId::MPI_Bcast, {100, 10000}, 0);
+    q[2].rooted(FunctionId::MPI_Bcast, {9500, 9502}, 0);
+    q[1].finish(10100);
+    q.finish(10050);
+    EXPECT_EQ(path(q), "compute 0: 0-9000 | collective? 0>1: 9000-10000 | compute 1: 10000-10100");
+}
+
 TEST(Collectives, ReduceWithALateLeaf)
 {
     Program p(3);
