@@ -4,9 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <map>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -23,6 +24,20 @@ Examples:
   mpirun -n 4 cpreplay cp-app-2026-01-31T12:00:00
   cpreplay --rules=enter traces.otf2)";
 
+/// The value that `word` stands for; CLI::ValidationError with all words if it is none of them.
+template <class T>
+T choice(const char* option, const std::string& word, const std::vector<std::pair<std::string, T>>& choices)
+{
+    std::vector<std::string> words;
+    for (const auto& [name, value] : choices) {
+        if (name == word) {
+            return value;
+        }
+        words.push_back(name);
+    }
+    throw CLI::ValidationError(option, fmt::format("'{}' is not one of {}", word, fmt::join(words, ", ")));
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv)
@@ -38,24 +53,24 @@ CommandLine parse_command_line(int argc, char** argv)
     std::string trace;
     app.add_option("TRACE", trace, "Directory of the trace, or its .otf2 file [the newest here]");
 
-    const std::map<std::string, Rules> rules = {
-        {"arrival", Rules::Arrival}, {"enter", Rules::Enter}, {"paper", Rules::Paper}};
+    std::string rules = "arrival";
     app.add_option(
-           "--rules", options.rules,
+           "--rules", rules,
            "Who released a waiting call: arrival (of the message), enter (as other analyzers do), paper (shortest "
            "call) [arrival]")
-        ->option_text("RULES")
-        ->transform(CLI::CheckedTransformer(rules, CLI::ignore_case).description(""));
-    const std::map<std::string, Progress> progress = {
-        {"auto", Progress::Auto}, {"always", Progress::Always}, {"never", Progress::Never}};
-    app.add_option("--progress", options.progress,
-                   "One line a phase on stderr: auto (on a terminal), always, never [auto]")
-        ->option_text("WHEN")
-        ->transform(CLI::CheckedTransformer(progress, CLI::ignore_case).description(""));
+        ->option_text("RULES");
+    std::string progress = "auto";
+    app.add_option("--progress", progress, "One line a phase on stderr: auto (on a terminal), always, never [auto]")
+        ->option_text("WHEN");
     app.add_flag("-q,--quiet", options.quiet, "Print no summary");
 
     try {
         app.parse(argc, argv);
+        options.rules = choice<Rules>("--rules", rules,
+                                      {{"arrival", Rules::Arrival}, {"enter", Rules::Enter}, {"paper", Rules::Paper}});
+        options.progress =
+            choice<Progress>("--progress", progress,
+                             {{"auto", Progress::Auto}, {"always", Progress::Always}, {"never", Progress::Never}});
     } catch (const CLI::CallForHelp&) {
         return {{}, true, ExitCode::Done, app.help()};
     } catch (const CLI::CallForVersion& version) {

@@ -43,6 +43,9 @@ fs::path find_trace(const std::string& argument)
         return path.has_parent_path() ? path.parent_path() : fs::path(".");
     if (fs::is_directory(status) && trace_time(path))
         return path;
+    if (fs::is_directory(path / "spool", error))
+        fail(ExitCode::BadTrace, "{}: the application is running or did not reach MPI_Finalize; record it again",
+             argument);
     fail(ExitCode::BadTrace, "{}: not a trace; give a directory with traces.otf2 in it, or an .otf2 file", argument);
 }
 

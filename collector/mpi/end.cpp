@@ -196,7 +196,8 @@ void end_of_process()
         // Only an empty directory can be removed: if something that this program started was recorded, all is well.
         if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0 && !settings.quiet) {
             say(Text() << "cpcollect: " << program_invocation_name
-                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself");
+                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself "
+                          "(calls from Fortran are not recorded yet)");
         }
     }
 }

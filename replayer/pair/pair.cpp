@@ -94,10 +94,11 @@ private:
     {
         if (!send.completion.valid() || (send.mode != SendMode::Standard && send.mode != SendMode::Synchronous))
             return false;
-        const auto dependence = rules::operation(function_of(replay_.definitions, trace_, send.completion)).dependence;
+        const auto operation = rules::operation(function_of(replay_.definitions, trace_, send.completion));
+        const auto dependence = operation.dependence;
         if (dependence != rules::Dependence::AllMessages && dependence != rules::Dependence::AnyMessage)
             return false;
-        if (replay_.rules == Rules::Enter)
+        if (replay_.rules == Rules::Enter || operation.polls)
             return true;
         const std::uint64_t bytes = bytes_[local_index(trace_, send.completion.location)][send.completion.call.value];
         return waiting(replay_, trace_, costs_, send.completion, bytes).waited();

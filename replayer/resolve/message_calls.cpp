@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/lookup.hpp"
 #include "replayer/resolve/calls.hpp"
+#include "replayer/resolve/poll_runs.hpp"
 
 #include <algorithm>
 #include <span>
@@ -106,6 +107,7 @@ void resolve_messages(const Replay& replay, std::size_t process, const ProcessPa
 {
     const model::ProcessTrace& trace = replay.processes[process];
     const Collector collector(replay, process, pairs, calibration);
+    const PollRuns poll_runs(replay, trace, calibration.calls);
     const auto dependencies = collector.all();
     std::vector<Message> messages;
     for (auto first = dependencies.begin(); first != dependencies.end();) {
@@ -113,10 +115,17 @@ void resolve_messages(const Replay& replay, std::size_t process, const ProcessPa
         messages.clear();
         for (; first != dependencies.end() && first->call == call; ++first)
             messages.push_back(first->message);
-        const rules::Waiting waits =
-            waiting(replay, trace, calibration.calls, call, bytes[local_index(trace, call.location)][call.call.value]);
-        answers.set(call, rules::message_predecessor(rule_set(replay.rules), waits, collector.dependence(call),
-                                                     messages, calibration));
+        const rules::Operation operation = rules::operation(function_of(replay.definitions, trace, call));
+        if (operation.polls && replay.rules != Rules::Arrival)
+            continue;  // the other rule sets take a poll for work
+        const rules::Waiting waits = operation.polls
+                                         ? poll_runs.waiting(call)
+                                         : waiting(replay, trace, calibration.calls, call,
+                                                   bytes[local_index(trace, call.location)][call.call.value]);
+        const rules::Predecessor predecessor =
+            rules::message_predecessor(rule_set(replay.rules), waits, operation.dependence, messages, calibration);
+        if (!operation.polls || predecessor.is_jump())
+            answers.set(call, predecessor);
     }
 }
 

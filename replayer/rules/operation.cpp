@@ -17,14 +17,19 @@ struct ClassRule {
 
 constexpr bool blocking = true;
 constexpr bool sync_tested = true;
+constexpr bool polls = true;
 
 constexpr Operation messages(Dependence dependence)
 {
-    return {dependence, CollectiveShape::None, false, blocking};
+    return {dependence, CollectiveShape::None, !sync_tested, !polls, blocking};
 }
 
-/// Classes that are not listed here wait for nothing: posting, starting, cancelling, and every form of Test or Iprobe
-/// (a successful test was at most the last of a series of polls, each of which returned at once).
+constexpr Operation poll(Dependence dependence)
+{
+    return {dependence, CollectiveShape::None, !sync_tested, polls, !blocking};
+}
+
+/// Classes that are not listed here wait for nothing: posting, starting, cancelling.
 constexpr ClassRule class_rules[] = {
     {SemanticClass::Send, messages(Dependence::AllMessages)},
     {SemanticClass::Recv, messages(Dependence::AllMessages)},
@@ -36,15 +41,21 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Waitsome, messages(Dependence::AnyMessage)},
     {SemanticClass::Probe, messages(Dependence::ProbedMessage)},
     {SemanticClass::Mprobe, messages(Dependence::ProbedMessage)},
+    {SemanticClass::Test, poll(Dependence::AllMessages)},
+    {SemanticClass::Testall, poll(Dependence::AllMessages)},
+    {SemanticClass::Testany, poll(Dependence::AnyMessage)},
+    {SemanticClass::Testsome, poll(Dependence::AnyMessage)},
+    {SemanticClass::Iprobe, poll(Dependence::ProbedMessage)},
+    {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
     // Waits for the receivers of buffered sends; which of them are outstanding is not followed yet.
     {SemanticClass::BufferDetach, messages(Dependence::Nothing)},
     // Start-up is mostly local work, so a long MPI_Init is not a delay.
-    {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking}},
-    {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !blocking}},
-    {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, blocking}},
-    {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
-    {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
-    {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, blocking}},
+    {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
+    {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
+    {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, blocking}},
+    {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
 };
 
 }  // namespace
@@ -67,7 +78,7 @@ Operation operation(FunctionId function)
 
 Operation unlisted_collective()
 {
-    return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !blocking};
+    return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking};
 }
 
 }  // namespace critpath::replayer::rules

@@ -124,16 +124,24 @@ TEST(Protocol, IsLearnedAndNotGuessed)
     EXPECT_EQ(of(SendMode::Ready, 1 << 20, 50, 20), Protocol::Eager);
 }
 
-TEST(Operation, NothingThatOnlyPostsOrTestsEverWaits)
+TEST(Operation, NothingThatOnlyPostsEverWaits)
 {
-    for (const FunctionId f :
-         {FunctionId::MPI_Isend, FunctionId::MPI_Irecv, FunctionId::MPI_Start, FunctionId::MPI_Test,
-          FunctionId::MPI_Testall, FunctionId::MPI_Testsome, FunctionId::MPI_Iprobe, FunctionId::MPI_Improbe,
-          FunctionId::MPI_Cancel, FunctionId::MPI_Request_free}) {
+    for (const FunctionId f : {FunctionId::MPI_Isend, FunctionId::MPI_Irecv, FunctionId::MPI_Start,
+                               FunctionId::MPI_Cancel, FunctionId::MPI_Request_free}) {
         EXPECT_EQ(operation(f).dependence, Dependence::Nothing) << functions::info(f).name;
         EXPECT_FALSE(operation(f).blocking) << functions::info(f).name;
     }
     EXPECT_EQ(operation(FunctionId::none).dependence, Dependence::Nothing);
+}
+
+TEST(Operation, PollsWaitOnlyInRuns)
+{
+    for (const FunctionId f : {FunctionId::MPI_Test, FunctionId::MPI_Testall, FunctionId::MPI_Testany,
+                               FunctionId::MPI_Testsome, FunctionId::MPI_Iprobe, FunctionId::MPI_Improbe}) {
+        EXPECT_TRUE(operation(f).polls) << functions::info(f).name;
+        EXPECT_FALSE(operation(f).blocking) << functions::info(f).name;
+    }
+    EXPECT_FALSE(operation(FunctionId::MPI_Wait).polls);
 }
 
 TEST(Operation, EveryBlockingCollectiveHasAShape)

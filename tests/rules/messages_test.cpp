@@ -5,6 +5,7 @@
 // that it has. Times are in us. Calls up to 5 us never count as having waited.
 #include "tests/builder/replayed.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace critpath::tests
@@ -276,8 +277,47 @@ TEST(Messages, CancelledReceiveTakesNoMessage)
     EXPECT_EQ(r.fact("unmatched_receives"), 0);
 }
 
+// while (!flag) MPI_Test(...) waits as MPI_Wait does, although each call returns at once.
+TEST(Messages, PollsInCloseSuccessionAreAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Test, {10, 40});  // one record stands for many polls
+    p[1].call(FunctionId::MPI_Test, {41, 51});
+    p[1].test({52, 53}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
+}
+
+TEST(Messages, WorkBetweenPollsIsWork)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 60; t += 10)
+        p[1].call(FunctionId::MPI_Test, {t, t + 1});
+    p[1].test({60, 61}, r);
+    p.finish(100);
+    const std::string found = path(p);
+    EXPECT_THAT(found, ::testing::HasSubstr("compute 1: 0-1 "));
+    EXPECT_THAT(found, ::testing::Not(::testing::HasSubstr("transfer")));
+}
+
+// A gap in the loop is time without a processor, if there was much polling before it.
+TEST(Messages, PreemptedPollsAreStillAWait)
+{
+    Program p(2);
+    p[0].send({150, 151}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Test, {10, 110});
+    p[1].test({155, 156}, r);
+    p.finish(200);
+    EXPECT_EQ(path(p), "compute 0: 0-150 | transfer 0>1: 150-156 | compute 1: 156-200");
+}
+
 // Polls return at once: a successful test does not wait, however long it took.
-TEST(Messages, TestIsNeverAWait)
+TEST(Messages, OneTestIsNoWait)
 {
     Program p(2);
     p[0].send({50, 51}, 1);

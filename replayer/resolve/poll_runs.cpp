@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/resolve/poll_runs.hpp"
+
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+/// Polls that follow each other faster than this leave no time for work.
+constexpr Ns close = std::chrono::microseconds{5};
+constexpr std::int64_t least_polls = 3;
+/// A longer gap inside a loop of polls is taken for time without a processor, up to this many times the polling before
+/// it: a program that polls in a loop does nothing else there.
+constexpr std::int64_t longest_gap = 4;
+
+}  // namespace
+
+PollRuns::PollRuns(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
+    : replay_(replay), trace_(trace), costs_(costs)
+{
+    for (const model::LocationTrace& location : trace.locations)
+        found_.emplace_back(location.calls.size(), false);
+    const auto mark = [&](model::CallRef call) {
+        if (call.valid())
+            found_[local_index(trace, call.location)][call.call.value] = true;
+    };
+    for (const model::Send& send : trace.sends)
+        mark(send.completion);
+    for (const model::Receive& receive : trace.receives) {
+        mark(receive.completion);
+        mark(receive.matched);
+    }
+    for (const model::Probe& probe : trace.probes)
+        mark(probe.call);
+}
+
+rules::Waiting PollRuns::waiting(model::CallRef call) const
+{
+    const std::size_t l = local_index(trace_, call.location);
+    const model::Calls& calls = trace_.locations[l].calls;
+    const std::size_t last = call.call.value;
+    const rules::CallCost cost = costs_.of(function_of(replay_.definitions, trace_, call), 0);
+    const Ns poll = std::clamp(cost.least, Ns{1}, close);
+    std::size_t first = last;
+    std::int64_t polls = 1;
+    const Ns run_end = calls.leave[last];
+    while (first > 0 && calls.region[first - 1] == calls.region[last] && !found_[l][first - 1]) {
+        const std::size_t before = first - 1;
+        const Ns gap = calls.enter[first] - calls.leave[before];
+        const Ns polling = calls.leave[before] - calls.enter[before];  // one record may stand for many polls
+        const bool is_run = polling >= least_polls * close;
+        if (gap >= std::max(close, 2 * poll) && !(is_run && gap <= longest_gap * polling))
+            break;
+        polls += std::max<std::int64_t>(1, polling / poll);
+        first = before;
+    }
+    if (polls < least_polls)
+        first = last;
+    const Ns enter = calls.enter[first];
+    const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
+    return {call, enter, run_end, excess, cost.threshold};
+}
+
+}  // namespace critpath::replayer

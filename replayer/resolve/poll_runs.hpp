@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns hidden waits: a loop around MPI_Test or MPI_Iprobe is a wait that is spelled as polling. (ALGORITHM, "Polling")
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "replayer/analysis.hpp"
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/predecessor.hpp"
+
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// The poll runs of one process.
+class PollRuns
+{
+public:
+    PollRuns(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
+
+    /// The poll `call`, which found something, as the end of the wait that it ended: from the first poll of its run.
+    /// Where it was polled fewer than three times in close succession, the call itself, which never waited.
+    [[nodiscard]] rules::Waiting waiting(model::CallRef call) const;
+
+private:
+    const Replay& replay_;
+    const model::ProcessTrace& trace_;
+    const rules::CallCosts& costs_;
+    std::vector<std::vector<bool>> found_;  // by location and call: the call completed or found something
+};
+
+}  // namespace critpath::replayer
