@@ -30,11 +30,11 @@ show() {
 
 echo "demo: the trace will be in $work/trace" >&2
 input=$root/scripts/demo/in.imbalance
-show mpirun -n $ranks cpcollect -o trace lmp -in in.imbalance
+show mpirun --oversubscribe -n $ranks cpcollect -o trace lmp -in in.imbalance
 mpirun --oversubscribe -n $ranks cpcollect -o trace lmp -in "$input" -log none >lammps.out
 grep '^Loop time' lammps.out
 
-show mpirun -n $ranks cpreplay trace
+show mpirun --oversubscribe -n $ranks cpreplay trace
 mpirun --oversubscribe -n $ranks cpreplay trace
 
 show cpreport hotspots --sort all trace

@@ -53,6 +53,11 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_poll_loop(self):
+        self.check(2, "poll_loop", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},
+                   absent=["work_early"])
+
+    @harness.retry_once
     def test_late_receiver_of_synchronous_send(self):
         self.check(2, "late_receiver", "ssend", path=[1, 0] * 8,
                    pieces={"work_late": (8, 100), "work_after": (8, 50)}, absent=["work_early"])
