@@ -6,30 +6,20 @@
 #pragma once
 
 #include "analysis/model/trace.hpp"
+#include "replayer/rules/rule_set.hpp"
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace critpath::replayer
 {
 
 /// How the critical predecessor of a waiting call is chosen (docs/ALGORITHM, "Point-to-point").
-enum class Rules : std::uint8_t {
-    Arrival,  // by the estimated arrival of the message
-    Enter,    // late sender if the send was entered after the receive, as Scalasca does
-    Paper,    // minimal duration for every collective, as in the seed
-};
-
-constexpr std::string_view name(Rules rules)
-{
-    constexpr std::string_view names[] = {"arrival", "enter", "paper"};
-    return names[static_cast<int>(rules)];
-}
+using Rules = rules::RuleSet;
 
 /// One process's share of a replay. Every process of `comm` holds the definitions and `owner`; the traced processes
 /// are divided into contiguous blocks in ascending order, and each process holds the traces of its own block, which

@@ -36,7 +36,7 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             const rules::Waiting waits = waiting(replay, trace, calibration.calls, call,
                                                  bytes[p][local_index(trace, call.location)][call.call.value]);
             const rules::CollectiveDecision decision = rules::collective_predecessor(
-                rule_set(replay.rules), waits, collectives.members.describe(p, i), instance, calibration);
+                replay.rules, waits, collectives.members.describe(p, i), instance, calibration);
             if (decision.predecessor.route != rules::Route::Ask) {
                 answers[p].set(call, decision.predecessor);
                 continue;

@@ -123,7 +123,7 @@ void resolve_messages(const Replay& replay, std::size_t process, const ProcessPa
                                          : waiting(replay, trace, calibration.calls, call,
                                                    bytes[local_index(trace, call.location)][call.call.value]);
         const rules::Predecessor predecessor =
-            rules::message_predecessor(rule_set(replay.rules), waits, operation.dependence, messages, calibration);
+            rules::message_predecessor(replay.rules, waits, operation.dependence, messages, calibration);
         if (!operation.polls || predecessor.is_jump())
             answers.set(call, predecessor);
     }

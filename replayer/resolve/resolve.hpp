@@ -51,11 +51,4 @@ struct Predecessors {
 Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives& collectives,
                      const rules::Calibration& calibration);
 
-constexpr rules::RuleSet rule_set(Rules rules)
-{
-    return rules == Rules::Enter   ? rules::RuleSet::Enter
-           : rules == Rules::Paper ? rules::RuleSet::Paper
-                                   : rules::RuleSet::Arrival;
-}
-
 }  // namespace critpath::replayer

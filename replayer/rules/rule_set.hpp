@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace critpath::replayer::rules
@@ -21,14 +20,6 @@ constexpr std::string_view name(RuleSet rules)
 {
     constexpr std::string_view names[] = {"arrival", "enter", "paper"};
     return names[static_cast<int>(rules)];
-}
-
-constexpr std::optional<RuleSet> parse_rule_set(std::string_view text)
-{
-    for (const RuleSet rules : {RuleSet::Arrival, RuleSet::Enter, RuleSet::Paper})
-        if (name(rules) == text)
-            return rules;
-    return std::nullopt;
 }
 
 }  // namespace critpath::replayer::rules
