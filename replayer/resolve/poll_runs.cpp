@@ -50,7 +50,10 @@ rules::Waiting PollRuns::waiting(model::CallRef call) const
     std::size_t first = last;
     std::int64_t polls = 1;
     const Ns run_end = calls.leave[last];
-    while (first > 0 && calls.region[first - 1] == calls.region[last] && !found_[l][first - 1]) {
+    const auto polls_in_vain = [&](std::size_t i) {
+        return !found_[l][i] && rules::operation(replay_.definitions.regions[calls.region[i].value].function).polls;
+    };
+    while (first > 0 && polls_in_vain(first - 1)) {
         const std::size_t before = first - 1;
         const Ns gap = calls.enter[first] - calls.leave[before];
         const Ns polling = calls.leave[before] - calls.enter[before];  // one record may stand for many polls

@@ -290,6 +290,20 @@ TEST(Messages, PollsInCloseSuccessionAreAWait)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
 }
 
+TEST(Messages, PollsOfSeveralFunctionsInTurnAreAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 52; t += 4) {
+        p[1].call(FunctionId::MPI_Testany, {t, t + 1});
+        p[1].call(FunctionId::MPI_Iprobe, {t + 2, t + 3});
+    }
+    p[1].test({54, 55}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-55 | compute 1: 55-100");
+}
+
 TEST(Messages, WorkBetweenPollsIsWork)
 {
     Program p(2);
