@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the bulk exchange between the processes of a replay: each gives what it has for each other process, one
-// buffer a peer travels, and one wait-all ends it (docs/ALGORITHM, "Record engine"). No process waits for a message
+// buffer a peer travels, and one wait-all ends it (docs/ALGORITHM, "In parallel"). No process waits for a message
 // whose arrival was not agreed before, so an exchange ends on every process or fails on every process.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the sampling error of a share of the critical path (docs/ALGORITHM.md 4.3).
+// Owns the sampling error of a share of the critical path (docs/ALGORITHM, "Samples").
 #pragma once
 
 #include <cmath>

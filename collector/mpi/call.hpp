@@ -88,7 +88,7 @@ public:
     void write_own_time() { write_tool(record_.leave, now()); }
 
     /// An unsuccessful poll of `what` from the code at `site`. Directly behind an equal one it only makes that one
-    /// longer (ALGORITHM 1.6), unless the application has done something in between.
+    /// longer (docs/ALGORITHM, "Polling"), unless the application has done something in between.
     void write_poll(std::uint64_t what, const void* site)
     {
         spool::Record* last = thread_->spool.last();

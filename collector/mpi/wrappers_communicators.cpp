@@ -53,7 +53,8 @@ extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_C
 }
 
 // The handle is good when the call returns, although nothing may be asked of it before the request has completed.
-// Identity and members are known without asking, so nothing has to happen at that completion (ALGORITHM 2.1).
+// Identity and members are known without asking, so nothing has to happen at that completion (docs/ALGORITHM,
+// "Communicator identity").
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request)
 {
     Call call(FunctionId::MPI_Comm_idup);

@@ -67,6 +67,24 @@ std::uint64_t poll_of(const MPI_Request* requests, int count)
     return count > 0 ? place ^ (key_of(requests[0]) << 8) ^ (static_cast<std::uint64_t>(count) << 48) : place;
 }
 
+// Records a poll that found nothing: a Test whose flag, or whose number of completed requests, came back 0. False if
+// the wrapper has nothing more to record. `*hits` is read only after success.
+bool found(Call& call, int result, const int* hits, const MPI_Request* requests, int count, const void* site)
+{
+    if (!call.recorded()) {
+        return false;
+    }
+    if (result != MPI_SUCCESS) {
+        return true;
+    }
+    if (*hits == 0) {
+        call.write_poll(poll_of(requests, count), site);
+        return false;
+    }
+    call.flag(spool::flag_success);  // also where no request is active: MPI_UNDEFINED
+    return true;
+}
+
 // Waitsome and Testsome report on a failure how many requests have ended, so that those can be recorded.
 bool has_count(int result, int count)
 {
@@ -132,15 +150,8 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, 1, request);
     const int result = call.run([&] { return pmpi.Test(request, flag, own.get()); });
-    if (!call.recorded()) {
+    if (!found(call, result, flag, request, 1, __builtin_return_address(0))) {
         return result;
-    }
-    if (result == MPI_SUCCESS && *flag == 0) {
-        call.write_poll(poll_of(request, 1), __builtin_return_address(0));
-        return result;
-    }
-    if (result == MPI_SUCCESS) {
-        call.flag(spool::flag_success);
     }
     record_one(call, saved, request, 0, *own.get(), result);
     return result;
@@ -152,15 +163,8 @@ extern "C" int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag
     OwnStatuses own(call, count, array_of_statuses);
     const SavedHandles saved(call, count, array_of_requests);
     const int result = call.run([&] { return pmpi.Testall(count, array_of_requests, flag, own.get()); });
-    if (!call.recorded()) {
+    if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
-    }
-    if (result == MPI_SUCCESS && *flag == 0) {
-        call.write_poll(poll_of(array_of_requests, count), __builtin_return_address(0));
-        return result;
-    }
-    if (result == MPI_SUCCESS) {
-        call.flag(spool::flag_success);
     }
     record_all(call, saved, array_of_requests, own.get(), result);
     return result;
@@ -172,15 +176,8 @@ extern "C" int MPI_Testany(int count, MPI_Request array_of_requests[], int* inde
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, count, array_of_requests);
     const int result = call.run([&] { return pmpi.Testany(count, array_of_requests, index, flag, own.get()); });
-    if (!call.recorded()) {
+    if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
-    }
-    if (result == MPI_SUCCESS && *flag == 0) {
-        call.write_poll(poll_of(array_of_requests, count), __builtin_return_address(0));
-        return result;
-    }
-    if (result == MPI_SUCCESS) {
-        call.flag(spool::flag_success);
     }
     record_one(call, saved, array_of_requests, received(result) ? *index : -1, *own.get(), result);
     return result;
@@ -194,15 +191,8 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
     const SavedHandles saved(call, incount, array_of_requests);
     const int result =
         call.run([&] { return pmpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
-    if (!call.recorded()) {
+    if (!found(call, result, outcount, array_of_requests, incount, __builtin_return_address(0))) {
         return result;
-    }
-    if (result == MPI_SUCCESS && *outcount == 0) {
-        call.write_poll(poll_of(array_of_requests, incount), __builtin_return_address(0));
-        return result;
-    }
-    if (result == MPI_SUCCESS) {
-        call.flag(spool::flag_success);  // also where no request is active: MPI_UNDEFINED
     }
     const int done = has_count(result, *outcount) ? *outcount : 0;
     record_some(call, saved, array_of_requests, done, array_of_indices, own.get(), result);

@@ -3,7 +3,7 @@
 //
 // Owns the re-execution of collectives as reductions: what each process knows of an instance from its own members
 // becomes what all members of it need to know. Communicators that span much of the replay are reduced over all
-// processes, thousands of instances at a time; small ones at one process each. (ALGORITHM 2.4)
+// processes, thousands of instances at a time; small ones at one process each. (docs/ALGORITHM, "In parallel")
 #pragma once
 
 #include "replayer/collect/members.hpp"

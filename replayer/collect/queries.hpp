@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the questions that a reduction cannot answer: which of the members of one instance released one call. Such an
-// instance is collected, member by member, at one process, which answers. (ALGORITHM 2.4, "owner route")
+// instance is collected, member by member, at one process, which answers. (docs/ALGORITHM, "In parallel")
 #pragma once
 
 #include "replayer/collect/members.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the numbering of messages: a channel is all messages of one tag from one process to another on one
-// communicator, and its k-th send matches its k-th receive in posting order. (ALGORITHM 1.5)
+// communicator, and its k-th send matches its k-th receive in posting order. (docs/ALGORITHM, "Point-to-point")
 #pragma once
 
 #include "analysis/model/trace.hpp"

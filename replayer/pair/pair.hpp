@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the pairing of sends with receives: the sends travel in bulk, in windows, to the process that holds their
-// receives, and what a sender needs to know of a receive travels back. (ALGORITHM 2.2)
+// receives, and what a sender needs to know of a receive travels back. (docs/ALGORITHM, "In parallel")
 #pragma once
 
 #include "replayer/analysis.hpp"

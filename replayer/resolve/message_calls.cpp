@@ -118,12 +118,14 @@ void resolve_messages(const Replay& replay, std::size_t process, const ProcessPa
         const rules::Operation operation = rules::operation(function_of(replay.definitions, trace, call));
         if (operation.polls && replay.rules != Rules::Arrival)
             continue;  // the other rule sets take a poll for work
-        const rules::Waiting waits = operation.polls
-                                         ? poll_runs.waiting(call)
-                                         : waiting(replay, trace, calibration.calls, call,
-                                                   bytes[local_index(trace, call.location)][call.call.value]);
-        const rules::Predecessor predecessor =
-            rules::message_predecessor(replay.rules, waits, operation.dependence, messages, calibration);
+        const PollWait wait = operation.polls
+                                  ? poll_runs.waiting(call)
+                                  : PollWait{waiting(replay, trace, calibration.calls, call,
+                                                     bytes[local_index(trace, call.location)][call.call.value]),
+                                             false};
+        rules::Predecessor predecessor =
+            rules::message_predecessor(replay.rules, wait.waiting, operation.dependence, messages, calibration);
+        predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
         if (!operation.polls || predecessor.is_jump())
             answers.set(call, predecessor);
     }

@@ -40,7 +40,7 @@ PollRuns::PollRuns(const Replay& replay, const model::ProcessTrace& trace, const
         mark(probe.call);
 }
 
-rules::Waiting PollRuns::waiting(model::CallRef call) const
+PollWait PollRuns::waiting(model::CallRef call) const
 {
     const std::size_t l = local_index(trace_, call.location);
     const model::Calls& calls = trace_.locations[l].calls;
@@ -49,6 +49,7 @@ rules::Waiting PollRuns::waiting(model::CallRef call) const
     const Ns poll = std::clamp(cost.least, Ns{1}, close);
     std::size_t first = last;
     std::int64_t polls = 1;
+    bool guessed = false;
     const Ns run_end = calls.leave[last];
     const auto polls_in_vain = [&](std::size_t i) {
         return !found_[l][i] && rules::operation(replay_.definitions.regions[calls.region[i].value].function).polls;
@@ -58,8 +59,10 @@ rules::Waiting PollRuns::waiting(model::CallRef call) const
         const Ns gap = calls.enter[first] - calls.leave[before];
         const Ns polling = calls.leave[before] - calls.enter[before];  // one record may stand for many polls
         const bool is_run = polling >= least_polls * close;
-        if (gap >= std::max(close, 2 * poll) && !(is_run && gap <= longest_gap * polling))
+        const bool tight = gap < std::max(close, 2 * poll);
+        if (!tight && !(is_run && gap <= longest_gap * polling))
             break;
+        guessed = guessed || !tight;
         polls += std::max<std::int64_t>(1, polling / poll);
         first = before;
     }
@@ -67,7 +70,7 @@ rules::Waiting PollRuns::waiting(model::CallRef call) const
         first = last;
     const Ns enter = calls.enter[first];
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
-    return {call, enter, run_end, excess, cost.threshold};
+    return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last};
 }
 
 }  // namespace critpath::replayer

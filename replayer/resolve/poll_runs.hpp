@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns hidden waits: a loop around MPI_Test or MPI_Iprobe is a wait that is spelled as polling. (ALGORITHM, "Polling")
+// Owns hidden waits: a loop around MPI_Test or MPI_Iprobe is a wait that is spelled as polling. (docs/ALGORITHM,
+// "Polling")
 #pragma once
 
 #include "analysis/model/trace.hpp"
@@ -14,6 +15,12 @@
 namespace critpath::replayer
 {
 
+/// A poll as the end of the wait that it ended.
+struct PollWait {
+    rules::Waiting waiting;
+    bool guessed;  // a gap without polls was taken for time without a processor
+};
+
 /// The poll runs of one process.
 class PollRuns
 {
@@ -22,7 +29,7 @@ public:
 
     /// The poll `call`, which found something, as the end of the wait that it ended: from the first poll of its run.
     /// Where it was polled fewer than three times in close succession, the call itself, which never waited.
-    [[nodiscard]] rules::Waiting waiting(model::CallRef call) const;
+    [[nodiscard]] PollWait waiting(model::CallRef call) const;
 
 private:
     const Replay& replay_;

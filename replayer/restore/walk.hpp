@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the walk along the critical path, backwards from the end of the run, over all jumps in memory. Between jumps
-// the path stays on one location; what lies there is cut out later by the process that holds it. (ALGORITHM 1.11,
-// 2.5 tier A)
+// the path stays on one location; what lies there is cut out later by the process that holds it. (docs/ALGORITHM, "The
+// graph", 2.5 tier A)
 #pragma once
 
 #include "replayer/resolve/resolve.hpp"

@@ -3,7 +3,8 @@
 //
 // Owns what the replay learns from the trace about the machine: the least cost of a call, the least time of a
 // message, the eager limit, the least time of a collective. All from integers that combine by minimum, maximum or
-// sum, so that the outcome does not depend on how many processes gathered them. (ALGORITHM 1.3)
+// sum, so that the outcome does not depend on how many processes gathered them. (docs/ALGORITHM, "What the trace
+// teaches about the machine")
 #pragma once
 
 #include "analysis/model/ids.hpp"

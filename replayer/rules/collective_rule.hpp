@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the rules for collective operations: what has to be known of an instance, how partial knowledge combines, and
-// which member released which. (ALGORITHM 1.7, 1.8)
+// which member released which. (docs/ALGORITHM, "Collectives")
 #pragma once
 
 #include "replayer/rules/calibration.hpp"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the rules for calls that complete messages: blocking sends and receives, waits, probes. (ALGORITHM 1.4)
+// Owns the rules for calls that complete messages: blocking sends and receives, waits, probes. (docs/ALGORITHM,
+// "Point-to-point")
 #pragma once
 
 #include "replayer/rules/calibration.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One test a row of the table of collective classes (docs/ALGORITHM, 1.7). Times are in us. Calls up to 5 us never
-// count as having waited, and the release rule begins 20 us above the cost of a call.
+// One test a row of the table of collective classes (docs/ALGORITHM, "Collectives"). Times are in us. Calls up to 5 us
+// never count as having waited, and the release rule begins 20 us above the cost of a call.
 #include "tests/builder/replayed.hpp"
 
 #include <gtest/gtest.h>

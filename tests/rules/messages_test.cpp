@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One test a row of the table of point-to-point rules (docs/ALGORITHM, 1.4): a program in a few lines, and the path
-// that it has. Times are in us. Calls up to 5 us never count as having waited.
+// One test a row of the table of point-to-point rules (docs/ALGORITHM, "Point-to-point"): a program in a few lines, and
+// the path that it has. Times are in us. Calls up to 5 us never count as having waited.
 #include "tests/builder/replayed.hpp"
 
 #include <gmock/gmock.h>
@@ -327,7 +327,9 @@ TEST(Messages, PreemptedPollsAreStillAWait)
     p[1].call(FunctionId::MPI_Test, {10, 110});
     p[1].test({155, 156}, r);
     p.finish(200);
-    EXPECT_EQ(path(p), "compute 0: 0-150 | transfer 0>1: 150-156 | compute 1: 156-200");
+    const Replayed replayed = replay(p);
+    EXPECT_EQ(replayed.path(), "compute 0: 0-150 | transfer? 0>1: 150-156 | compute 1: 156-200");
+    EXPECT_EQ(replayed.fact("low_confidence_ns"), 6'000);
 }
 
 // Polls return at once: a successful test does not wait, however long it took.
