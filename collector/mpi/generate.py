@@ -28,6 +28,14 @@ BY_HAND = """
     wait waitall waitany waitsome test testall testany testsome comm_create_group comm_idup
 """.split()
 
+# Not wrapped yet.
+PENDING = """
+    icollective comm_dynamic local pcontrol abort
+    win_create win_free win_fence win_start win_post win_complete win_wait win_test win_lock win_unlock win_flush
+    win_sync rma_put rma_get rma_atomic
+    file_open file_close file_meta file_io file_io_all file_io_ordered file_iio file_iio_all file_begin file_end
+""".split()
+
 # What follows the call of PMPI, by semantic class.
 AFTER = {
     "send": "record_send(call, result, {count}, {datatype}, dest, tag, comm);",
@@ -132,7 +140,7 @@ def wrapper(function):
 
 
 def main(table, directory):
-    functions = read_table(table)
+    functions = [f for f in read_table(table) if f.semantic_class not in PENDING]
     output = Path(directory)
     pmpi = sorted({f.short_name for f in functions} | set(HELPERS))
     regular = [f for f in functions if f.semantic_class not in BY_HAND]

@@ -10,6 +10,7 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/sampling.hpp"
+#include "formats/functions/functions.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -27,9 +28,17 @@ namespace
 {
 
 // What the launcher sets; other variables with this prefix are the user's own.
-constexpr const char* own_variables[] = {
-    "CRITPATH_TRACE=", "CRITPATH_TRACE_OWNER=",     "CRITPATH_FREQUENCY=",          "CRITPATH_BUFFER_MB=",
-    "CRITPATH_QUIET=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD="};
+constexpr const char* own_variables[] = {"CRITPATH_TRACE=",
+                                         "CRITPATH_TRACE_OWNER=",
+                                         "CRITPATH_FREQUENCY=",
+                                         "CRITPATH_BUFFER_MB=",
+                                         "CRITPATH_QUIET=",
+                                         "CRITPATH_ARCHIVE_LIBRARY=",
+                                         "CRITPATH_ORIGINAL_LD_PRELOAD=",
+                                         "CRITPATH_CALLPATH=",
+                                         "CRITPATH_COUNTERS=",
+                                         "CRITPATH_GROUPS=",
+                                         "CRITPATH_RANGE="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -67,7 +76,8 @@ const char* value_of(const char* name)
     return variable == nullptr ? nullptr : *variable + std::strlen(name) + 1;
 }
 
-void copy_setting(char (&to)[PATH_MAX], const char* name)
+template <std::size_t size>
+void copy_setting(char (&to)[size], const char* name)
 {
     const char* value = value_of(name);
     if (value != nullptr && std::strlen(value) < sizeof to) {
@@ -98,6 +108,45 @@ bool is_owner()
     return std::strcmp(*variable, mine.c_str()) == 0;
 }
 
+CallPathMode callpath_setting(const char* value)
+{
+    if (value == nullptr || std::strcmp(value, "none") == 0) {
+        return CallPathMode::None;
+    }
+    return std::strcmp(value, "site") == 0 ? CallPathMode::Site : CallPathMode::Full;
+}
+
+// "p2p,collective,rma,io,local" or a part of it, in the order of functions::Group.
+std::uint32_t groups_setting(const char* value)
+{
+    constexpr const char* names[functions::group_count] = {"", "p2p", "collective", "rma", "io", "local"};
+    if (value == nullptr) {
+        return ~0U;
+    }
+    std::uint32_t groups = 1U << static_cast<unsigned>(functions::Group::Always);
+    for (unsigned group = 1; group < functions::group_count; ++group) {
+        groups |= std::strstr(value, names[group]) != nullptr ? 1U << group : 0U;
+    }
+    return groups;
+}
+
+// "from:to", either may be missing, or "pcontrol".
+void range_setting(Settings& settings, const char* value)
+{
+    if (value == nullptr || *value == '\0') {
+        return;
+    }
+    if (std::strcmp(value, "pcontrol") == 0) {
+        settings.starts_off = true;
+        return;
+    }
+    char* end = nullptr;
+    settings.range_begin = std::strtoull(value, &end, 10);
+    if (*end == ':' && end[1] != '\0') {
+        settings.range_end = std::strtoull(end + 1, nullptr, 10);
+    }
+}
+
 void read_settings()
 {
     Settings& settings = process.settings;
@@ -105,6 +154,10 @@ void read_settings()
     copy_setting(settings.archive, "CRITPATH_ARCHIVE_LIBRARY");
     settings.frequency = static_cast<std::uint32_t>(number_setting("CRITPATH_FREQUENCY", 0));
     settings.buffer_mb = number_setting("CRITPATH_BUFFER_MB", settings.buffer_mb);
+    settings.callpath = callpath_setting(value_of("CRITPATH_CALLPATH"));
+    copy_setting(settings.counters, "CRITPATH_COUNTERS");
+    settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
+    range_setting(settings, value_of("CRITPATH_RANGE"));
     settings.quiet = number_setting("CRITPATH_QUIET", 0) != 0;
     settings.owner = is_owner();
 }

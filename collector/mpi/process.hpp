@@ -21,12 +21,21 @@
 namespace critpath::preload
 {
 
+/// How much of the way to an MPI call is recorded with it.
+enum class CallPathMode : std::uint8_t { None, Site, Full };
+
 /// What cpcollect asked for: CRITPATH_* in the environment.
 struct Settings {
     char trace[PATH_MAX] = {};       // directory; only rank 0 needs it, MPI_Init gives it to the others
     char archive[PATH_MAX] = {};     // archive library; empty: beside this library
     std::uint32_t frequency = 0;     // samples a second and thread
     std::uint64_t buffer_mb = 4096;  // of one thread's spool file
+    CallPathMode callpath = CallPathMode::None;
+    char counters[512] = {};          // names of PAPI events, with commas between them
+    std::uint32_t groups = ~0U;       // functions that are recorded: bit functions::Group
+    std::uint64_t range_begin = 0;    // recorded from this collective of all ranks on,
+    std::uint64_t range_end = ~0ULL;  // up to before this one
+    bool starts_off = false;          // records nothing before MPI_Pcontrol(1)
     bool quiet = false;
     bool owner = false;  // this process was started by the launcher that made the trace directory
 };

@@ -14,7 +14,7 @@ namespace critpath::functions
 
 /// What a function does to the program's communication; chooses wrapper template and replay rule.
 enum class SemanticClass : std::uint8_t {
-    Local,  // everything that is not in the table: no communication that we know of
+    Local,  // no communication: only its time matters; also everything that is not in the table
     Init,
     Finalize,
     Send,
@@ -49,7 +49,98 @@ enum class SemanticClass : std::uint8_t {
     CommCreateGroup,
     CommIdup,
     CommFree,
+    CommDynamic,  // processes of another MPI_COMM_WORLD come in
+    Icollective,
+    WinCreate,
+    WinFree,
+    WinFence,
+    WinStart,
+    WinPost,
+    WinComplete,
+    WinWait,
+    WinTest,
+    WinLock,  // also of all targets, as WinUnlock and WinFlush
+    WinUnlock,
+    WinFlush,
+    WinSync,
+    RmaPut,  // with or without a request, as RmaGet and RmaAtomic
+    RmaGet,
+    RmaAtomic,
+    FileOpen,
+    FileClose,
+    FileMeta,       // collective, moves no data
+    FileIo,         // one process, blocking
+    FileIoAll,      // collective, blocking
+    FileIoOrdered,  // collective, in rank order
+    FileIio,        // one process, non-blocking
+    FileIioAll,     // collective, non-blocking
+    FileBegin,      // split collective
+    FileEnd,
+    Pcontrol,
+    Abort,
 };
+
+/// What a user may include in a recording or leave out of it.
+enum class Group : std::uint8_t {
+    Always,        // without it the others could not be understood: life cycle, communicators, control
+    PointToPoint,  // messages, probes, and the completion of every kind of request
+    Collective,
+    Rma,
+    Io,
+    Local,
+};
+inline constexpr int group_count = 6;
+
+constexpr Group group_of(SemanticClass semantic_class)
+{
+    using enum SemanticClass;
+    switch (semantic_class) {
+    case Local:
+        return Group::Local;
+    case Init:
+    case Finalize:
+    case CommCreate:
+    case CommCreateGroup:
+    case CommIdup:
+    case CommFree:
+    case CommDynamic:
+    case Pcontrol:
+    case Abort:
+        return Group::Always;
+    case Collective:
+    case Icollective:
+        return Group::Collective;
+    case WinCreate:
+    case WinFree:
+    case WinFence:
+    case WinStart:
+    case WinPost:
+    case WinComplete:
+    case WinWait:
+    case WinTest:
+    case WinLock:
+    case WinUnlock:
+    case WinFlush:
+    case WinSync:
+    case RmaPut:
+    case RmaGet:
+    case RmaAtomic:
+        return Group::Rma;
+    case FileOpen:
+    case FileClose:
+    case FileMeta:
+    case FileIo:
+    case FileIoAll:
+    case FileIoOrdered:
+    case FileIio:
+    case FileIioAll:
+    case FileBegin:
+    case FileEnd:
+        return Group::Io;
+    default:
+        return Group::PointToPoint;
+    }
+}
 
 /// Send mode (MPI-3.1, 3.4).
 enum class SendMode : std::uint8_t { None, Standard, Buffered, Synchronous, Ready };

@@ -57,4 +57,4 @@ def _parameters(text):
     if text == "void":
         return ()
     declarations = [d.strip() for d in text.split(",")]
-    return tuple(Parameter(d, re.search(r"(\w+)\s*(\[\])?$", d).group(1)) for d in declarations)
+    return tuple(Parameter(d, "..." if d == "..." else re.search(r"(\w+)\s*(\[\])?$", d).group(1)) for d in declarations)

@@ -19,8 +19,9 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::size_t header_size = 4096;
+inline constexpr std::size_t max_counters = 7;
 
 enum class RecordKind : std::uint8_t {
     Empty = 0,
@@ -29,6 +30,11 @@ enum class RecordKind : std::uint8_t {
     Communicator,  // a communicator became known (struct CommunicatorRecord), followed by its members
     Members,       // up to 14 world ranks of the Communicator before it (struct MembersRecord)
     Tool,          // [enter, leave] is the collector's own time (struct Record, no function)
+    Off,           // [enter, leave] was not recorded because the user said so (struct Record, no function)
+    CallPath,      // return addresses of the calls that name this path (struct CallPathRecord)
+    Counters,      // counters at the enter or the leave of the Call behind it (struct CountersRecord)
+    Object,        // a window or a file became known (struct ObjectRecord)
+    Clock,         // the clock was compared with another one (struct ClockRecord)
 };
 
 /// Bits of Record::flags and Completion::flags.
@@ -83,7 +89,24 @@ enum Root : std::int32_t {
 ///   CommCreate, CommCreateGroup, CommIdup
 ///                             parent -           -     -         -                  new comm id + 1, or 0
 ///   CommFree                  yes   -            -     -         -                  -
-///   Init, Finalize            -     -            -     -         -                  -
+///   CommDynamic               parent root        -     -         -                  -
+///   Icollective               yes   root or -1   -     sent      request id         received
+///   WinCreate                 yes   -            win   exposed   -                  -
+///   WinFree, WinComplete, WinWait, WinTest (5), WinSync
+///                             yes   -            win   -         -                  -
+///   WinFence                  yes   -            win   -         -                  assertions
+///   WinStart, WinPost         yes   -            win   -         -                  assertions (8)
+///   WinLock                   yes   target (9)   win   -         -                  1 exclusive, 2 shared
+///   WinUnlock, WinFlush       yes   target (9)   win   -         -                  -
+///   RmaPut, RmaGet, RmaAtomic yes   target       win   to it     request id or 0    from it
+///   FileOpen, FileClose, FileMeta
+///                             yes   -            file  -         -                  -
+///   FileIo, FileIoAll, FileIoOrdered, FileEnd
+///                             yes   -            file  written   -                  read
+///   FileIio, FileIioAll, FileBegin (10)
+///                             yes   -            file  to write  request id         to read
+///   Init, Finalize, Local, Pcontrol, Abort (11)
+///                             -     -            -     -         -                  -
 ///
 ///   (1) from the status; the flags tell wildcards   (2) the receive half follows: flag_has_completion, count = 1
 ///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request follows: as Completion,
@@ -92,7 +115,13 @@ enum Root : std::int32_t {
 ///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
 ///       requests are left out
 ///   (7) Test*, Request_get_status, Iprobe, Improbe without flag_success (and without flag_failed) are poll runs: count
-///       = number of polls, enter of the first, leave of the last; nothing follows
+///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest
+///   (8) Members records follow that list the world ranks of the group, `count` ranks in all
+///   (9) -1: all of them                (10) FileBegin has no request
+///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
+///
+/// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
+/// or file was made on. Bytes of files are those of the status where the call has one.
 ///
 /// `comm` is -1 also for a communicator that cannot be described by ranks of MPI_COMM_WORLD (dynamic processes);
 /// its messages have flag_null_peer. The root of a collective is a rank of `comm`, or one of the Root values.
@@ -112,18 +141,27 @@ struct Record {
     std::uint64_t bytes;
     std::uint64_t extra;
     std::uint64_t request;
-    std::uint32_t count;  // slots in the Completions records that follow; for a poll run: number of polls
-    std::uint32_t reserved;
+    std::uint32_t count;     // slots in the Completions records that follow; for a poll run: number of polls
+    std::uint32_t callpath;  // id of a CallPathRecord of this thread; 0: not recorded
 };
 static_assert(sizeof(Record) == 64);
 
+/// What a request stands for.
+enum class Operation : std::uint8_t {
+    Message,
+    Collective,  // of a non-blocking collective: `comm` only, the rest stands in the post
+    Rma,         // MPI_Rput and its kin
+    File,        // `bytes`: moved
+    NewComm,     // MPI_Comm_idup
+};
+
 /// Two slots for finished (or, behind Startall, started) requests.
 struct CompletionsRecord {
-    RecordKind kind;        // Completions
-    std::uint8_t slots;     // used slots: 1 or 2
-    std::uint8_t flags[2];  // Flag
-    std::uint8_t mode[2];   // functions::SendMode of a started send
-    std::uint8_t padding[2];
+    RecordKind kind;           // Completions
+    std::uint8_t slots;        // used slots: 1 or 2
+    std::uint8_t flags[2];     // Flag
+    std::uint8_t mode[2];      // functions::SendMode of a started send
+    Operation operation[2];    // what was finished
     std::uint64_t request[2];  // request id
     std::uint64_t bytes[2];    // received (from the status), or sent
     std::int32_t peer[2];      // actual source, or dest
@@ -160,6 +198,57 @@ struct MembersRecord {
 };
 static_assert(sizeof(MembersRecord) == 64);
 
+/// The path by which the application came to a call: return addresses, innermost first. A path of more than seven is
+/// continued in the next records, which have the same id. Written before the first Call that names it; ids count from 1
+/// within the thread. Addresses are of this process (SPOOL/<rank>.maps); a path may be cut at its outer end.
+struct CallPathRecord {
+    RecordKind kind;     // CallPath
+    std::uint8_t count;  // addresses in this record: 1 to 7
+    std::uint8_t padding[2];
+    std::uint32_t id;
+    std::uint64_t address[7];
+};
+static_assert(sizeof(CallPathRecord) == 64);
+
+/// Values of the counters that SpoolHeader::counters names, since the thread began. Stands before the Call that it
+/// belongs to: one record for its enter, one for its leave.
+struct CountersRecord {
+    RecordKind kind;        // Counters
+    std::uint8_t count;     // of values
+    std::uint8_t at_leave;  // 0: at the enter, 1: at the leave
+    std::uint8_t padding[5];
+    std::int64_t value[7];
+};
+static_assert(sizeof(CountersRecord) == 64);
+
+/// A window or a file. `gid` is the same on every member, as for communicators.
+struct ObjectRecord {
+    enum Type : std::uint8_t { Window = 1, File = 2 };
+    RecordKind kind;  // Object
+    Type type;
+    std::uint8_t padding[2];
+    std::int32_t id;  // within this process and type, from 0
+    std::int32_t comm;
+    std::uint32_t function;  // FunctionId of the call that made it
+    std::uint64_t gid[2];
+    char name[32];  // of a file: the end of its path, NUL-terminated
+};
+static_assert(sizeof(ObjectRecord) == 64);
+
+/// At `time`, the clock of the process `reference` (a world rank) minus ours was in [low, high]. Written by every
+/// process, on thread 0, also by those that share the reference's clock (low = high = their known difference).
+struct ClockRecord {
+    RecordKind kind;  // Clock
+    std::uint8_t padding[3];
+    std::int32_t reference;
+    std::uint64_t time;      // ns of our clock
+    std::int64_t low, high;  // ns
+    std::int32_t domain;     // smallest world rank with the same clock
+    std::int32_t padding2;
+    char padding3[24];
+};
+static_assert(sizeof(ClockRecord) == 64);
+
 /// First page of every spool file; written when the file is made, the fields below the line when it is closed.
 struct SpoolHeader {
     std::uint64_t magic;
@@ -173,9 +262,13 @@ struct SpoolHeader {
     std::uint64_t thread_start;   // ns
     std::uint64_t realtime;       // ns since the epoch at process_start
     char host[256];
-    char boot_id[64];    // clock domain: processes with equal boot_id share the clock
+    char boot_id[64];    // processes with equal boot_id and equal time_offset share the clock
     char command[1024];  // application and arguments, NUL-separated, double NUL at the end (may be cut)
     SampleFormat samples;
+    std::int64_t time_offset;     // ns that a time namespace adds to the kernel's own clock (time_namespaces(7))
+    std::uint32_t counter_count;  // of a CountersRecord
+    std::uint32_t padding;
+    char counters[max_counters][48];  // their names
     // ---- on close
     std::uint64_t records;     // written records; 0 while open: read until Empty
     std::uint64_t lost;        // records (or samples) that did not fit
