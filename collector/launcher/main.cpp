@@ -56,6 +56,10 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["output"] = choose_directory(options.output, name, options.force).native();
     config["force"] = options.force;
     config["frequency"] = options.frequency;
+    config["callpath"] = options.callpath;
+    config["counters"] = options.counters;
+    config["groups"] = options.groups;
+    config["range"] = options.range;
     config["buffer_mb"] = options.buffer_mb;
     config["quiet"] = options.quiet;
     config["rank"] = place.rank;
@@ -103,7 +107,7 @@ int run(int argc, const char* const* argv, const ProcessPlace& place)
 {
     try {
         const Options options = parse_options(argc, argv);
-        if (options.print_config) {
+        if (options.config) {
             print_config(options, place);
             return static_cast<int>(ExitCode::Done);
         }

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/options.hpp"
 
+#include "formats/spool/record.hpp"
 #include "formats/support/error.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <tuple>
 
 namespace critpath::launcher
 {
@@ -24,19 +28,22 @@ constexpr const char* help = R"(usage: mpirun -n N cpcollect [options] [--] appl
 Records a run of an MPI application: its MPI calls, and samples of where it computes.
 
 Output
-  -o, --output DIR     directory of the trace (default cp-<application>-<job or time>)
+  -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
       --force          overwrite the trace that is there
   -q, --quiet          no summary at the end
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 997)
       --no-samples     the same as --frequency 0
+      --callpath HOW   the way to each MPI call: full (default), site or none
+      --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
+      --include LIST   record only these of p2p, collective, rma, io, local
+      --exclude LIST   do not record these
+      --range A:B      from the A-th to the B-th collective of all ranks; or pcontrol
       --buffer MB      bound of the records of one thread (default 4096)
 Other
-      --print-config   print what would be done as JSON, and do nothing
-  -h, --help           print this text
-      --version        print the version
-An environment variable gives a default: CPCOLLECT_OUTPUT, CPCOLLECT_FORCE, CPCOLLECT_QUIET,
-CPCOLLECT_FREQUENCY, CPCOLLECT_NO_SAMPLES, CPCOLLECT_BUFFER.
+      --config         print what would be done as JSON, and do nothing
+  -h, --help           print this text     --version  print the version
+Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 
 Examples
   mpirun -n 4 cpcollect ./app input.txt
@@ -45,6 +52,8 @@ Examples
 
 struct Parsed {
     Options options;
+    std::vector<std::string> include;
+    std::vector<std::string> exclude;
     bool no_samples = false;
     bool help = false;
     bool version = false;
@@ -66,6 +75,51 @@ CLI::Validator whole_number(unsigned long lowest, unsigned long highest)
         "");
 }
 
+CLI::Validator one_of(const std::vector<std::string>& words)
+{
+    return CLI::Validator(
+        [words](std::string& text) -> std::string {
+            const bool known = std::find(words.begin(), words.end(), text) != words.end();
+            return known ? std::string() : fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+        },
+        "");
+}
+
+CLI::Validator counter_list()
+{
+    return CLI::Validator(
+        [](std::string& text) -> std::string {
+            const auto commas = static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+            return commas < spool::max_counters
+                       ? std::string()
+                       : fmt::format("{} counters, but at most {} fit", commas + 1, spool::max_counters);
+        },
+        "");
+}
+
+/// A:B with A <= B, either of which may be missing, or the word pcontrol.
+CLI::Validator range()
+{
+    return CLI::Validator(
+        [](std::string& text) -> std::string {
+            const std::size_t colon = text.find(':');
+            const auto number = [](std::string_view part, unsigned long missing, unsigned long& value) {
+                value = missing;
+                const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+                return part.empty() || (error == std::errc{} && end == part.data() + part.size());
+            };
+            unsigned long from = 0;
+            unsigned long to = 0;
+            const std::string_view view = text;
+            const bool good = colon != std::string::npos && text != ":" && number(view.substr(0, colon), 0, from) &&
+                              number(view.substr(colon + 1), ~0UL, to) && from < to;
+            return good || text == "pcontrol"
+                       ? std::string()
+                       : fmt::format("'{}' is not a range: give A:B with A less than B, or pcontrol", text);
+        },
+        "");
+}
+
 void declare(CLI::App& app, Parsed& parsed)
 {
     app.set_help_flag();
@@ -80,8 +134,17 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--buffer", parsed.options.buffer_mb)
         ->envname("CPCOLLECT_BUFFER")
         ->check(whole_number(1, largest_buffer));
+    app.add_option("--callpath", parsed.options.callpath)
+        ->envname("CPCOLLECT_CALLPATH")
+        ->check(one_of({"full", "site", "none"}));
+    app.add_option("--counters", parsed.options.counters)->envname("CPCOLLECT_COUNTERS")->check(counter_list());
+    app.add_option("--range", parsed.options.range)->envname("CPCOLLECT_RANGE")->check(range());
+    for (auto [name, variable, groups] : {std::tuple{"--include", "CPCOLLECT_INCLUDE", &parsed.include},
+                                          std::tuple{"--exclude", "CPCOLLECT_EXCLUDE", &parsed.exclude}}) {
+        app.add_option(name, *groups)->envname(variable)->delimiter(',')->expected(1, -1)->check(one_of(all_groups()));
+    }
     app.add_flag("-q,--quiet", parsed.options.quiet)->envname("CPCOLLECT_QUIET");
-    app.add_flag("--print-config", parsed.options.print_config);
+    app.add_flag("--config", parsed.options.config)->envname("CPCOLLECT_CONFIG");
 }
 
 bool takes_value(const CLI::App& app, const std::string& name)
@@ -145,6 +208,31 @@ void parse_ours(CLI::App& app, const std::vector<std::string>& words)
 
 }  // namespace
 
+const std::vector<std::string>& all_groups()
+{
+    static const std::vector<std::string> groups = {"p2p", "collective", "rma", "io", "local"};
+    return groups;
+}
+
+namespace
+{
+
+std::vector<std::string> choose_groups(const Parsed& parsed)
+{
+    const auto holds = [](const std::vector<std::string>& groups, const std::string& group) {
+        return std::find(groups.begin(), groups.end(), group) != groups.end();
+    };
+    std::vector<std::string> chosen;
+    for (const std::string& group : all_groups()) {
+        if ((parsed.include.empty() || holds(parsed.include, group)) && !holds(parsed.exclude, group)) {
+            chosen.push_back(group);
+        }
+    }
+    return chosen;
+}
+
+}  // namespace
+
 Options parse_options(int argc, const char* const* argv)
 {
     CLI::App app;
@@ -162,6 +250,7 @@ Options parse_options(int argc, const char* const* argv)
         print_and_exit("cpcollect " CRITPATH_VERSION "\n");
     }
     Options options = parsed.options;
+    options.groups = choose_groups(parsed);
     if (parsed.no_samples) {
         options.frequency = 0;
     }

@@ -15,10 +15,17 @@ struct Options {
     bool force = false;
     unsigned frequency = 997;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
     unsigned long buffer_mb = 4096;
+    std::string callpath = "full";    // full, site or none
+    std::string counters;             // PAPI events, with commas between them
+    std::string range;                // from:to, or pcontrol; empty: everything
+    std::vector<std::string> groups;  // of functions that are recorded
     bool quiet = false;
-    bool print_config = false;
+    bool config = false;
     std::vector<std::string> application;  // with its arguments
 };
+
+/// The groups of functions that --include and --exclude know.
+const std::vector<std::string>& all_groups();
 
 /// Reads the command line up to the first word that is not an option: the rest is the application's. Prints and
 /// exits for --help and --version; throws Failure(Usage).

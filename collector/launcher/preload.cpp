@@ -5,6 +5,9 @@
 #include "collector/launcher/environment.hpp"
 #include "formats/support/error.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cstdlib>
 #include <system_error>
 #include <vector>
@@ -79,6 +82,10 @@ void set_environment(const Libraries& libraries, const Options& options, const s
     set("CRITPATH_ARCHIVE_LIBRARY", libraries.archive);
     set("CRITPATH_FREQUENCY", std::to_string(options.frequency));
     set("CRITPATH_BUFFER_MB", std::to_string(options.buffer_mb));
+    set("CRITPATH_CALLPATH", options.callpath);
+    set("CRITPATH_COUNTERS", options.counters);
+    set("CRITPATH_RANGE", options.range);
+    set("CRITPATH_GROUPS", fmt::format("{}", fmt::join(options.groups, ",")));
     set("CRITPATH_QUIET", options.quiet ? "1" : "0");
     if (trace.empty()) {
         unsetenv("CRITPATH_TRACE");

@@ -3,13 +3,12 @@
 #include "collector/launcher/trace_directory.hpp"
 
 #include "collector/launcher/environment.hpp"
+#include "collector/launcher/output_pattern.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string_view>
 #include <system_error>
 
@@ -30,16 +29,6 @@ bool begins_with(std::string_view text, std::string_view beginning)
 bool ends_with(std::string_view text, std::string_view end)
 {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-std::string date_and_time()
-{
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
-    return text.data();
 }
 
 bool is_there(const fs::path& path)
@@ -126,7 +115,7 @@ bool prepare(const fs::path& directory, bool force)
 fs::path choose_directory(const std::string& output, const std::string& application, bool force)
 {
     if (!output.empty()) {
-        return fs::absolute(output).lexically_normal();
+        return fs::absolute(expand_output(output, application)).lexically_normal();
     }
     const std::string job = find_job();
     const std::string name = "cp-" + as_file_name(application) + "-" + (job.empty() ? date_and_time() : job);

@@ -11,8 +11,8 @@
 namespace critpath::launcher
 {
 
-/// Absolute path of the directory that will be used: `output` if it is given. Otherwise cp-<application>-<job>, or the
-/// date and time outside of jobs; a job's further runs get .2, .3 ..., unless `force`.
+/// Absolute path of the directory that will be used: `output`, with its patterns replaced, if it is given. Otherwise
+/// cp-<application>-<job>, or the date and time outside of jobs; a job's further runs get .2, .3 ..., unless `force`.
 std::filesystem::path choose_directory(const std::string& output, const std::string& application, bool force);
 
 /// Makes the directory, or empties the trace that it holds if `force`. Throws Failure(Usage). Nothing is removed from

@@ -101,9 +101,9 @@ protected:
 
     nlohmann::json config(const std::string& line, const std::string& before = "")
     {
-        const Result result = collect("--print-config " + line, before);
+        const Result result = collect("--config " + line, before);
         EXPECT_EQ(result.exit_code, 0) << result.err;
-        EXPECT_TRUE(fs::is_empty(work())) << "--print-config did something";
+        EXPECT_TRUE(fs::is_empty(work())) << "--config did something";
         return nlohmann::json::parse(result.out);
     }
 
@@ -117,8 +117,9 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     const Result result = collect("--help");
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
-    for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer",
-                               "--print-config", "--version", "CPCOLLECT_OUTPUT", "CPCOLLECT_BUFFER"}) {
+    for (const char* option :
+         {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer", "--callpath", "--counters",
+          "--include", "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
     }
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
@@ -153,6 +154,52 @@ TEST_F(Launcher, OptionsInAllForms)
     EXPECT_EQ(given["application"], nlohmann::json::array({"ls", "-F", "3"}));
     EXPECT_EQ(config("-F200 ls")["frequency"], 200);
     EXPECT_EQ(config("-F 200 --no-samples ls")["frequency"], 0);
+}
+
+TEST_F(Launcher, GroupsAreWhatIsIncludedAndNotExcluded)
+{
+    using List = nlohmann::json;
+    EXPECT_EQ(config("ls")["groups"], (List{"p2p", "collective", "rma", "io", "local"}));
+    EXPECT_EQ(config("--exclude io,local ls")["groups"], (List{"p2p", "collective", "rma"}));
+    EXPECT_EQ(config("--include collective --include p2p ls")["groups"], (List{"p2p", "collective"}));
+    EXPECT_EQ(config("--include rma,io --exclude io ls")["groups"], List::array({"rma"}));
+    EXPECT_EQ(config("ls", "CPCOLLECT_EXCLUDE=p2p,rma")["groups"], (List{"collective", "io", "local"}));
+    expect_message(collect("--include p2p,colective ls"), 2, "'colective' is none of p2p, collective, rma, io, local");
+}
+
+TEST_F(Launcher, WhatIsRecordedOfACall)
+{
+    EXPECT_EQ(config("ls")["callpath"], "full");
+    EXPECT_EQ(config("--callpath site ls")["callpath"], "site");
+    EXPECT_EQ(config("ls", "CPCOLLECT_CALLPATH=none")["callpath"], "none");
+    EXPECT_EQ(config("--counters PAPI_TOT_INS,perf::PAGE-FAULTS ls")["counters"], "PAPI_TOT_INS,perf::PAGE-FAULTS");
+    expect_message(collect("--callpath deep ls"), 2, "'deep' is none of full, site, none");
+    expect_message(collect("--counters a,b,c,d,e,f,g,h ls"), 2, "8 counters, but at most 7 fit");
+}
+
+TEST_F(Launcher, Range)
+{
+    for (const char* range : {"3:10", "3:", ":10", "pcontrol"}) {
+        EXPECT_EQ(config(std::string("--range ") + range + " ls")["range"], range);
+    }
+    EXPECT_EQ(config("ls", "CPCOLLECT_RANGE=1:2")["range"], "1:2");
+    for (const char* range : {"3", ":", "10:3", "4:4", "a:b", "1:2:3", "1:2x", "-1:4", "off"}) {
+        expect_message(collect(std::string("--range ") + range + " ls"), 2, "is not a range: give A:B");
+    }
+}
+
+TEST_F(Launcher, OutputMayHoldPatterns)
+{
+    std::string host(256, '\0');
+    gethostname(host.data(), host.size() - 1);
+    host.resize(host.find('\0'));
+    EXPECT_EQ(config("-o '%app/%jobid-%host' './my app'", "PBS_JOBID=12.server")["output"],
+              (work() / "my_app" / ("12-" + host)).string());
+    EXPECT_EQ(config("-o 'a%%app-%jobid' ls")["output"], (work() / "a%app-nojob").string());
+    EXPECT_THAT(config("ls", "CPCOLLECT_OUTPUT=%date.%app")["output"].get<std::string>(),
+                ::testing::MatchesRegex(".*/[0-9]{8}-[0-9]{6}.ls"));
+    expect_message(collect("-o run-%rank ls"), 2, "--output: %rank: no such pattern");
+    expect_message(collect("-o 50% ls"), 2, "--output: %: no such pattern");
 }
 
 TEST_F(Launcher, EnvironmentGivesDefaults)
@@ -333,13 +380,18 @@ TEST_F(Launcher, LauncherAsApplicationIsAMistake)
 
 TEST_F(Launcher, TellsThePreloadLibrary)
 {
-    const Result result = collect("-o t -F 500 --buffer 3 -q env");
+    const Result result =
+        collect("-o t -F 500 --buffer 3 -q --callpath site --counters A,B --range 2:9 --exclude io env");
     EXPECT_THAT(result.out, HasSubstr("LD_PRELOAD=" DUMMY_DIRECTORY "/libcritpath-preload.so\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=" + (work() / "t").string() + "\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE_OWNER=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=500\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_BUFFER_MB=3\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_QUIET=1\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALLPATH=site\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_COUNTERS=A,B\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_RANGE=2:9\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_GROUPS=p2p,collective,rma,local\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_ARCHIVE_LIBRARY=" DUMMY_DIRECTORY "/libcritpath-archive.so\n"));
     EXPECT_THAT(result.out, Not(HasSubstr("CRITPATH_ORIGINAL_LD_PRELOAD")));
 }
