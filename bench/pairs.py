@@ -56,11 +56,17 @@ class Bench:
 
     def pairs(self, first, second):
         """Calls both alternately, in changing order; the results of each in a list. One pair before does not count."""
-        results = ([], [])
-        first(), second()
+        return self.rounds([first, second])
+
+    def rounds(self, ways):
+        """As pairs, for any number of ways: every other round goes backwards."""
+        results = [[] for _ in ways]
+        for way in ways:
+            way()
         for repetition in range(self.repetitions):
-            for side in ((0, 1) if repetition % 2 == 0 else (1, 0)):
-                results[side].append((first, second)[side]())
+            order = range(len(ways)) if repetition % 2 == 0 else reversed(range(len(ways)))
+            for side in order:
+                results[side].append(ways[side]())
         return results
 
 

@@ -15,36 +15,55 @@ def ns_per_call(output):
     return {name: float(ns) for name, _, ns in (line.split() for line in output.splitlines())}
 
 
+# What is recorded with each call, and how many functions lie between main and the calls.
+VARIANTS = {
+    "no call paths": (1, ["--callpath=none"]),
+    "site": (1, ["--callpath=site"]),
+    "call paths, depth 5": (5, ["--callpath=full"]),
+    "call paths, depth 20": (20, ["--callpath=full"]),
+    "one software counter": (1, ["--callpath=none", "--counters=perf::PAGE-FAULTS"]),
+}
+# MPI calls of one pass, where they are judged together.
+TOGETHER = {"irecv_isend_waitall_self": 3, "isend_recv_wait_self": 3}
+
+
 def main():
     with pairs.Bench(__doc__, repetitions=15) as bench:
         calls = bench.built("bench", "calls")
         cpcollect = bench.built("bin", "cpcollect")
+        floor_program = bench.built("bench", "floor")
         trace = os.path.join(bench.scratch, "trace")
 
         def plain():
             return ns_per_call(bench.run(calls)[0])
 
-        def recorded():
+        def recorded(depth, options):
             shutil.rmtree(trace, ignore_errors=True)
-            return ns_per_call(bench.run(cpcollect, "-q", "-o", trace, calls)[0])
+            return ns_per_call(bench.run(cpcollect, "-q", "-o", trace, *options, calls, str(depth))[0])
 
-        without, with_ = bench.pairs(plain, recorded)
-        measured = json.loads(bench.run(bench.built("bench", "floor"), "--benchmark_format=json",
-                                        f"--benchmark_repetitions={bench.repetitions}")[0])
-        floors = {}
-        for entry in measured["benchmarks"]:
-            if entry["run_type"] == "iteration":
-                floors.setdefault(entry["run_name"].split("/")[0], []).append(entry["real_time"])
-        floor = pairs.summary(floors["clock_reads_and_store"])
+        def floor():
+            measured = json.loads(bench.run(floor_program, "--benchmark_format=json")[0])
+            return {entry["run_name"].split("/")[0]: entry["real_time"] for entry in measured["benchmarks"]}
 
+        # In each round the ways come one after the other, so that all see the same machine.
+        ways = {"floor": floor, "plain": plain}
+        ways |= {name: lambda variant=variant: recorded(*variant) for name, variant in VARIANTS.items()}
+        rounds = bench.rounds(list(ways.values()))
+        results = dict(zip(ways, rounds))
+
+        floors = results.pop("floor")
+        without = results.pop("plain")
         kinds = {}
         for kind in without[0]:
-            added = pairs.summary([b[kind] - a[kind] for a, b in zip(without, with_)])
-            kinds[kind] = {"without_ns": pairs.summary([run[kind] for run in without]),
-                           "recorded_ns": pairs.summary([run[kind] for run in with_]),
-                           "added_ns": added, "added_by_floor": round(added["median"] / floor["median"], 2)}
-        pairs.print_result("wrapper_cost", pairs=bench.repetitions,
-                           floor_ns={name: pairs.summary(values) for name, values in floors.items()}, calls=kinds)
+            kinds[kind] = {"without_ns": pairs.summary([run[kind] for run in without])}
+            count = TOGETHER.get(kind, 1)
+            for name, runs in results.items():
+                added = [count * (b[kind] - a[kind]) for a, b in zip(without, runs)]
+                ratio = [ns / f["clock_reads_and_store"] for ns, f in zip(added, floors)]
+                kinds[kind][name] = {"added_ns": pairs.summary(added), "added_by_floor": pairs.summary(ratio)}
+        pairs.print_result("wrapper_cost", rounds=bench.repetitions,
+                           floor_ns={name: pairs.summary([f[name] for f in floors]) for name in floors[0]},
+                           calls=kinds)
 
 
 if __name__ == "__main__":

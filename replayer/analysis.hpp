@@ -12,6 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,12 @@ struct Replay {
     model::Definitions definitions;
     std::vector<model::ProcessTrace> processes;  // owned, ascending by ProcessId
     std::vector<int> owner;                      // by ProcessId: the process of comm that owns it
+
+    /// A recording that ended too early on some processes, and was cut at their common point.
+    struct Incomplete {
+        std::uint64_t cut_calls = 0;  // of all processes, entered behind that point
+    };
+    std::optional<Incomplete> incomplete;
 
     [[nodiscard]] int owner_of(model::ProcessId process) const { return owner[process.value]; }
     [[nodiscard]] int owner_of(model::LocationId location) const

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns cpreplay: the phases of a replay, in order, and what is said about them.
+#include "collector/archive/recover.hpp"
 #include "formats/otf2/reader.hpp"
 #include "formats/result/result.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
+#include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
 #include "replayer/pair/call_costs.hpp"
@@ -31,13 +33,31 @@ namespace fs = std::filesystem;
 namespace
 {
 
+/// Of an application that did not come to MPI_Finalize there are only the raw records.
+void recover(const Phases& phases, const fs::path& trace)
+{
+    if (!archive::can_be_recovered(trace)) {
+        return;
+    }
+    archive::RecoverOptions options;
+    options.only_local = true;
+    const archive::Recovered recovered = archive::recover(trace, options);
+    for (const std::string& note : recovered.notes) {
+        phases.note(note);
+    }
+    phases.note(fmt::format("{}: the application did not come to MPI_Finalize; made the trace of what was recorded ({} calls)",
+                            trace.string(), recovered.totals.calls));
+}
+
 /// Process 0 chooses, so that all look at the same trace even while another is being recorded.
 fs::path locate(Phases& phases, const Replay& replay, const Options& options)
 {
     std::string anchor;
     phases.run("open", Scope::Local, [&] {
         if (replay.rank == 0) {
-            anchor = otf2::find_anchor(options.trace ? *options.trace : newest_trace(".")).string();
+            const fs::path trace = options.trace ? *options.trace : newest_trace(".");
+            recover(phases, trace);
+            anchor = otf2::find_anchor(trace).string();
         }
     });
     auto length = static_cast<int>(anchor.size());
@@ -60,10 +80,14 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor)
         phases.note(fmt::format("{} processes for {} traced ranks: {} stay idle; use mpirun -n {}", replay.size, ranks,
                                 replay.size - ranks, ranks));
     }
-    phases.run("clocks", Scope::Local, [&] {
-        const std::string warning = clocks::check(replay.definitions, summary.clock_domains_known);
-        if (!warning.empty()) {
+    phases.run("clocks", Scope::Collective, [&] {
+        const clocks::Findings found = clocks::compare(replay, summary.clock_domains_known);
+        if (const std::string warning = clocks::warning(found); !warning.empty()) {
             phases.note(warning);
+        }
+        if (found.domains > 1) {
+            phases.remark(fmt::format("{} clocks, known to {:.1f} us", found.domains,
+                                      static_cast<double>(found.uncertainty.count()) / 1000));
         }
     });
 }
@@ -87,6 +111,12 @@ void run(Phases& phases, const Options& options)
     const fs::path anchor = locate(phases, replay, options);
     replay.trace = anchor.has_parent_path() ? anchor.parent_path().string() : ".";
     load_trace(phases, replay, anchor);
+    phases.run("cut", Scope::Collective, [&] {
+        load::cut_at_common_point(replay);
+        if (replay.incomplete) {
+            phases.remark(fmt::format("incomplete, {} calls left out", replay.incomplete->cut_calls));
+        }
+    });
 
     rules::Calibration calibration;
     Pairs pairs;
@@ -95,6 +125,7 @@ void run(Phases& phases, const Options& options)
     Path path;
     model::Profile profile;
     phases.run("pair", Scope::Collective, [&] {
+        calibration.clocks = rules::ClockUncertainty(replay.definitions);
         calibration.calls = calibrate_calls(replay);
         pairs = pair(replay, calibration);
         phases.remark(fmt::format("{} messages", pairs.messages));

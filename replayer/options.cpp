@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/options.hpp"
 
+#include "collector/archive/recover.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -87,14 +89,15 @@ CommandLine parse_command_line(int argc, char** argv)
 fs::path newest_trace(const fs::path& directory)
 {
     std::error_code error;
-    if (fs::exists(directory / "traces.otf2", error)) {
+    if (fs::exists(directory / "traces.otf2", error) || archive::is_abandoned(directory)) {
         return directory;
     }
     fs::path newest;
     fs::file_time_type newest_time;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
         std::error_code none;
-        const auto time = fs::last_write_time(entry->path() / "traces.otf2", none);
+        const bool is_abandoned = archive::is_abandoned(entry->path());
+        const auto time = fs::last_write_time(entry->path() / (is_abandoned ? "spool" : "traces.otf2"), none);
         // The name decides between equal times, so that the choice does not depend on the order of the directory.
         if (!none && (newest.empty() || std::pair(time, entry->path()) > std::pair(newest_time, newest))) {
             newest = entry->path();

@@ -38,6 +38,7 @@ constexpr std::array oddities = {
     Oddity{"incomplete_collectives", "collective operations that some members did not reach"},
     Oddity{"mismatched_collectives", "collective operations that members entered with different functions"},
     Oddity{"clock_violations", "times that run backwards (clipped)"},
+    Oddity{"ignored_rma_records", "records of one-sided communication, which is not analyzed"},
     Oddity{"ignored_records", "records of kinds that are not analyzed"},
     Oddity{"lost_records", "records that did not fit when they were recorded"},
     Oddity{"lost_samples", "samples that were lost when they were recorded"},
@@ -65,6 +66,12 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                            seconds(by_kind[kind]),
                            100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
         }
+    }
+    if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
+        fmt::format_to(out,
+                       "note: the recording is incomplete ({}); analyzed up to the last moment that is known of all ranks, "
+                       "{} later calls left out, {} operations under way\n",
+                       reason->second, fact(profile, "cut_calls"), fact(profile, "under_way"));
     }
     for (const auto& oddity : oddities) {
         if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {

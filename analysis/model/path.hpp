@@ -21,13 +21,14 @@ enum class SegmentKind : std::uint8_t {
     Collective,  // completion of a collective after its last arriver
     Delay,       // a call took longer than its local work, and no partner explains it: progress, noise
     Tool,        // the collector's own time
+    Unrecorded,  // the user had switched the recording off: nothing is known
 };
-inline constexpr int segment_kinds = 7;
+inline constexpr int segment_kinds = 8;
 
 constexpr std::string_view name(SegmentKind kind)
 {
-    constexpr std::string_view names[segment_kinds] = {"start delay", "compute", "mpi", "transfer",
-                                                       "collective",  "delay",   "tool"};
+    constexpr std::string_view names[segment_kinds] = {"start delay", "compute", "mpi",  "transfer",
+                                                       "collective",  "delay",   "tool", "not recorded"};
     return names[static_cast<int>(kind)];
 }
 

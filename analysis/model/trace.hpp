@@ -8,7 +8,9 @@
 #include "analysis/model/ids.hpp"
 #include "formats/functions/functions.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,13 @@ using functions::SendMode;
 
 // ---------------------------------------------------------------------------------------------- definitions
 
-enum class RegionRole : std::uint8_t { Mpi, Sampled, User };
+enum class RegionRole : std::uint8_t {
+    Mpi,
+    Sampled,
+    User,
+    Preempted,  // not a region of the program: the thread was able to run and had no processor
+    Blocked     // as before, but it waited for something
+};
 
 struct Region {
     RegionRole role = RegionRole::User;
@@ -36,6 +44,7 @@ struct Process {
     std::string node;                   // host name
     NodeId clock_domain;                // processes with equal domain share the clock
     std::vector<LocationId> locations;  // threads, thread 0 first
+    bool is_missing = false;            // nothing of it was recorded, or can be read
 };
 
 struct Location {
@@ -71,6 +80,34 @@ struct Definitions {
     std::uint64_t period = 0;  // nominal, in `period_unit`
     std::string period_unit;   // "ns" or "count"
     std::string command;       // of the application
+    std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
+
+    /// By clock domain: the largest error of the times of its processes against those of the others. Empty: not known.
+    std::vector<Ns> clock_uncertainty;
+
+    /// How far off the distance between a time of `a` and one of `b` may be. Within one clock domain it is exact.
+    [[nodiscard]] Ns uncertainty(ProcessId a, ProcessId b) const
+    {
+        const NodeId mine = processes[a.value].clock_domain;
+        const NodeId theirs = processes[b.value].clock_domain;
+        const bool exact = mine == theirs || clock_uncertainty.empty();
+        return exact ? Ns{0} : clock_uncertainty[mine.value] + clock_uncertainty[theirs.value];
+    }
+    /// The largest one.
+    [[nodiscard]] Ns largest_uncertainty() const
+    {
+        Ns largest{0};
+        Ns second{0};
+        for (const Ns ns : clock_uncertainty) {
+            second = std::max(second, std::min(largest, ns));
+            largest = std::max(largest, ns);
+        }
+        return clock_uncertainty.size() < 2 ? Ns{0} : largest + second;
+    }
+    [[nodiscard]] Ns uncertainty(LocationId a, LocationId b) const
+    {
+        return uncertainty(locations[a.value].process, locations[b.value].process);
+    }
 };
 
 // --------------------------------------------------------------------------------------------------- events
@@ -125,17 +162,29 @@ struct Probe {
 
 /// One member's part in a collective operation.
 struct CollectiveCall {
-    CallRef call;
+    CallRef call;  // of a non-blocking one: that completed it
     CommId comm;
     std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3:
                         // another of its side, in an inter-communicator
     std::uint64_t sent;
     std::uint64_t received;
+    CallRef post{};  // of a non-blocking one: that began it; else invalid
+
+    [[nodiscard]] bool is_blocking() const { return !post.valid(); }
+    /// The call whose enter counts, and whose function says what it was.
+    [[nodiscard]] CallRef begin() const { return is_blocking() ? call : post; }
 };
 
 struct Interval {
     Ns begin;
     Ns end;
+};
+
+/// The thread had no processor.
+struct OffProcessor {
+    Ns begin;
+    Ns end;
+    bool preempted;  // it was able to run; else it was blocked
 };
 
 struct Sample {
@@ -151,14 +200,25 @@ struct RegionChange {
     RegionId region;
 };
 
+/// How the recording of a location ended.
+enum class RecordingEnd : std::uint8_t {
+    Complete,
+    Died,  // with the process
+    Full,  // before the process: there was no room for more records
+};
+
 /// One location. All vectors are in order of time.
 struct LocationTrace {
     LocationId location;
     Ns begin{};  // first event
     Ns end{};    // last event of the application: the enter of MPI_Finalize, or the last event if there is none
     bool has_finalize = false;
+    bool ends_in_call = false;  // the last call has no leave
+    RecordingEnd recording_end = RecordingEnd::Complete;
     Calls calls;
     std::vector<Interval> tool;
+    std::vector<Interval> unrecorded;  // the user had switched the recording off
+    std::vector<OffProcessor> off;     // empty also where nobody recorded it
     std::vector<Sample> samples;
     std::vector<RegionChange> user_regions;
 };
@@ -166,16 +226,18 @@ struct LocationTrace {
 /// What was seen but is not in the arrays.
 struct Anomalies {
     std::uint64_t cancelled_receives = 0;
-    std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives are left out
+    std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives and collectives are left out
     std::uint64_t open_calls = 0;           // enter without leave; closed at the location's last event
-    std::uint64_t ignored_records = 0;
+    std::uint64_t ignored_records = 0;      // but for the next two
+    std::uint64_t ignored_rma_records = 0;
+    std::uint64_t ignored_metric_records = 0;
     std::uint64_t clock_violations = 0;  // events that go back in time within a location
     std::uint64_t lost_records = 0;
     std::uint64_t lost_samples = 0;
 };
 
 /// One traced process. Sends, receives and probes are in posting order over all its threads (by enter, then by
-/// thread); collectives in order of enter, which is their order on each communicator.
+/// thread); collectives in order of enter or post, which is their order on each communicator.
 struct ProcessTrace {
     ProcessId process;
     std::vector<LocationTrace> locations;  // as Process::locations
@@ -184,6 +246,7 @@ struct ProcessTrace {
     std::vector<Probe> probes;
     std::vector<CollectiveCall> collectives;
     Anomalies anomalies;
+    std::optional<Ns> clock_uncertainty;  // the largest error of its times; none: nobody compared its clock with others
 };
 
 }  // namespace critpath::model

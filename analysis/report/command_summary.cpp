@@ -63,6 +63,13 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
                        count_text(path_samples));
 }
 
+std::string clocks_text(const model::Profile& profile)
+{
+    return fmt::format("{}; times on different ones compare to within {}",
+                       count_text(static_cast<std::uint64_t>(fact(profile, "clock_domains"))),
+                       duration_text(fact(profile, "clock_uncertainty_ns")));
+}
+
 std::vector<Field> fields(const model::Profile& profile, const Request& request, std::uint64_t path_samples)
 {
     const std::int64_t path_ns = fact(profile, "path_ns");
@@ -74,7 +81,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         mpi_ns += process.mpi_ns;
     }
     const std::string command = property(profile, "command");
-    return {
+    std::vector<Field> result = {
         {"command", "Command", command.empty() ? Cell() : Cell(command)},
         {"", "Trace", request.trace_name},
         {"", "Ranks", ranks_text(profile)},
@@ -102,6 +109,25 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"rules", "", property(profile, "rules")},
         {"replay_version", "", property(profile, "tool_version")},
     };
+    if (fact(profile, "clock_domains") > 1) {  // otherwise all times are exact
+        const std::initializer_list<Field> clocks = {
+            {"", "Clocks", clocks_text(profile)},
+            {"clock_domains", "", fact(profile, "clock_domains")},
+            {"clock_uncertainty_seconds", "", Seconds{fact(profile, "clock_uncertainty_ns")}},
+        };
+        const auto rules =
+            std::ranges::find_if(result, [](const Field& field) { return std::string_view(field.key) == "rules"; });
+        result.insert(rules, clocks);
+    }
+    if (const std::string how = property(profile, "incomplete"); !how.empty()) {
+        const auto later = static_cast<std::uint64_t>(fact(profile, "cut_calls"));
+        result.push_back({"", "Incomplete",
+                          fmt::format("{}; analyzed while all ranks are known ({} cut)", how, counted(later, "call"))});
+        result.push_back({"incomplete", "", how});
+        result.push_back({"cut_calls", "", fact(profile, "cut_calls")});
+        result.push_back({"operations_under_way", "", fact(profile, "under_way")});
+    }
+    return result;
 }
 
 Table kind_table(const model::Profile& profile)
@@ -196,6 +222,7 @@ constexpr std::pair<const char*, const char*> anomalies[] = {
     {"incomplete_collectives", "collectives that some members did not reach"},
     {"mismatched_collectives", "collectives whose members called different operations"},
     {"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
+    {"ignored_rma_records", "records of one-sided communication, which the replay does not analyze"},
     {"ignored_records", "event records of kinds that the replay does not use"},
 };
 

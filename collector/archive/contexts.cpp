@@ -9,6 +9,11 @@
 namespace critpath::archive
 {
 
+Hash128 function_key(functions::FunctionId function)
+{
+    return Hasher().add("MPI").add(functions::info(function).name).result();
+}
+
 ContextTree::ContextTree(AddressMap map) : map_(std::move(map)), symbols_(map_.modules().size()) {}
 
 Leaf ContextTree::add(std::span<const std::uint64_t> chain)
@@ -44,6 +49,23 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain)
     }
     known->second = leaf;
     return leaf;
+}
+
+std::uint32_t ContextTree::add_path(std::vector<std::uint64_t> path)
+{
+    // add() takes the first address for what it is, and this is one behind a call.
+    --path.front();
+    return add(path).context;
+}
+
+std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId function)
+{
+    const Hash128 key = function_key(function);
+    const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
+    if (is_new) {
+        functions_.push_back({key, "", "", "", function});
+    }
+    return child(caller, known->second);
 }
 
 ContextTree::Place ContextTree::locate(std::uint64_t address)
@@ -82,7 +104,7 @@ std::uint32_t ContextTree::function(const std::string& name, const std::string& 
     const Hash128 key = Hasher().add(module).add(name).result();
     const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
     if (is_new) {
-        functions_.push_back({key, name, module, build_id});
+        functions_.push_back({key, name, module, build_id, functions::FunctionId::none});
     }
     return known->second;
 }

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns what this process' samples mean: addresses become functions, call chains become a tree of functions. Ids
-// are local to the process; archive/unify turns them into the trace's.
+// Owns what this process' samples and call paths mean: addresses become functions, call chains become a tree of
+// functions. Ids are local to the process; archive/unify turns them into the trace's.
 #pragma once
 
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/hash.hpp"
 #include "collector/archive/symbols.hpp"
+#include "formats/functions/functions.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,11 @@ struct Function {
     std::string canonical_name;
     std::string module;  // path; empty for "[unknown]"
     std::string build_id;
+    functions::FunctionId mpi = functions::FunctionId::none;  // if it is one; then nothing else is known
 };
+
+/// Key of an MPI function.
+Hash128 function_key(functions::FunctionId function);
 
 struct Context {
     Hash128 key;  // of the whole path
@@ -48,6 +53,12 @@ public:
     /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
     /// address outside of all binaries is left out.
     Leaf add(std::span<const std::uint64_t> chain);
+
+    /// `path`: return addresses, innermost first. Returns the context of the function that the first one lies in.
+    std::uint32_t add_path(std::vector<std::uint64_t> path);
+
+    /// The context of an MPI function that `caller` called; Context::no_parent if that is not known.
+    std::uint32_t add_call(std::uint32_t caller, functions::FunctionId function);
 
     [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first

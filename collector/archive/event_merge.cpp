@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/event_merge.hpp"
 
+#include "collector/archive/collective_events.hpp"
+#include "collector/archive/file_events.hpp"
+#include "collector/archive/message_events.hpp"
+#include "collector/archive/window_events.hpp"
 #include "formats/otf2/function_map.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
-#include <optional>
+#include <limits>
 #include <vector>
 
 namespace critpath::archive
@@ -18,25 +20,15 @@ namespace
 
 using functions::FunctionId;
 using functions::SemanticClass;
-using functions::SendMode;
-using spool::CompletionsRecord;
 using spool::RecordKind;
-
-// One slot of a CompletionsRecord.
-struct Completion {
-    std::uint8_t flags;
-    SendMode mode;
-    std::uint64_t request;
-    std::uint64_t bytes;
-    std::int32_t peer, tag, comm;
-};
 
 class Merge
 {
 public:
     Merge(const ProcessData& process, std::size_t thread, const EventIds& ids, otf2::EventWriter& out)
         : process_(process), spool_(process.spool().threads[thread]), data_(process.threads()[thread]), ids_(ids),
-          generator_(ids.generators[thread]), out_(out), sample_(data_.samples.begin())
+          out_(out), metric_(ids.metrics[thread]), target_(process, ids, out),
+          kernel_(process.threads()[thread], ids, ids.generators[thread], out)
     {
     }
 
@@ -47,17 +39,21 @@ public:
         if (is_first_thread) {
             out_.program_begin(header.process_start, ids_.program, ids_.arguments);
         }
-        if (spool_.calls) {
-            merge_calls(RecordCursor(spool_.calls->body()));
+        merge_calls(spool_.records());
+        if (data_.open_call && !finalized_) {
+            enter_open_call(*data_.open_call);
         }
         if (!finalized_) {
-            write_tools_until(no_limit);
-            write_samples_until(no_limit);
+            write_pauses_until(no_limit);
+            kernel_.write_until(no_limit);
         }
         if (is_first_thread) {
             const std::uint64_t end = finalized_ ? process_.end() : header.closed != 0 ? header.thread_end : 0;
             out_.program_end(std::max(end, out_.last_time()));
         }
+        counts_.unresolved += target_.unresolved;
+        counts_.samples = kernel_.samples();
+        counts_.off = kernel_.off();
         return counts_;
     }
 
@@ -68,307 +64,177 @@ private:
     {
         for (RecordKind kind = cursor.kind(); kind != RecordKind::Empty && !finalized_; kind = cursor.kind()) {
             if (kind == RecordKind::Call) {
-                const auto& call = cursor.take<spool::Record>();
-                take_completions(cursor);
-                if (call.function < ids_.functions.size()) {
-                    write_call(call);
+                if (call_.take(cursor)) {
+                    write_call();
                 } else {
                     ++counts_.unresolved;
                 }
+                at_enter_ = at_leave_ = nullptr;
             } else if (kind == RecordKind::Tool) {
                 // May lie in the call whose record comes next: records are in the order of their ends.
                 tools_.push_back(cursor.take<spool::Record>());
+            } else if (kind == RecordKind::Counters) {
+                const auto counters = cursor.take<spool::CountersRecord>();
+                auto& place = counters_[counters.at_leave != 0 ? 1 : 0];
+                place = counters;
+                (counters.at_leave != 0 ? at_leave_ : at_enter_) = &place;
             } else {
                 cursor.skip();
             }
         }
     }
 
-    void take_completions(RecordCursor& cursor)
+    // The process ended in it.
+    void enter_open_call(const OpenCall& call)
     {
-        completions_.clear();
-        while (cursor.kind() == RecordKind::Completions) {
-            const auto& record = cursor.take<CompletionsRecord>();
-            for (int i = 0; i < std::min<int>(record.slots, 2); ++i) {
-                completions_.push_back({record.flags[i], SendMode{record.mode[i]}, record.request[i], record.bytes[i],
-                                        record.peer[i], record.tag[i], record.comm[i]});
-            }
-        }
+        write_pauses_until(call.enter);
+        kernel_.write_before(call.enter);
+        out_.enter_context(call.enter, ids_.contexts[data_.call_paths.find(0, FunctionId{call.function})]);
     }
 
-    void write_call(const spool::Record& call)
+    void write_call()
     {
-        const OTF2_RegionRef region = ids_.functions[call.function];
-        const SemanticClass semantics = functions::info(FunctionId{call.function}).semantic_class;
-        const bool is_finalize = semantics == SemanticClass::Finalize;
-        const std::uint64_t leave = is_finalize ? call.enter : call.leave;
-        write_tools_until(call.enter);
-        write_samples_before(call.enter);
-        out_.enter(call.enter, region);
-        write_start(call, semantics);
-        write_tools_until(leave);
-        write_samples_until(leave);
-        if (write_end(call, semantics, leave)) {
-            out_.leave(leave, region);
+        const spool::Record& call = call_.record;
+        finalized_ = call_.semantics == SemanticClass::Finalize;
+        const std::uint64_t leave = finalized_ ? call.enter : call.leave;
+        const OTF2_CallingContextRef context = ids_.contexts[data_.call_paths.find(call.callpath, call_.function())];
+        write_pauses_until(call.enter);
+        kernel_.write_before(call.enter);
+        write_counters(at_enter_, call.enter);
+        out_.enter_context(call.enter, context);
+        CallEvents* events = events_of(functions::group_of(call_.semantics));
+        if (events != nullptr && !call_.failed()) {
+            events->begin(call_);
         }
+        write_pauses_until(leave);
+        kernel_.write_until(leave);
+        if (events != nullptr && !call_.failed()) {
+            events->end(call_, leave);
+        }
+        write_completions(leave);
+        write_counters(at_leave_, leave);
+        files_.attach_volume();
+        out_.leave_context(leave, context);
         ++counts_.calls;
-        finalized_ = is_finalize;
     }
 
-    // What belongs to the beginning of a call.
-    void write_start(const spool::Record& call, SemanticClass semantics)
+    // Also of calls that failed: some of the requests may have been completed.
+    void write_completions(std::uint64_t time)
     {
-        const std::uint64_t time = call.enter;
-        if ((call.flags & spool::flag_failed) != 0) {
-            return;
+        if (call_.semantics == SemanticClass::Startall || call_.semantics == SemanticClass::Sendrecv) {
+            return;  // not completions
         }
-        switch (semantics) {
-        case SemanticClass::Send:
-        case SemanticClass::Sendrecv:
-            if (const auto message = envelope(call)) {
-                out_.send(time, *message);
+        for (const Completion& completion : call_.completions) {
+            if ((completion.flags & spool::flag_failed) == 0) {
+                events_of(completion.operation).complete(completion, time);
+            } else if (completion.operation != spool::Operation::Message) {
+                target_.posts.complete(completion.request);
             }
-            break;
-        case SemanticClass::Isend:
-            if (const auto message = envelope(call)) {
-                out_.isend(time, *message, call.request);
-            }
-            break;
-        case SemanticClass::Irecv:
-            if (has_message(call.flags)) {
-                out_.irecv_request(time, call.request);
-            }
-            break;
-        case SemanticClass::Imrecv:
-            if (has_message(call.flags)) {
-                out_.irecv_request(time, call.request, call.extra);
-            }
-            break;
-        case SemanticClass::Start:
-            write_started(time, {call.flags, SendMode{static_cast<std::uint8_t>(call.extra)}, call.request, call.bytes,
-                                 call.peer, call.tag, call.comm});
-            break;
-        case SemanticClass::Startall:
-            for (const Completion& started : completions_) {
-                write_started(time, started);
-            }
-            break;
-        case SemanticClass::Init:
-        case SemanticClass::Collective:
-        case SemanticClass::CommCreate:
-            if (collective_comm(call, semantics)) {
-                out_.collective_begin(time);
-            }
-            break;
-        default:
-            break;
         }
     }
 
-    void write_started(std::uint64_t time, const Completion& started)
+    CallEvents* events_of(functions::Group group)
     {
-        if (!has_message(started.flags) || started.request == 0) {
-            return;
-        }
-        if ((started.flags & spool::flag_receive) != 0) {
-            out_.irecv_request(time, started.request);
-        } else if (const auto message = envelope(started)) {
-            const bool is_standard = started.mode == SendMode::Standard;
-            out_.isend(time, *message, started.request, is_standard ? SendMode::None : started.mode);
-        }
-    }
-
-    // What belongs to the end of a call. Returns false if it has written the LEAVE, too.
-    bool write_end(const spool::Record& call, SemanticClass semantics, std::uint64_t time)
-    {
-        switch (semantics) {
-        case SemanticClass::Recv:
-        case SemanticClass::Mrecv:
-            if ((call.flags & spool::flag_failed) == 0) {
-                if (const auto message = envelope(call)) {
-                    out_.recv(time, *message,
-                              semantics == SemanticClass::Mrecv ? std::optional(call.request) : std::nullopt);
-                }
-            }
-            break;
-        case SemanticClass::Sendrecv:
-            for (const Completion& received : completions_) {
-                if (const auto message = envelope(received)) {
-                    out_.recv(time, *message);
-                }
-            }
-            break;
-        case SemanticClass::Wait:
-        case SemanticClass::Waitall:
-        case SemanticClass::Waitany:
-        case SemanticClass::Waitsome:
-        case SemanticClass::Test:
-        case SemanticClass::Testall:
-        case SemanticClass::Testany:
-        case SemanticClass::Testsome:
-            for (const Completion& completion : completions_) {
-                write_completion(time, completion);
-            }
-            break;
-        case SemanticClass::Probe:
-        case SemanticClass::Mprobe:
-        case SemanticClass::Iprobe:
-        case SemanticClass::Improbe:
-            return !write_probe_leave(call, semantics, time);
-        default:
-            write_collective_end(call, semantics, time);
+        switch (group) {
+        case functions::Group::Always:
+        case functions::Group::Collective:
+            return &collectives_;
+        case functions::Group::PointToPoint:
+            return &messages_;
+        case functions::Group::Rma:
+            return &windows_;
+        case functions::Group::Io:
+            return &files_;
+        case functions::Group::Local:
             break;
         }
-        return true;
+        return nullptr;
     }
 
-    void write_completion(std::uint64_t time, const Completion& completion)
+    CallEvents& events_of(spool::Operation operation)
     {
-        if (completion.request == 0 || !has_message(completion.flags) || (completion.flags & spool::flag_failed) != 0) {
-            return;
+        switch (operation) {
+        case spool::Operation::Collective:
+        case spool::Operation::NewComm:
+            return collectives_;
+        case spool::Operation::Rma:
+            return windows_;
+        case spool::Operation::File:
+            return files_;
+        case spool::Operation::Message:
+            break;
         }
-        if ((completion.flags & spool::flag_cancelled) != 0) {
-            out_.request_cancelled(time, completion.request);
-        } else if ((completion.flags & spool::flag_receive) == 0) {
-            out_.isend_complete(time, completion.request);
-        } else if (const auto message = envelope(completion)) {
-            out_.irecv(time, *message, completion.request);
-        }
+        return messages_;
     }
 
-    bool write_probe_leave(const spool::Record& call, SemanticClass semantics, std::uint64_t time)
+    void write_counters(const spool::CountersRecord* counters, std::uint64_t time)
     {
-        const bool may_find_nothing = semantics == SemanticClass::Iprobe || semantics == SemanticClass::Improbe;
-        const bool found =
-            (!may_find_nothing || (call.flags & spool::flag_success) != 0) && (call.flags & spool::flag_failed) == 0;
-        const auto message = found ? envelope(call) : std::nullopt;
-        if (!message) {
-            return false;
-        }
-        const bool is_matched = semantics == SemanticClass::Mprobe || semantics == SemanticClass::Improbe;
-        out_.leave_probe(time, ids_.functions[call.function], *message,
-                         is_matched ? std::optional(call.request) : std::nullopt);
-        return true;
-    }
-
-    void write_collective_end(const spool::Record& call, SemanticClass semantics, std::uint64_t time)
-    {
-        if ((call.flags & spool::flag_failed) != 0) {
-            return;
-        }
-        if (const auto comm = collective_comm(call, semantics)) {
-            const bool is_data = semantics == SemanticClass::Collective;
-            out_.collective_end(time, {*otf2::collective_operation(FunctionId{call.function}), *comm,
-                                       is_data ? root(call, *comm) : OTF2_COLLECTIVE_ROOT_NONE,
-                                       is_data ? call.bytes : 0, is_data ? call.extra : 0});
-        }
-        const bool creates = semantics == SemanticClass::CommCreate || semantics == SemanticClass::CommCreateGroup ||
-                             semantics == SemanticClass::CommIdup;
-        if (creates && call.extra != 0) {
-            if (const auto comm = find_comm(static_cast<std::int32_t>(call.extra - 1))) {
-                out_.comm_create(time, *comm);
-            }
-        } else if (semantics == SemanticClass::CommFree) {
-            if (const auto comm = find_comm(call.comm)) {
-                out_.comm_destroy(time, *comm);
-            }
+        if (counters != nullptr && metric_ != otf2::none) {
+            out_.metric(time, metric_, {counters->value, data_.counters});
         }
     }
 
-    // The communicator of the call's MPI_COLLECTIVE records; nothing if it gets none.
-    std::optional<OTF2_CommRef> collective_comm(const spool::Record& call, SemanticClass semantics)
-    {
-        if (!otf2::collective_operation(FunctionId{call.function})) {
-            return std::nullopt;
-        }
-        return find_comm(semantics == SemanticClass::Init ? 0 : call.comm);
-    }
-
-    [[nodiscard]] std::uint32_t root(const spool::Record& call, OTF2_CommRef comm) const
-    {
-        if (call.peer >= 0) {
-            return static_cast<std::uint32_t>(call.peer);
-        }
-        if (ids_.is_inter[comm]) {
-            if (call.peer == MPI_ROOT) {
-                return OTF2_COLLECTIVE_ROOT_SELF;
-            }
-            if (call.peer == MPI_PROC_NULL || (call.flags & spool::flag_null_peer) != 0) {
-                return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
-            }
-        }
-        return OTF2_COLLECTIVE_ROOT_NONE;
-    }
-
-    static bool has_message(std::uint8_t flags) { return (flags & spool::flag_null_peer) == 0; }
-
-    // Of a Record or a Completion; nothing if there is no message.
-    template <class Source>
-    std::optional<otf2::Envelope> envelope(const Source& source)
-    {
-        if (!has_message(source.flags)) {
-            return std::nullopt;
-        }
-        const auto comm = find_comm(source.comm);
-        return comm ? std::optional(otf2::Envelope{source.peer, *comm, source.tag, source.bytes}) : std::nullopt;
-    }
-
-    std::optional<OTF2_CommRef> find_comm(std::int32_t id)
-    {
-        const auto index = static_cast<std::size_t>(id);  // -1, no communicator, is beyond the end
-        if (index >= ids_.comms.size() || ids_.comms[index] == otf2::none) {
-            ++counts_.unresolved;
-            return std::nullopt;
-        }
-        return ids_.comms[index];
-    }
-
-    // Tool intervals that began before `time`, each between the samples around it.
-    void write_tools_until(std::uint64_t time)
+    // What began before `time` of the collector's own time, and of what the user did not want to have recorded, each
+    // between the samples around it.
+    void write_pauses_until(std::uint64_t time)
     {
         std::size_t written = 0;
         for (; written < tools_.size() && tools_[written].enter < time; ++written) {
             const spool::Record& tool = tools_[written];
-            write_samples_before(tool.enter);
+            write_switches_until(tool.enter);
+            if (is_off_) {
+                continue;
+            }
+            kernel_.write_before(tool.enter);
             out_.measurement(tool.enter, false);
-            write_samples_before(tool.leave);
+            kernel_.write_tool_before(tool.leave);
             out_.measurement(tool.leave, true);
         }
         tools_.erase(tools_.begin(), tools_.begin() + static_cast<std::ptrdiff_t>(written));
+        write_switches_until(time);
     }
 
-    void write_samples_before(std::uint64_t time)
+    // Some calls are recorded even while the recording is off, so that on and off are two events between the others.
+    void write_switches_until(std::uint64_t time)
     {
-        while (sample_ != data_.samples.end() && sample_->time < time) {
-            write_sample();
+        for (; next_switch_ < 2 * data_.switched_off.size(); ++next_switch_) {
+            const Stretch& off = data_.switched_off[next_switch_ / 2];
+            const bool ends = next_switch_ % 2 == 1;
+            const std::uint64_t at = ends ? off.end : off.begin;
+            if (at >= time) {
+                break;
+            }
+            if (ends) {
+                kernel_.write_tool_before(at);
+            } else {
+                kernel_.write_before(at);
+                out_.attach(otf2::Attribute::Reason, ids_.user_reason);
+            }
+            out_.measurement(at, ends);
+            is_off_ = !ends;
         }
-    }
-
-    // Including `time`: a sample at the leave of a call still belongs to it.
-    void write_samples_until(std::uint64_t time)
-    {
-        while (sample_ != data_.samples.end() && sample_->time <= time) {
-            write_sample();
-        }
-    }
-
-    void write_sample()
-    {
-        const SamplePoint& s = *sample_++;
-        out_.sample(s.time, ids_.contexts[s.context], generator_, s.offset,
-                    s.period == data_.period ? std::nullopt : std::optional(s.period));
-        ++counts_.samples;
     }
 
     const ProcessData& process_;
     const ThreadSpool& spool_;
     const ThreadData& data_;
     const EventIds& ids_;
-    OTF2_InterruptGeneratorRef generator_;
     otf2::EventWriter& out_;
-    std::vector<SamplePoint>::const_iterator sample_;
-    std::vector<Completion> completions_;
+    OTF2_MetricRef metric_;
+    EventTarget target_;
+    KernelEvents kernel_;
+    MessageEvents messages_{target_};
+    CollectiveEvents collectives_{target_};
+    WindowEvents windows_{target_};
+    FileEvents files_{target_};
+
+    RecordedCall call_;
+    spool::CountersRecord counters_[2] = {};
+    const spool::CountersRecord* at_enter_ = nullptr;  // of the call that comes next
+    const spool::CountersRecord* at_leave_ = nullptr;
     std::vector<spool::Record> tools_;
+    std::size_t next_switch_ = 0;  // in pairs: off and on of each stretch
+    bool is_off_ = false;
     bool finalized_ = false;
     EventCounts counts_;
 };

@@ -5,6 +5,7 @@
 // location, merged by time (formats/FORMAT.md, "Events").
 #pragma once
 
+#include "collector/archive/kernel_events.hpp"
 #include "collector/archive/process.hpp"
 #include "formats/otf2/event_writer.hpp"
 
@@ -17,6 +18,7 @@ namespace critpath::archive
 struct EventCounts {
     std::uint64_t calls = 0;
     std::uint64_t samples = 0;
+    OffTotals off;
     std::uint64_t unresolved = 0;  // records that name a communicator or function that nobody defined
 };
 

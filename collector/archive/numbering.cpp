@@ -4,6 +4,7 @@
 // The ids of the trace; see tables.hpp.
 #include "collector/archive/symbols.hpp"
 #include "collector/archive/tables.hpp"
+#include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -33,6 +34,13 @@ std::vector<std::uint32_t> number_by(const std::vector<Entry>& table, SortKey so
     return numbers;
 }
 
+// A function that is called so would have a module.
+bool is_off_processor(const RegionEntry& entry)
+{
+    return entry.module.empty() &&
+           (entry.canonical_name == otf2::preempted_region || entry.canonical_name == otf2::blocked_region);
+}
+
 std::vector<std::uint32_t> number_regions(const Tables& tables, otf2::TraceDefinitions& out)
 {
     const auto sort_key = [](const RegionEntry& r) { return std::tie(r.function, r.module, r.canonical_name, r.key); };
@@ -44,27 +52,54 @@ std::vector<std::uint32_t> number_regions(const Tables& tables, otf2::TraceDefin
             region.canonical_name = entry.canonical_name;
             region.module = entry.module;
         }
+        if (is_off_processor(entry)) {
+            region.paradigm = OTF2_PARADIGM_NONE;
+            region.role = OTF2_REGION_ROLE_ARTIFICIAL;
+        }
         out.regions.push_back(std::move(region));
     });
 }
 
-// Level by level: the parents' numbers are known, and order the children.
+// Which contexts are those of MPI calls, or on the way to one.
+std::vector<bool> on_the_way_to_calls(const Tables& tables)
+{
+    const std::vector<ContextEntry>& table = tables.contexts;
+    std::vector<bool> result(table.size());
+    for (std::uint32_t i = 0; i < table.size(); ++i) {
+        if (tables.regions[position(tables.regions, table[i].region)].function == functions::FunctionId::none) {
+            continue;
+        }
+        for (std::uint32_t at = i; !result[at]; at = position(table, table[at].parent)) {
+            result[at] = true;
+            if (table[at].parent.is_zero()) {
+                break;
+            }
+        }
+    }
+    return result;
+}
+
+// Those that stand in the records of every call come first: libotf2 writes small numbers in fewer bytes. Then level by
+// level: the parents' numbers are known, and order the children.
 std::vector<std::uint32_t> number_contexts(const Tables& tables, const std::vector<std::uint32_t>& regions,
                                            otf2::TraceDefinitions& out)
 {
     const std::vector<ContextEntry>& table = tables.contexts;
     struct Row {
-        std::uint32_t depth, parent, region, entry;
+        std::uint32_t round, depth, parent, region, entry;
         auto operator<=>(const Row&) const = default;
     };
+    const std::vector<bool> called = on_the_way_to_calls(tables);
     std::vector<Row> rows;
     for (std::uint32_t i = 0; i < table.size(); ++i) {
-        rows.push_back({table[i].depth, otf2::none, regions[position(tables.regions, table[i].region)], i});
+        rows.push_back(
+            {called[i] ? 0U : 1U, table[i].depth, otf2::none, regions[position(tables.regions, table[i].region)], i});
     }
     std::sort(rows.begin(), rows.end());
     std::vector<std::uint32_t> numbers(table.size(), otf2::none);
     for (auto level = rows.begin(); level != rows.end();) {
-        const auto end = std::find_if(level, rows.end(), [&](const Row& r) { return r.depth != level->depth; });
+        const auto end = std::find_if(level, rows.end(),
+                                      [&](const Row& r) { return r.round != level->round || r.depth != level->depth; });
         for (auto row = level; row != end; ++row) {
             const Hash128& parent = table[row->entry].parent;
             row->parent = parent.is_zero() ? otf2::none : numbers[position(table, parent)];
@@ -140,6 +175,18 @@ std::vector<std::uint32_t> number_communicators(const Tables& tables, otf2::Trac
     return numbers;
 }
 
+// By communicator, and then by who the members say they are: there is no other order that all ranks know.
+std::vector<std::uint32_t> number_windows(const Tables& tables, const std::vector<std::uint32_t>& communicators,
+                                          otf2::TraceDefinitions& out)
+{
+    const auto comm_of = [&](const WindowEntry& w) { return communicators[position(tables.communicators, w.comm)]; };
+    return number_by(
+        tables.windows, [&](const WindowEntry& w) { return std::tuple(comm_of(w), w.key); },
+        [&](const WindowEntry& w, std::uint32_t number) {
+            out.windows.push_back({fmt::format("Window {}", number), comm_of(w)});
+        });
+}
+
 }  // namespace
 
 Numbers number(const Tables& tables, otf2::TraceDefinitions& out)
@@ -161,6 +208,13 @@ Numbers number(const Tables& tables, otf2::TraceDefinitions& out)
         [&](const GeneratorEntry& g, std::uint32_t) {
             out.generators.push_back({g.event, g.period});
         });
+    ids.windows = number_windows(tables, ids.communicators, out);
+    ids.groups = number_by(
+        tables.groups, [](const GroupEntry& g) { return std::tie(g.members); },
+        [&](const GroupEntry& g, std::uint32_t) { out.groups.push_back(g.members); });
+    ids.metrics = number_by(
+        tables.metrics, [](const MetricEntry& m) { return std::tie(m.names); },
+        [&](const MetricEntry& m, std::uint32_t) { out.metrics.push_back({m.names}); });
     return ids;
 }
 

@@ -4,6 +4,7 @@
 
 #include "collector/archive/sample_reader.hpp"
 #include "formats/otf2/definitions.hpp"
+#include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
 
@@ -22,11 +23,6 @@ constexpr std::int32_t self_id = 1;
 // Ids are dense; anything beyond is damage.
 constexpr std::int32_t largest_id = 1 << 24;
 
-Hash128 function_key(FunctionId function)
-{
-    return Hasher().add("MPI").add(functions::info(function).name).result();
-}
-
 Hash128 text_key(const std::string& text)
 {
     return Hasher().add(text).result();
@@ -40,22 +36,6 @@ Hash128 world_key()
 Hash128 self_key()
 {
     return text_key("MPI_COMM_SELF");
-}
-
-// The members of the communicator whose record was just taken; the cursor is moved behind them.
-otf2::RankList take_members(const spool::CommunicatorRecord& record, RecordCursor& cursor)
-{
-    if (record.is_range != 0) {
-        return record.size <= 0 ? otf2::RankList{}
-                                : otf2::RankList{{record.first, record.size == 1 ? 1 : record.stride, record.size}};
-    }
-    std::vector<std::int32_t> ranks;
-    while (cursor.kind() == RecordKind::Members) {
-        const auto& members = cursor.take<spool::MembersRecord>();
-        const std::size_t count = std::min<std::size_t>(members.count, std::size(members.world_rank));
-        ranks.insert(ranks.end(), members.world_rank, members.world_rank + count);
-    }
-    return otf2::compress(ranks);
 }
 
 // "a\0b\0\0" as words.
@@ -72,6 +52,48 @@ std::vector<std::string> split_command(const char (&text)[1024])
     return words;
 }
 
+Hash128 off_key(const char* region)
+{
+    return Hasher().add("off").add(region).result();
+}
+
+// Keeps what happened until `end`.
+class SampleTaker : public SampleHandler
+{
+public:
+    SampleTaker(ContextTree& contexts, ThreadData& thread, std::uint64_t end)
+        : contexts_(contexts), thread_(thread), end_(end)
+    {
+    }
+
+    void on(const RawSample& sample) override
+    {
+        off_.on(sample);
+        if (sample.time <= end_) {
+            const Leaf leaf = contexts_.add(sample.chain);
+            thread_.samples.push_back({sample.time, sample.period, leaf.offset, sample.page_faults, leaf.context});
+        }
+    }
+    void on(const RawSwitch& change) override { off_.on(change); }
+    void on_gap() override { off_.on_gap(); }
+
+    std::vector<OffInterval> off(std::uint64_t thread_end)
+    {
+        std::vector<OffInterval> intervals = off_.finish(thread_end);
+        std::erase_if(intervals, [this](const OffInterval& off) { return off.begin >= end_; });
+        for (OffInterval& off : intervals) {
+            off.end = std::min(off.end, end_);
+        }
+        return intervals;
+    }
+
+private:
+    ContextTree& contexts_;
+    ThreadData& thread_;
+    std::uint64_t end_;
+    OffProcessor off_;
+};
+
 }  // namespace
 
 ProcessData::ProcessData(const ProcessSpool& spool)
@@ -82,39 +104,20 @@ ProcessData::ProcessData(const ProcessSpool& spool)
     tables_.communicators.push_back({world_key(), {}, Kind::World, {{{0, 1, header.size}}}});
     tables_.communicators.push_back({self_key(), {}, Kind::Self, {}});
     for (const ThreadSpool& thread : spool.threads) {
-        scan_calls(thread);
+        scan_calls(thread, threads_.emplace_back());
     }
-    for (const ThreadSpool& thread : spool.threads) {
-        take_samples(thread, threads_.emplace_back());
+    posts_.finish();
+    std::ranges::sort(clocks_, {}, &otf2::ClockPoint::time);
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        take_samples(spool.threads[i], threads_[i]);
     }
     add_functions();
+    add_off_regions();
     add_contexts();
+    add_windows();
+    add_names();
     add_command();
     tables_.sort();
-}
-
-void ProcessData::scan_calls(const ThreadSpool& thread)
-{
-    if (!thread.calls) {
-        return;
-    }
-    RecordCursor cursor(thread.calls->body());
-    for (RecordKind kind = cursor.kind(); kind != RecordKind::Empty; kind = cursor.kind()) {
-        if (kind == RecordKind::Call) {
-            const auto& call = cursor.take<spool::Record>();
-            if (call.function < used_.size()) {
-                used_[call.function] = true;
-                if (functions::info(FunctionId{call.function}).semantic_class == functions::SemanticClass::Finalize) {
-                    end_ = call.enter;
-                }
-            }
-        } else if (kind == RecordKind::Communicator) {
-            const auto& record = cursor.take<spool::CommunicatorRecord>();
-            add_communicator(record, take_members(record, cursor));
-        } else {
-            cursor.skip();
-        }
-    }
 }
 
 void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2::RankList members)
@@ -122,6 +125,7 @@ void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2
     const Hash128 gid{record.gid[0], record.gid[1]};
     if (record.comm == world_id || record.comm == self_id) {
         gid_keys_[gid] = comm_keys_[record.comm];
+        comm_ranks_[record.comm] = static_cast<std::uint32_t>(record.rank);
         return;
     }
     if (record.comm < 0 || record.comm > largest_id) {
@@ -144,6 +148,7 @@ void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2
     }
     gid_keys_[gid] = entry.key;
     comm_keys_[record.comm] = entry.key;
+    comm_ranks_[record.comm] = static_cast<std::uint32_t>(record.rank);
     tables_.communicators.push_back(std::move(entry));
 }
 
@@ -160,15 +165,12 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     thread.generator = Hasher().add(event).add(format.period).result();
     thread.period = format.period;
     tables_.generators.push_back({thread.generator, event, format.period});
-    SampleReader reader(spool.samples->body());
-    while (const auto sample = reader.next()) {
-        if (sample->time <= end_) {
-            const Leaf leaf = contexts_.add(sample->chain);
-            thread.samples.push_back({sample->time, sample->period, leaf.offset, leaf.context});
-        }
-    }
+    const spool::SpoolHeader& header = spool.samples->header();
+    SampleTaker taker(contexts_, thread, end_);
+    const std::uint64_t lost = read_samples(spool.samples->body(), header.time_offset, taker);
+    thread.off = taker.off(std::min(header.thread_end, end_));
     if (!closed) {
-        thread.lost_samples = reader.lost();
+        thread.lost_samples = lost;
     }
     // The kernel writes them in order but for a sample that interrupts the writing of another.
     std::stable_sort(thread.samples.begin(), thread.samples.end(), [](auto& a, auto& b) { return a.time < b.time; });
@@ -185,6 +187,9 @@ void ProcessData::add_functions()
         }
     }
     for (const Function& function : contexts_.functions()) {
+        if (function.mpi != FunctionId::none) {
+            continue;
+        }
         RegionEntry entry;
         entry.key = function.key;
         entry.canonical_name = function.canonical_name;
@@ -193,6 +198,21 @@ void ProcessData::add_functions()
         if (!function.module.empty()) {
             const Hash128 key = Hasher().add(function.module).add(function.build_id).result();
             tables_.modules.push_back({key, function.module, function.build_id});
+        }
+    }
+}
+
+void ProcessData::add_off_regions()
+{
+    for (const bool preempted : {true, false}) {
+        const auto is_so = [preempted](const OffInterval& off) { return off.preempted == preempted; };
+        const auto has_one = [&](const ThreadData& t) { return std::any_of(t.off.begin(), t.off.end(), is_so); };
+        if (std::any_of(threads_.begin(), threads_.end(), has_one)) {
+            RegionEntry entry;
+            entry.canonical_name = preempted ? otf2::preempted_region : otf2::blocked_region;
+            entry.key = off_key(entry.canonical_name.c_str());
+            tables_.contexts.push_back({entry.key, entry.key, {}, 0});
+            tables_.regions.push_back(std::move(entry));
         }
     }
 }
@@ -217,17 +237,13 @@ void ProcessData::add_command()
 EventIds ProcessData::resolve(const Numbers& numbers) const
 {
     EventIds ids;
-    for (std::uint16_t id = 0; id < static_cast<std::uint16_t>(FunctionId::count); ++id) {
-        ids.functions.push_back(used_[id] ? numbers.regions[position(tables_.regions, function_key(FunctionId{id}))]
-                                          : otf2::none);
-    }
+    const auto find_context = [&](const Hash128& key) {
+        const std::uint32_t at = position(tables_.contexts, key);
+        return at < tables_.contexts.size() && tables_.contexts[at].key == key ? numbers.contexts[at] : otf2::none;
+    };
     for (const auto& [id, key] : comm_keys_) {
-        const std::uint32_t at = position(tables_.communicators, key);
-        const OTF2_CommRef comm = numbers.communicators[at];
         ids.comms.resize(std::max<std::size_t>(ids.comms.size(), id + std::size_t{1}), otf2::none);
-        ids.comms[id] = comm;
-        ids.is_inter.resize(std::max<std::size_t>(ids.is_inter.size(), comm + std::size_t{1}));
-        ids.is_inter[comm] = tables_.communicators[at].kind == Kind::Inter;
+        ids.comms[id] = numbers.communicators[position(tables_.communicators, key)];
     }
     for (const Context& context : contexts_.contexts()) {
         ids.contexts.push_back(numbers.contexts[position(tables_.contexts, context.key)]);
@@ -237,6 +253,13 @@ EventIds ProcessData::resolve(const Numbers& numbers) const
                                      ? otf2::none
                                      : numbers.generators[position(tables_.generators, thread.generator)]);
     }
+    for (const ThreadData& thread : threads_) {
+        ids.metrics.push_back(thread.metric.is_zero() ? otf2::none
+                                                      : numbers.metrics[position(tables_.metrics, thread.metric)]);
+    }
+    resolve_objects(numbers, ids);
+    ids.preempted = find_context(off_key(otf2::preempted_region));
+    ids.blocked = find_context(off_key(otf2::blocked_region));
     for (const std::string& word : command_) {
         ids.arguments.push_back(numbers.strings[position(tables_.strings, text_key(word))]);
     }

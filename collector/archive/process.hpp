@@ -5,13 +5,20 @@
 // its events will refer to.
 #pragma once
 
+#include "collector/archive/call_paths.hpp"
 #include "collector/archive/contexts.hpp"
+#include "collector/archive/off_processor.hpp"
+#include "collector/archive/posts.hpp"
+#include "collector/archive/recorded_call.hpp"
 #include "collector/archive/spool_reader.hpp"
 #include "collector/archive/tables.hpp"
+#include "formats/otf2/clock_correction.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,24 +30,49 @@ struct SamplePoint {
     std::uint64_t time = 0;
     std::uint64_t period = 0;
     std::uint64_t offset = 0;
-    std::uint32_t context = 0;  // local
+    std::uint64_t page_faults = 0;  // of the thread until now
+    std::uint32_t context = 0;      // local
+};
+
+struct Stretch {
+    std::uint64_t begin = 0, end = 0;  // ns
 };
 
 struct ThreadData {
-    std::vector<SamplePoint> samples;  // by time
+    CallPaths call_paths;
+    std::optional<OpenCall> open_call;  // in which the process died
+    std::vector<Stretch> switched_off;  // by the user; by time
+    Hash128 metric;                     // zero: no counters
+    std::size_t counters = 0;           // values of a CountersRecord
+    std::vector<SamplePoint> samples;   // by time
+    std::vector<OffInterval> off;       // by time
     std::uint64_t lost_records = 0;
     std::uint64_t lost_samples = 0;
     Hash128 generator;         // zero: not sampled
     std::uint64_t period = 0;  // of the generator
 };
 
+/// How a window of this process is called in the trace.
+struct WindowId {
+    OTF2_RmaWinRef window = otf2::none;
+    bool is_allocated = false;   // its memory is its own
+    std::uint32_t own_rank = 0;  // in its communicator
+};
+
+/// Names the group of these world ranks.
+Hash128 group_key(std::span<const std::int32_t> world_ranks);
+
 /// Ids of the trace for what this process knows by other names.
 struct EventIds {
-    std::vector<OTF2_RegionRef> functions;               // by FunctionId
-    std::vector<OTF2_CommRef> comms;                     // by CommunicatorRecord::comm; none: not defined
-    std::vector<bool> is_inter;                          // by OTF2_CommRef, as far as this process knows
-    std::vector<OTF2_CallingContextRef> contexts;        // by local context
-    std::vector<OTF2_InterruptGeneratorRef> generators;  // by position of the thread
+    std::vector<OTF2_CommRef> comms;                                // by CommunicatorRecord::comm; none: not defined
+    std::vector<WindowId> windows;                                  // by ObjectRecord::id
+    std::vector<OTF2_StringRef> files;                              // by ObjectRecord::id: their names
+    std::unordered_map<Hash128, OTF2_GroupRef, HashOfHash> groups;  // by group_key
+    std::vector<OTF2_MetricRef> metrics;                            // by position of the thread
+    OTF2_StringRef user_reason = OTF2_UNDEFINED_STRING;             // defined where a recording was switched off
+    std::vector<OTF2_CallingContextRef> contexts;                   // by local context
+    std::vector<OTF2_InterruptGeneratorRef> generators;             // by position of the thread
+    OTF2_CallingContextRef preempted = otf2::none, blocked = otf2::none;
     OTF2_StringRef program = OTF2_UNDEFINED_STRING;
     std::vector<OTF2_StringRef> arguments;
 };
@@ -59,12 +91,25 @@ public:
     /// Enter of MPI_Finalize, or the largest time there is: the recording ends there.
     [[nodiscard]] std::uint64_t end() const { return end_; }
     [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
+    [[nodiscard]] const PostsOfProcess& posts() const { return posts_; }
+    /// How the clock of this process relates to that of rank 0; empty if nobody compared them.
+    [[nodiscard]] const std::vector<otf2::ClockPoint>& clocks() const { return clocks_; }
 
 private:
-    void scan_calls(const ThreadSpool& thread);
+    void scan_calls(const ThreadSpool& thread, ThreadData& data);
+    void scan_call(std::uint32_t thread, const RecordedCall& call, CallPaths& paths);
+    void scan_call_path(RecordCursor& cursor, CallPaths& paths);
     void take_samples(const ThreadSpool& spool, ThreadData& thread);
     void add_communicator(const spool::CommunicatorRecord& record, otf2::RankList members);
+    void add_object(const spool::ObjectRecord& record);
+    void add_group(std::span<const std::int32_t> world_ranks);
+    void add_windows();
+    [[nodiscard]] bool is_alone(const Hash128& comm) const;
+    void add_names();
+    void resolve_objects(const Numbers& numbers, EventIds& ids) const;
+    void add_counters(const spool::SpoolHeader& header, ThreadData& thread);
     void add_functions();
+    void add_off_regions();
     void add_contexts();
     void add_command();
 
@@ -76,7 +121,19 @@ private:
     std::unordered_map<std::int32_t, Hash128> comm_keys_;  // by local id
     std::map<Hash128, Hash128> gid_keys_;                  // key of each gid
     std::map<Hash128, std::uint64_t> alone_;               // by parent: communicators of this process alone
+    struct Window {
+        Hash128 key;
+        std::int32_t comm;
+        bool is_allocated;
+    };
+    std::map<std::int32_t, Window> windows_;                          // by local id
+    std::map<std::int32_t, std::string> files_;                       // name by local id
+    std::unordered_map<std::int32_t, std::uint32_t> comm_ranks_;      // own rank by local id
+    std::map<Hash128, std::uint64_t> alone_windows_;                  // by communicator of this process alone
+    std::unordered_map<Hash128, otf2::RankList, HashOfHash> groups_;  // by group_key
+    PostsOfProcess posts_;
     std::vector<std::string> command_;
+    std::vector<otf2::ClockPoint> clocks_;
     Tables tables_;
 };
 

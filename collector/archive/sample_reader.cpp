@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <linux/perf_event.h>
 
@@ -13,14 +14,26 @@ namespace critpath::archive
 namespace
 {
 
-// Layout of PERF_SAMPLE_IP | TID | TIME | PERIOD | CALLCHAIN behind the header.
+// Layout of a sample behind its header, see spool::SampleFormat. `values` of the group follow, then the call chain.
 struct FixedPart {
     std::uint64_t ip;
     std::uint32_t pid, tid;
     std::uint64_t time;
+    std::uint32_t processor, padding;
     std::uint64_t period;
-    std::uint64_t chain_length;
+    std::uint64_t values;
+    std::uint64_t time_enabled, time_running;
 };
+
+// What all other records end in.
+struct Trailer {
+    std::uint32_t pid, tid;
+    std::uint64_t time;
+    std::uint32_t processor, padding;
+};
+
+// Position of the page faults among the values.
+constexpr std::size_t faults_value = 1;
 
 // Addresses from here on are the markers PERF_CONTEXT_*, not addresses.
 constexpr std::uint64_t first_marker = PERF_CONTEXT_MAX;
@@ -42,22 +55,49 @@ bool is_user_address(std::uint64_t address)
     return address >> 63 == 0;
 }
 
-std::optional<RawSample> parse(std::span<const std::byte> body)
+// Takes `length` words from the beginning of `rest`; nothing if it has fewer.
+std::optional<std::span<const std::uint64_t>> take_list(std::span<const std::uint64_t>& rest, std::uint64_t length)
+{
+    if (length > rest.size()) {
+        return std::nullopt;
+    }
+    const auto list = rest.first(length);
+    rest = rest.subspan(length);
+    return list;
+}
+
+std::optional<RawSample> parse_sample(std::span<const std::byte> body)
 {
     FixedPart fixed;
     if (body.size() < sizeof fixed) {
         return std::nullopt;
     }
     std::memcpy(&fixed, body.data(), sizeof fixed);
-    if (fixed.chain_length > (body.size() - sizeof fixed) / sizeof(std::uint64_t)) {
+    const auto* words = reinterpret_cast<const std::uint64_t*>(body.data());
+    auto rest = std::span(words, body.size() / sizeof *words).subspan(sizeof fixed / sizeof *words);
+    const auto values = take_list(rest, fixed.values);
+    const auto length = values ? take_list(rest, 1) : std::nullopt;
+    const auto chain = length ? take_list(rest, length->front()) : std::nullopt;
+    if (!chain) {
         return std::nullopt;
     }
-    const auto* words = reinterpret_cast<const std::uint64_t*>(body.data());
-    RawSample sample{fixed.time, fixed.period, user_part({words + sizeof fixed / sizeof *words, fixed.chain_length})};
+    RawSample sample{fixed.time, fixed.period, values->size() > faults_value ? (*values)[faults_value] : 0,
+                     fixed.processor, user_part(*chain)};
     if (sample.chain.empty() && is_user_address(fixed.ip)) {
         sample.chain = {words, 1};  // the ip
     }
     return sample;
+}
+
+std::optional<RawSwitch> parse_switch(std::span<const std::byte> body, std::uint16_t misc)
+{
+    Trailer trailer;
+    if (body.size() < sizeof trailer) {
+        return std::nullopt;
+    }
+    std::memcpy(&trailer, body.data() + body.size() - sizeof trailer, sizeof trailer);
+    return RawSwitch{trailer.time, trailer.processor, (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0,
+                     (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
 }
 
 std::uint64_t word_at(std::span<const std::byte> body, std::size_t index)
@@ -71,30 +111,42 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t index)
 
 }  // namespace
 
-std::optional<RawSample> SampleReader::next()
+std::uint64_t read_samples(std::span<const std::byte> rest, std::int64_t time_offset, SampleHandler& handler)
 {
+    const auto offset = static_cast<std::uint64_t>(time_offset);  // modulo 2^64
+    std::uint64_t lost = 0;
+    const auto lose = [&](std::uint64_t count) {
+        lost += count;
+        handler.on_gap();
+    };
     perf_event_header header;
-    while (rest_.size() >= sizeof header) {
-        std::memcpy(&header, rest_.data(), sizeof header);
+    while (rest.size() >= sizeof header) {
+        std::memcpy(&header, rest.data(), sizeof header);
         // All records are multiples of 8 bytes long; zeros are what a file has behind its last record.
-        if (header.size < sizeof header || header.size % 8 != 0 || header.size > rest_.size()) {
+        if (header.size < sizeof header || header.size % 8 != 0 || header.size > rest.size()) {
             break;
         }
-        const auto body = rest_.subspan(sizeof header, header.size - sizeof header);
-        rest_ = rest_.subspan(header.size);
+        const auto body = rest.subspan(sizeof header, header.size - sizeof header);
+        rest = rest.subspan(header.size);
         if (header.type == PERF_RECORD_SAMPLE) {
-            if (auto sample = parse(body)) {
-                return sample;
+            if (auto sample = parse_sample(body)) {
+                sample->time += offset;
+                handler.on(*sample);
+            } else {
+                lose(1);
             }
-            ++lost_;
+        } else if (header.type == PERF_RECORD_SWITCH) {
+            if (auto change = parse_switch(body, header.misc)) {
+                change->time += offset;
+                handler.on(*change);
+            }
         } else if (header.type == PERF_RECORD_LOST) {
-            lost_ += word_at(body, 1);  // id, lost
+            lose(word_at(body, 1));  // id, lost
         } else if (header.type == PERF_RECORD_LOST_SAMPLES) {
-            lost_ += word_at(body, 0);
+            lose(word_at(body, 0));
         }
     }
-    rest_ = {};
-    return std::nullopt;
+    return lost;
 }
 
 }  // namespace critpath::archive

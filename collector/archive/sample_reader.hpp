@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 namespace critpath::archive
@@ -15,25 +14,34 @@ namespace critpath::archive
 struct RawSample {
     std::uint64_t time = 0;  // ns
     std::uint64_t period = 0;
+    std::uint64_t page_faults = 0;  // of the thread until now
+    std::uint32_t processor = 0;
     /// User part of the call chain, sampled instruction first, then return addresses; may be empty.
     std::span<const std::uint64_t> chain;
 };
 
-class SampleReader
+/// The thread leaves its processor, or comes back to one.
+struct RawSwitch {
+    std::uint64_t time = 0;  // ns
+    std::uint32_t processor = 0;
+    bool out = false;
+    bool preempted = false;  // of an out: the thread was able to run
+};
+
+/// Takes what a SampleReader finds.
+class SampleHandler
 {
 public:
-    explicit SampleReader(std::span<const std::byte> records) : rest_(records) {}
-
-    /// The next sample; its chain points into the records. Nothing at the end, which is also where a record makes no
-    /// sense.
-    std::optional<RawSample> next();
-
-    /// Samples that the kernel says it dropped, in the records read so far.
-    [[nodiscard]] std::uint64_t lost() const { return lost_; }
-
-private:
-    std::span<const std::byte> rest_;
-    std::uint64_t lost_ = 0;
+    virtual ~SampleHandler() = default;
+    virtual void on(const RawSample& sample) = 0;
+    virtual void on(const RawSwitch& change) = 0;
+    /// Here the kernel dropped records.
+    virtual void on_gap() = 0;
 };
+
+/// Hands out the samples and switches in `records`, in the order of the file, with `time_offset` added to their times;
+/// the chains point into the records. Ends where a record makes no sense. Returns the number of samples that the kernel
+/// says it dropped, or that are damaged.
+std::uint64_t read_samples(std::span<const std::byte> records, std::int64_t time_offset, SampleHandler& handler);
 
 }  // namespace critpath::archive

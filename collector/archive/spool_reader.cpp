@@ -5,7 +5,10 @@
 #include "formats/functions/functions.hpp"
 #include "formats/support/error.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace critpath::archive
 {
@@ -17,10 +20,55 @@ namespace
 // files of all others.
 constexpr std::uint32_t longest_gap = 256;
 
+class WrongVersion : public Failure
+{
+public:
+    explicit WrongVersion(const std::string& message) : Failure(ExitCode::BadTrace, message) {}
+};
+
 template <std::size_t N>
 void terminate(char (&text)[N])
 {
     text[N - 1] = '\0';
+}
+
+std::string read_maps(const std::string& directory, int rank)
+{
+    const std::optional<Mapping> maps = Mapping::open(fmt::format("{}/{}.maps", directory, rank));
+    return maps ? std::string(reinterpret_cast<const char*>(maps->bytes().data()), maps->bytes().size()) : "";
+}
+
+bool is_text(const char* text)
+{
+    return std::all_of(text, text + std::strlen(text), [](unsigned char c) { return c >= ' ' && c < 0x7f; });
+}
+
+bool makes_sense(const spool::SpoolHeader& header, int rank, std::uint32_t thread)
+{
+    return header.rank == rank && header.size > rank && header.thread == static_cast<std::int32_t>(thread) &&
+           is_text(header.host) && is_text(header.boot_id) && is_text(header.samples.event);
+}
+
+// Another version's files stop everything: it is not damage, and another version can read them.
+std::optional<SpoolFile> open_remains(const std::string& path, int rank, std::uint32_t thread,
+                                      std::vector<std::string>& damage)
+{
+    try {
+        std::optional<SpoolFile> file = SpoolFile::open(path);
+        if (file && makes_sense(file->header(), rank, thread)) {
+            return file;
+        }
+        if (file) {
+            damage.push_back(path + ": its header is of another file, or damaged");
+        } else if (std::error_code ignored; std::filesystem::exists(path, ignored)) {
+            damage.push_back(path + ": empty");
+        }
+    } catch (const WrongVersion&) {
+        throw;
+    } catch (const Failure& failure) {
+        damage.emplace_back(failure.what());
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -40,13 +88,31 @@ std::optional<SpoolFile> SpoolFile::open(const std::string& path)
         fail(ExitCode::BadTrace, "{}: not a spool file", path);
     }
     if (header.version != spool::version || header.functions_hash != functions::table_hash()) {
-        fail(ExitCode::BadTrace, "{}: written by another version of critpath; use the version that recorded it", path);
+        throw WrongVersion(
+            fmt::format("{}: written by another version of critpath; use the version that recorded it", path));
     }
     terminate(header.host);
     terminate(header.boot_id);
     terminate(header.command);
     terminate(header.samples.event);
+    for (auto& counter : header.counters) {
+        terminate(counter);
+    }
+    header.counter_count = std::min<std::uint32_t>(header.counter_count, spool::max_counters);
     return SpoolFile(std::move(*mapping), header);
+}
+
+RecordCursor ThreadSpool::records() const
+{
+    using Bytes = std::span<const std::byte>;
+    return RecordCursor(calls ? calls->body() : Bytes(), packed ? packed->body() : Bytes(),
+                        calls ? calls->header().first_record : 0);
+}
+
+ThreadEnd ThreadSpool::end() const
+{
+    const bool closed = calls ? calls->header().closed != 0 : !packed && samples->header().closed != 0;
+    return !closed ? ThreadEnd::Died : calls && calls->header().lost > 0 ? ThreadEnd::Full : ThreadEnd::Closed;
 }
 
 ProcessSpool read_process(const std::string& directory, int rank)
@@ -55,7 +121,8 @@ ProcessSpool read_process(const std::string& directory, int rank)
     std::uint32_t missing = 0;
     for (std::uint32_t thread = 0; missing < longest_gap; ++thread) {
         const std::string base = fmt::format("{}/{}.{}", directory, rank, thread);
-        ThreadSpool spool{thread, SpoolFile::open(base + ".calls"), SpoolFile::open(base + ".samples")};
+        ThreadSpool spool{thread, SpoolFile::open(base + ".calls"), SpoolFile::open(base + ".packed"),
+                          SpoolFile::open(base + ".samples")};
         if (spool.calls || spool.samples) {
             missing = 0;
             process.threads.push_back(std::move(spool));
@@ -66,9 +133,27 @@ ProcessSpool read_process(const std::string& directory, int rank)
     if (process.threads.empty() || process.threads.front().thread != 0) {
         fail(ExitCode::Failed, "{}/{}.0.calls: missing or empty; record the run again", directory, rank);
     }
-    if (const std::optional<Mapping> maps = Mapping::open(fmt::format("{}/{}.maps", directory, rank))) {
-        process.maps.assign(reinterpret_cast<const char*>(maps->bytes().data()), maps->bytes().size());
+    process.maps = read_maps(directory, rank);
+    return process;
+}
+
+std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
+                                         const std::vector<std::uint32_t>& threads, std::vector<std::string>& damage)
+{
+    ProcessSpool process;
+    for (const std::uint32_t thread : threads) {
+        const auto open = [&](const char* kind) {
+            return open_remains(fmt::format("{}/{}.{}.{}", directory, rank, thread, kind), rank, thread, damage);
+        };
+        ThreadSpool spool{thread, open("calls"), open("packed"), open("samples")};
+        if (spool.calls || spool.packed || spool.samples) {
+            process.threads.push_back(std::move(spool));
+        }
     }
+    if (process.threads.empty() || process.threads.front().thread != 0) {
+        return std::nullopt;
+    }
+    process.maps = read_maps(directory, rank);
     return process;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the reading of spool files: which belong to a process, whether they can be trusted, and where they end. A
-// process may have died while it wrote, so that reading stops at what was never finished.
+// Owns the reading of spool files: which belong to a process, whether they can be trusted, and how they ended.
 #pragma once
 
 #include "collector/archive/mapping.hpp"
+#include "collector/archive/record_cursor.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstdint>
@@ -34,13 +34,28 @@ private:
     spool::SpoolHeader header_;
 };
 
+/// How the recording of a thread ended.
+enum class ThreadEnd : std::uint8_t {
+    Closed,  // as it should
+    Died,    // the process ended without closing it
+    Full,    // there was no room for more
+};
+
 struct ThreadSpool {
     std::uint32_t thread = 0;
     std::optional<SpoolFile> calls;
+    std::optional<SpoolFile> packed;
     std::optional<SpoolFile> samples;
 
+    /// All records of the thread.
+    [[nodiscard]] RecordCursor records() const;
+    [[nodiscard]] ThreadEnd end() const;
+
     /// Of whichever file there is.
-    [[nodiscard]] const spool::SpoolHeader& header() const { return calls ? calls->header() : samples->header(); }
+    [[nodiscard]] const spool::SpoolHeader& header() const
+    {
+        return (calls ? calls : packed ? packed : samples)->header();
+    }
     /// How the thread was sampled; the .samples file knows best.
     [[nodiscard]] const spool::SampleFormat& sampling() const
     {
@@ -53,40 +68,13 @@ struct ProcessSpool {
     std::string maps;                  // text of <rank>.maps; empty if there is none
 };
 
-/// All spool files of one process. Throws Failure.
+/// All spool files of one process that has just closed them. Throws Failure.
 ProcessSpool read_process(const std::string& directory, int rank);
 
-/// Steps through the records of a .calls file.
-class RecordCursor
-{
-public:
-    explicit RecordCursor(std::span<const std::byte> body) : next_(body.data()), end_(body.data() + body.size()) {}
-
-    /// Kind of the record at the cursor; Empty at the end, which is also where a record makes no sense.
-    [[nodiscard]] spool::RecordKind kind() const
-    {
-        if (end_ - next_ < static_cast<std::ptrdiff_t>(sizeof(spool::Record))) {
-            return spool::RecordKind::Empty;
-        }
-        const auto kind = static_cast<spool::RecordKind>(*next_);
-        return kind <= spool::RecordKind::Tool ? kind : spool::RecordKind::Empty;
-    }
-
-    /// The record at the cursor, which moves on. T must be the struct of kind().
-    template <class T>
-    const T& take()
-    {
-        static_assert(sizeof(T) == sizeof(spool::Record));
-        const auto* record = reinterpret_cast<const T*>(next_);
-        next_ += sizeof(T);
-        return *record;
-    }
-
-    void skip() { next_ += sizeof(spool::Record); }
-
-private:
-    const std::byte* next_;
-    const std::byte* end_;
-};
+/// What can be read of the spool files of one process that may have died, or whose files may have been damaged since.
+/// `threads`: that have files, ascending. Nothing if no record of thread 0 can be read. What is wrong with a file
+/// becomes a line of `damage`: "file: cause".
+std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
+                                         const std::vector<std::uint32_t>& threads, std::vector<std::string>& damage);
 
 }  // namespace critpath::archive

@@ -85,6 +85,9 @@ void Tables::sort()
     sort_table(contexts);
     sort_table(communicators);
     sort_table(generators);
+    sort_table(windows);
+    sort_table(groups);
+    sort_table(metrics);
 }
 
 Merged merge(Tables first, Tables second)
@@ -97,6 +100,9 @@ Merged merge(Tables first, Tables second)
     merge_table(first.communicators, second.communicators, m.tables.communicators, m.first.communicators,
                 m.second.communicators);
     merge_table(first.generators, second.generators, m.tables.generators, m.first.generators, m.second.generators);
+    merge_table(first.windows, second.windows, m.tables.windows, m.first.windows, m.second.windows);
+    merge_table(first.groups, second.groups, m.tables.groups, m.first.groups, m.second.groups);
+    merge_table(first.metrics, second.metrics, m.tables.metrics, m.first.metrics, m.second.metrics);
     return m;
 }
 
@@ -107,7 +113,10 @@ Numbers select(const Numbers& through, const Numbers& positions)
             select_one(through.regions, positions.regions),
             select_one(through.contexts, positions.contexts),
             select_one(through.communicators, positions.communicators),
-            select_one(through.generators, positions.generators)};
+            select_one(through.generators, positions.generators),
+            select_one(through.windows, positions.windows),
+            select_one(through.groups, positions.groups),
+            select_one(through.metrics, positions.metrics)};
 }
 
 }  // namespace critpath::archive

@@ -77,6 +77,29 @@ struct GeneratorEntry {
     bool operator==(const GeneratorEntry&) const = default;
 };
 
+struct WindowEntry {
+    Hash128 key;
+    Hash128 comm;
+    void absorb(const WindowEntry&) {}
+    bool operator==(const WindowEntry&) const = default;
+};
+
+/// World ranks that an event names, other than those of a communicator.
+struct GroupEntry {
+    Hash128 key;
+    otf2::RankList members;
+    void absorb(const GroupEntry&) {}
+    bool operator==(const GroupEntry&) const = default;
+};
+
+/// The counters of a thread.
+struct MetricEntry {
+    Hash128 key;
+    std::vector<std::string> names;
+    void absorb(const MetricEntry&) {}
+    bool operator==(const MetricEntry&) const = default;
+};
+
 /// Each table is sorted by key, without duplicates.
 struct Tables {
     std::vector<StringEntry> strings;
@@ -85,6 +108,9 @@ struct Tables {
     std::vector<ContextEntry> contexts;
     std::vector<CommunicatorEntry> communicators;
     std::vector<GeneratorEntry> generators;
+    std::vector<WindowEntry> windows;
+    std::vector<GroupEntry> groups;
+    std::vector<MetricEntry> metrics;
 
     bool operator==(const Tables&) const = default;
 
@@ -94,7 +120,7 @@ struct Tables {
 
 /// One number an entry, by table: a position in another set of tables, or an id of the trace.
 struct Numbers {
-    std::vector<std::uint32_t> strings, modules, regions, contexts, communicators, generators;
+    std::vector<std::uint32_t> strings, modules, regions, contexts, communicators, generators, windows, groups, metrics;
 
     bool operator==(const Numbers&) const = default;
 };

@@ -31,20 +31,44 @@ void write(Packer& out, const ContextEntry& e)
     out << e.key << e.region << e.parent << e.depth;
 }
 
+void write(Packer& out, const otf2::RankList& ranks)
+{
+    out << static_cast<std::uint64_t>(ranks.size());
+    for (const otf2::RankRun& run : ranks) {
+        out << run;
+    }
+}
+
 void write(Packer& out, const CommunicatorEntry& e)
 {
     out << e.key << e.parent << e.kind << static_cast<std::uint64_t>(e.sides.size());
     for (const otf2::RankList& side : e.sides) {
-        out << static_cast<std::uint64_t>(side.size());
-        for (const otf2::RankRun& run : side) {
-            out << run;
-        }
+        write(out, side);
     }
 }
 
 void write(Packer& out, const GeneratorEntry& e)
 {
     out << e.key << e.event << e.period;
+}
+
+void write(Packer& out, const WindowEntry& e)
+{
+    out << e.key << e.comm;
+}
+
+void write(Packer& out, const GroupEntry& e)
+{
+    out << e.key;
+    write(out, e.members);
+}
+
+void write(Packer& out, const MetricEntry& e)
+{
+    out << e.key << static_cast<std::uint64_t>(e.names.size());
+    for (const std::string& name : e.names) {
+        out << name;
+    }
 }
 
 void write(Packer& out, std::uint32_t number)
@@ -72,21 +96,46 @@ void read(Unpacker& in, ContextEntry& e)
     in >> e.key >> e.region >> e.parent >> e.depth;
 }
 
+void read(Unpacker& in, otf2::RankList& ranks)
+{
+    ranks.resize(in.length());
+    for (otf2::RankRun& run : ranks) {
+        in >> run;
+    }
+}
+
 void read(Unpacker& in, CommunicatorEntry& e)
 {
     in >> e.key >> e.parent >> e.kind;
     e.sides.resize(in.length());
     for (otf2::RankList& side : e.sides) {
-        side.resize(in.length());
-        for (otf2::RankRun& run : side) {
-            in >> run;
-        }
+        read(in, side);
     }
 }
 
 void read(Unpacker& in, GeneratorEntry& e)
 {
     in >> e.key >> e.event >> e.period;
+}
+
+void read(Unpacker& in, WindowEntry& e)
+{
+    in >> e.key >> e.comm;
+}
+
+void read(Unpacker& in, GroupEntry& e)
+{
+    in >> e.key;
+    read(in, e.members);
+}
+
+void read(Unpacker& in, MetricEntry& e)
+{
+    in >> e.key;
+    e.names.resize(in.length());
+    for (std::string& name : e.names) {
+        in >> name;
+    }
 }
 
 void read(Unpacker& in, std::uint32_t& number)
@@ -122,6 +171,9 @@ std::vector<std::byte> pack_set(const Set& set)
     write_table(out, set.contexts);
     write_table(out, set.communicators);
     write_table(out, set.generators);
+    write_table(out, set.windows);
+    write_table(out, set.groups);
+    write_table(out, set.metrics);
     return out.take();
 }
 
@@ -136,6 +188,9 @@ Set unpack_set(std::span<const std::byte> bytes)
     read_table(in, set.contexts);
     read_table(in, set.communicators);
     read_table(in, set.generators);
+    read_table(in, set.windows);
+    read_table(in, set.groups);
+    read_table(in, set.metrics);
     return set;
 }
 

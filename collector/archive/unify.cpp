@@ -3,10 +3,14 @@
 #include "collector/archive/unify.hpp"
 
 #include "collector/archive/pack.hpp"
+#include "collector/archive/rank_list.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace critpath::archive
 {
@@ -35,10 +39,9 @@ void read(Unpacker& in, std::map<std::string, T>& properties)
     }
 }
 
-std::vector<std::byte> pack_summary(const ProcessSummary& own)
+void pack_summary(const ProcessSummary& own, Packer& out)
 {
-    Packer out;
-    out << own.begin << own.end << own.realtime << own.process.host;
+    out << static_cast<std::uint8_t>(own.ended) << own.begin << own.end << own.realtime << own.process.host;
     write(out, own.process.properties);
     out << static_cast<std::uint64_t>(own.locations.size());
     for (const LocationDefinition& location : own.locations) {
@@ -47,12 +50,14 @@ std::vector<std::byte> pack_summary(const ProcessSummary& own)
         write(out, location.counts);
         write(out, location.numbers);
     }
-    return out.take();
 }
 
 ProcessSummary unpack_summary(Unpacker& in)
 {
     ProcessSummary summary;
+    std::uint8_t ended = 0;
+    in >> ended;
+    summary.ended = static_cast<RankEnd>(ended);
     in >> summary.begin >> summary.end >> summary.realtime >> summary.process.host;
     read(in, summary.process.properties);
     summary.locations.resize(in.length());
@@ -65,13 +70,39 @@ ProcessSummary unpack_summary(Unpacker& in)
     return summary;
 }
 
+// The ranks whose recording did not end as it should, by how it ended; empty if all did.
+std::string describe_ends(const std::vector<RankEnd>& ends)
+{
+    constexpr std::pair<RankEnd, const char*> words[] = {
+        {RankEnd::Died, "died"},
+        {RankEnd::Exited, "no MPI_Finalize"},
+        {RankEnd::Full, "no room"},
+        {RankEnd::Missing, "missing"},
+    };
+    std::string text;
+    for (const auto& [end, word] : words) {
+        std::vector<std::int32_t> ranks;
+        for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+            if (ends[rank] == end) {
+                ranks.push_back(static_cast<std::int32_t>(rank));
+            }
+        }
+        if (!ranks.empty()) {
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", word, list_ranks(ranks));
+        }
+    }
+    return text;
+}
+
 // The summaries of all ranks in rank order, which is the order of the tree's subtrees.
 void define_processes(std::span<const std::byte> summaries, otf2::TraceDefinitions& definitions)
 {
     definitions.begin = std::numeric_limits<std::uint64_t>::max();
+    std::vector<RankEnd> ends;
     Unpacker in(summaries);
     while (!in.at_end()) {
         ProcessSummary summary = unpack_summary(in);
+        ends.push_back(summary.ended);
         if (summary.begin < definitions.begin) {
             definitions.begin = summary.begin;
             definitions.realtime = summary.realtime;
@@ -80,15 +111,71 @@ void define_processes(std::span<const std::byte> summaries, otf2::TraceDefinitio
         definitions.processes.push_back(std::move(summary.process));
         std::move(summary.locations.begin(), summary.locations.end(), std::back_inserter(definitions.locations));
     }
+    definitions.incomplete = describe_ends(ends);
 }
+
+// The tables of several ranks as one, and the way back.
+class OwnRanks
+{
+public:
+    explicit OwnRanks(std::vector<Tables> tables)
+    {
+        // Neighbours in pairs, so that no table is merged more often than there are levels.
+        while (tables.size() > 1) {
+            std::vector<Tables> next;
+            std::vector<Merged>& level = levels_.emplace_back();
+            for (std::size_t i = 0; i + 1 < tables.size(); i += 2) {
+                level.push_back(merge(std::move(tables[i]), std::move(tables[i + 1])));
+                next.push_back(std::move(level.back().tables));
+            }
+            if (tables.size() % 2 == 1) {
+                next.push_back(std::move(tables.back()));
+            }
+            tables = std::move(next);
+        }
+        all_ = tables.empty() ? Tables{} : std::move(tables.front());
+        has_ranks_ = !tables.empty();
+    }
+
+    Tables take() { return std::move(all_); }
+
+    // `numbers` of all, for each rank.
+    std::vector<Numbers> divide(Numbers numbers) const
+    {
+        std::vector<Numbers> parts;
+        if (has_ranks_) {
+            parts.push_back(std::move(numbers));
+        }
+        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+            std::vector<Numbers> next;
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                if (i < level->size()) {
+                    next.push_back(select(parts[i], (*level)[i].first));
+                    next.push_back(select(parts[i], (*level)[i].second));
+                } else {
+                    next.push_back(std::move(parts[i]));
+                }
+            }
+            parts = std::move(next);
+        }
+        return parts;
+    }
+
+private:
+    std::vector<std::vector<Merged>> levels_;  // without their tables
+    Tables all_;
+    bool has_ranks_ = false;
+};
 
 }  // namespace
 
-Numbers unify(const Communication& communication, const Tables& own, otf2::TraceDefinitions& definitions)
+std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
+                           otf2::TraceDefinitions& definitions)
 {
+    OwnRanks ranks(std::move(own));
     const std::vector<int> children = communication.children();
     std::vector<Merged> merges;  // one a child; their tables are only needed until the next
-    Tables all = own;
+    Tables all = ranks.take();
     for (const int child : children) {
         Tables theirs = unpack_tables(communication.receive(child));
         merges.push_back(merge(std::move(all), std::move(theirs)));
@@ -105,12 +192,17 @@ Numbers unify(const Communication& communication, const Tables& own, otf2::Trace
         communication.send(children[i], pack(select(numbers, merges[i].second)));
         numbers = select(numbers, merges[i].first);
     }
-    return numbers;
+    return ranks.divide(std::move(numbers));
 }
 
-void gather(const Communication& communication, const ProcessSummary& own, otf2::TraceDefinitions& definitions)
+void gather(const Communication& communication, std::span<const ProcessSummary> own,
+            otf2::TraceDefinitions& definitions)
 {
-    std::vector<std::byte> summaries = pack_summary(own);
+    Packer out;
+    for (const ProcessSummary& summary : own) {
+        pack_summary(summary, out);
+    }
+    std::vector<std::byte> summaries = out.take();
     for (const int child : communication.children()) {
         const std::vector<std::byte> theirs = communication.receive(child);
         summaries.insert(summaries.end(), theirs.begin(), theirs.end());

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the agreement of all ranks on definitions: tables are merged up a binary tree, the root numbers them, and
-// each rank gets back the numbers of what it sent. Nothing but the root sees everything.
+// each rank gets back the numbers of what it sent. Nothing but the root sees everything. A process of the communication
+// may stand for several ranks, in the order of processes.
 #pragma once
 
 #include "collector/archive/communication.hpp"
@@ -11,19 +12,32 @@
 namespace critpath::archive
 {
 
-/// Collective. Returns the ids of the entries of `own`; on rank 0 also fills the tables of `definitions`.
-Numbers unify(const Communication& communication, const Tables& own, otf2::TraceDefinitions& definitions);
+/// Collective. Returns the ids of the entries of each of `own`, the tables of the ranks of this process; on process 0
+/// also fills the tables of `definitions`.
+std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
+                           otf2::TraceDefinitions& definitions);
+
+/// How the recording of a rank ended, worst last.
+enum class RankEnd : std::uint8_t {
+    Finalized,
+    Exited,   // without MPI_Finalize
+    Died,     // without closing its files
+    Full,     // when there was no room for more
+    Missing,  // there is nothing of it
+};
 
 /// What rank 0 must know about a process to define its location group and locations.
 struct ProcessSummary {
     otf2::ProcessDefinition process;
+    RankEnd ended = RankEnd::Finalized;
     std::vector<otf2::LocationDefinition> locations;
     std::uint64_t begin = 0;  // of all its events, ns
     std::uint64_t end = 0;
     std::uint64_t realtime = 0;  // at `begin`
 };
 
-/// Collective. On rank 0 fills processes, locations and times of `definitions`.
-void gather(const Communication& communication, const ProcessSummary& own, otf2::TraceDefinitions& definitions);
+/// Collective. On process 0 fills processes, locations, times and what is incomplete of `definitions`.
+void gather(const Communication& communication, std::span<const ProcessSummary> own,
+            otf2::TraceDefinitions& definitions);
 
 }  // namespace critpath::archive

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // cpcollect: checks everything that can be checked before the run, tells the preload library what to do, and becomes
-// the application. There is no supervisor, so the exit code and the signals are the application's own.
+// the application (or recovers a recording: recover_command.hpp). There is no supervisor, so the exit code and the signals are the application's own.
 #include "collector/launcher/application.hpp"
 #include "collector/launcher/environment.hpp"
 #include "collector/launcher/options.hpp"
 #include "collector/launcher/preload.hpp"
+#include "collector/launcher/recover_command.hpp"
 #include "collector/launcher/trace_directory.hpp"
 #include "formats/support/error.hpp"
 
@@ -133,5 +134,7 @@ int run(int argc, const char* const* argv, const ProcessPlace& place)
 
 int main(int argc, char** argv)
 {
-    return critpath::launcher::run(argc, argv, critpath::launcher::find_place());
+    using namespace critpath::launcher;  // NOLINT(google-build-using-namespace)
+    const ProcessPlace place = find_place();
+    return is_recover_command(argc, argv) ? recover_command(argc, argv, place.rank) : run(argc, argv, place);
 }

@@ -25,7 +25,7 @@ constexpr unsigned highest_frequency = 20'000;
 constexpr unsigned long largest_buffer = 1UL << 20;  // MB
 
 constexpr const char* help = R"(usage: mpirun -n N cpcollect [options] [--] application [arguments]
-Records a run of an MPI application: its MPI calls, and samples of where it computes.
+Records MPI calls and samples of a run. If it died: cpcollect recover TRACE
 
 Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
@@ -39,9 +39,9 @@ Recording
       --include LIST   record only these of p2p, collective, rma, io, local
       --exclude LIST   do not record these
       --range A:B      from the A-th to the B-th collective of all ranks; or pcontrol
-      --buffer MB      bound of the records of one thread (default 4096)
+      --buffer MB      records of one thread before they are packed (default 256)
 Other
-      --config         print what would be done as JSON, and do nothing
+          --config         print what would be done as JSON, and do nothing
   -h, --help           print this text     --version  print the version
 Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 

@@ -14,7 +14,7 @@ struct Options {
     std::string output;  // empty: not given
     bool force = false;
     unsigned frequency = 997;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
-    unsigned long buffer_mb = 4096;
+    unsigned long buffer_mb = 256;
     std::string callpath = "full";    // full, site or none
     std::string counters;             // PAPI events, with commas between them
     std::string range;                // from:to, or pcontrol; empty: everything

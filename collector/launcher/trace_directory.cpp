@@ -50,7 +50,8 @@ std::string foreign_entry(const fs::path& directory)
     if (fs::is_directory(spool)) {
         for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
             const std::string name = entry.path().filename();
-            if (!ends_with(name, ".calls") && !ends_with(name, ".samples") && !ends_with(name, ".maps")) {
+            if (!ends_with(name, ".calls") && !ends_with(name, ".packed") && !ends_with(name, ".samples") &&
+                !ends_with(name, ".maps")) {
                 return "spool/" + name;
             }
         }

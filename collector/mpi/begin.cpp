@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the beginning of a recording (lifecycle.hpp).
+#include "collector/mpi/callpath.hpp"
+#include "collector/fortran/library.hpp"
 #include "collector/mpi/clock.hpp"
+#include "collector/mpi/clock_sync.hpp"
+#include "collector/mpi/control.hpp"
+#include "collector/mpi/counters.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/sampling.hpp"
+#include "collector/sampling/time_namespace.hpp"
 #include "formats/functions/functions.hpp"
 
 #include <cerrno>
@@ -39,6 +45,31 @@ void share_trace()
     char* trace = process.settings.trace;
     if (pmpi.Bcast(trace, PATH_MAX, handles.type_byte, 0, process.comm) != MPI_SUCCESS) {
         trace[0] = '\0';
+    }
+}
+
+// What must be alike on all ranks is as rank 0 was told.
+void share_settings()
+{
+    Settings& mine = process.settings;
+    struct {
+        CallPathMode callpath;
+        bool starts_off;
+        std::uint32_t groups;
+        std::uint64_t range_begin, range_end;
+        std::uint64_t clock_period_s;
+        char counters[sizeof mine.counters];
+    } all = {mine.callpath,  mine.starts_off,     mine.groups, mine.range_begin,
+             mine.range_end, mine.clock_period_s, {}};
+    std::memcpy(all.counters, mine.counters, sizeof all.counters);
+    if (pmpi.Bcast(&all, sizeof all, handles.type_byte, 0, process.comm) == MPI_SUCCESS) {
+        mine.callpath = all.callpath;
+        mine.starts_off = all.starts_off;
+        mine.groups = all.groups;
+        mine.range_begin = all.range_begin;
+        mine.range_end = all.range_end;
+        mine.clock_period_s = all.clock_period_s;
+        std::memcpy(mine.counters, all.counters, sizeof all.counters);
     }
 }
 
@@ -82,6 +113,7 @@ void fill_header()
     gethostname(header.host, sizeof header.host - 1);
     read_file("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id - 1);
     header.boot_id[std::strcspn(header.boot_id, "\n")] = '\0';
+    header.time_offset = sampling::time_offset();
     read_file("/proc/self/cmdline", header.command, sizeof header.command - 2);
 }
 
@@ -121,6 +153,7 @@ bool open_recording()
     }
     process.threads_in_mpi = level == MPI_THREAD_MULTIPLE;
     process.requests.set_shared_handle(handles.shared_request);
+    process.requests.set_threads(process.threads_in_mpi);
     if (process.rank == 0) {
         make_spool_directory();
     }
@@ -130,7 +163,12 @@ bool open_recording()
     }
     const Text spool = Text() << process.settings.trace << "/spool";
     std::memcpy(process.spool, spool.c_str(), spool.size() + 1);
+    share_settings();
     fill_header();
+    negotiate_counters(process.header);
+    if (process.settings.callpath == CallPathMode::Full) {
+        find_unwinder();
+    }
     if (agree(open_spool())) {
         return true;
     }
@@ -160,6 +198,9 @@ void begin_recording()
     if (thread != nullptr) {
         process.communicators.start(thread->spool);
     }
+    start_clocks();
+    control.start(process.settings);
+    fortran::resolve(fortran::Where::Linked);
     process.phase = Phase::Recording;
 }
 

@@ -17,7 +17,8 @@ Completion describe(const Request& request, const MPI_Status& status)
                        request.tag,
                        request.comm,
                        request.flags,
-                       static_cast<std::uint8_t>(request.mode)};
+                       static_cast<std::uint8_t>(request.mode),
+                       request.operation};
     if (request.cancelled) {
         int cancelled = 0;
         if (pmpi.Test_cancelled(&status, &cancelled) == MPI_SUCCESS && cancelled != 0) {
@@ -31,12 +32,15 @@ Completion describe(const Request& request, const MPI_Status& status)
         item.tag = status.MPI_TAG;
         item.bytes = bytes_in(status);
     }
+    if (request.operation == spool::Operation::File) {
+        item.bytes = bytes_moved(status, request.bytes);
+    }
     return item;
 }
 
 }  // namespace
 
-void Completions::finished(MPI_Request handle, const MPI_Request* location, const MPI_Status& status, int result)
+void Completions::finished(MPI_Request handle, const void* location, const MPI_Status& status, int result)
 {
     if (handle == handles.request_null) {
         return;
@@ -56,12 +60,14 @@ void Completions::finished(MPI_Request handle, const MPI_Request* location, cons
             process.requests.erase(index);
         }
     }
-    if (received(result) && (request.flags & spool::flag_null_peer) == 0) {
+    if (request.untold) {
+        has_untold_ = true;
+    } else if (received(result) && (request.flags & spool::flag_null_peer) == 0) {
         add(describe(request, status));
     }
 }
 
-void Completions::started(MPI_Request handle, const MPI_Request* location)
+void Completions::started(const Call& call, MPI_Request handle, const void* location)
 {
     const TableLock lock;
     const Requests::Index index = process.requests.find(key_of(handle), location);
@@ -71,14 +77,19 @@ void Completions::started(MPI_Request handle, const MPI_Request* location)
     Request& request = process.requests.at(index);
     request.id = process.requests.next_id();
     request.active = true;
+    request.untold = call.dropped();
     if ((request.flags & spool::flag_null_peer) == 0) {
         add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
-             static_cast<std::uint8_t>(request.mode)});
+             static_cast<std::uint8_t>(request.mode), request.operation});
     }
 }
 
 void Completions::write(Call& call) const
 {
+    // Only requests that the user did not ask for, and no messages wanted: neither is the wait.
+    if (size_ == 0 && has_untold_ && !control.includes(group_bit(FunctionId::MPI_Send))) {
+        call.drop();
+    }
     call.write(size_);
     for (std::uint32_t i = 0; i < size_;) {
         spool::CompletionsRecord record{};
@@ -87,13 +98,14 @@ void Completions::write(Call& call) const
             const int slot = record.slots;
             record.flags[slot] = items_[i].flags;
             record.mode[slot] = items_[i].mode;
+            record.operation[slot] = items_[i].operation;
             record.request[slot] = items_[i].request;
             record.bytes[slot] = items_[i].bytes;
             record.peer[slot] = items_[i].peer;
             record.tag[slot] = items_[i].tag;
             record.comm[slot] = items_[i].comm;
         }
-        call.thread().spool.append(record);
+        call.append(record);
     }
     call.write_pause();
 }

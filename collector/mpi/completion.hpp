@@ -21,6 +21,7 @@ struct Completion {
     std::int32_t comm;
     std::uint8_t flags;
     std::uint8_t mode;
+    spool::Operation operation;
 };
 
 /// The finished requests of one call, in the order of the application's array.
@@ -32,12 +33,13 @@ public:
     {
     }
 
-    /// `handle`, which was in the application's `location` before the call, is finished with `status`, and `result`
-    /// says how. The request is forgotten, or, if it is persistent, inactive. Requests that are not ours are skipped.
-    void finished(MPI_Request handle, const MPI_Request* location, const MPI_Status& status, int result);
+    /// `handle`, which was in the application's variable at `location` before the call, is finished with `status`, and
+    /// `result` says how. The request is forgotten, or, if it is persistent, inactive. Requests that are not ours are
+    /// skipped.
+    void finished(MPI_Request handle, const void* location, const MPI_Status& status, int result);
 
     /// A persistent request has started: a new post.
-    void started(MPI_Request handle, const MPI_Request* location);
+    void started(const Call& call, MPI_Request handle, const void* location);
 
     /// Appends the record of the call and the completions.
     void write(Call& call) const;
@@ -52,6 +54,7 @@ private:
 
     Completion* items_;
     std::uint32_t size_ = 0;
+    bool has_untold_ = false;
 };
 
 /// The application's request array as it was before the call. Null if the array is empty or there is no memory; then
@@ -71,6 +74,22 @@ public:
             size_ = count;
         }
     }
+
+    /// An array in another language: `handle(i)` is request i.
+    template <class HandleAt>
+    static SavedHandles of(Call& call, int count, HandleAt&& handle)
+    {
+        SavedHandles saved(call, 0, nullptr);
+        if (call.recorded() && count > 0) {
+            saved.copy_ = call.thread().handles.room<MPI_Request>(static_cast<std::size_t>(count));
+        }
+        for (int i = 0; i < count && saved.copy_ != nullptr; ++i) {
+            saved.copy_[i] = handle(i);
+            saved.size_ = i + 1;
+        }
+        return saved;
+    }
+
     [[nodiscard]] int size() const { return size_; }
     MPI_Request operator[](int i) const { return copy_[i]; }
     [[nodiscard]] bool has(int i) const { return i >= 0 && i < size_; }

@@ -3,6 +3,7 @@
 //
 // Owns the end of a recording (lifecycle.hpp).
 #include "collector/archive/archive.h"
+#include "collector/mpi/clock_sync.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"
@@ -11,6 +12,7 @@
 #include "collector/sampling/sampling.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include <dlfcn.h>
@@ -60,9 +62,23 @@ WriteArchive load_archive_library()
     return reinterpret_cast<WriteArchive>(function);
 }
 
+// Relative to the current directory where that is shorter to type.
+const char* short_trace()
+{
+    static char cwd[PATH_MAX];
+    const char* trace = process.settings.trace;
+    if (getcwd(cwd, sizeof cwd) == nullptr) {
+        return trace;
+    }
+    const std::size_t length = std::strlen(cwd);
+    const bool below = std::strncmp(trace, cwd, length) == 0 && trace[length] == '/' && trace[length + 1] != '\0';
+    return below ? trace + length + 1 : trace;
+}
+
 void say_kept()
 {
-    say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; mend the cause and record again");
+    say(Text() << "cpcollect: the raw records are kept in " << process.spool
+               << "; next: cpcollect recover " << short_trace());
 }
 
 Text& operator<<(Text& text, double size)  // in bytes
@@ -81,19 +97,6 @@ Text& operator<<(Text& text, double size)  // in bytes
     return text << " " << units[unit];
 }
 
-// Relative to the current directory where that is shorter to type.
-const char* short_trace()
-{
-    static char cwd[PATH_MAX];
-    const char* trace = process.settings.trace;
-    if (getcwd(cwd, sizeof cwd) == nullptr) {
-        return trace;
-    }
-    const std::size_t length = std::strlen(cwd);
-    const bool below = std::strncmp(trace, cwd, length) == 0 && trace[length] == '/' && trace[length + 1] != '\0';
-    return below ? trace + length + 1 : trace;
-}
-
 void explain_missing_samples(int error)
 {
     char explanation[512] = {};
@@ -101,7 +104,7 @@ void explain_missing_samples(int error)
     say(Text() << "cpcollect: no samples: " << explanation);
 }
 
-void summarise(const critpath_archive_summary& summary, int sampling_error)
+void summarise(const critpath_archive_summary& summary, int sampling_error, int cut_paths)
 {
     if (process.settings.quiet) {
         return;
@@ -117,11 +120,16 @@ void summarise(const critpath_archive_summary& summary, int sampling_error)
     }
     if (summary.lost_records > 0) {
         say(Text()
-            << "cpcollect: " << summary.lost_records << " records did not fit in " << process.settings.buffer_mb
-            << " MiB a thread, or on the disk; the analysis ends where they begin: give more room, or record less");
+            << "cpcollect: " << summary.lost_records
+            << " records did not fit on the disk; the analysis ends where they begin: give more room, or record less");
     }
     if (summary.lost_samples > 0) {
         say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
+    }
+    if (cut_paths > 0) {
+        say(Text() << "cpcollect: call paths: as many as " << static_cast<std::uint64_t>(cut_paths)
+                   << " calls of a rank have only their innermost address, because there were too many different ones; "
+                      "--callpath=site records this much everywhere");
     }
     say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << trace);
 }
@@ -133,6 +141,16 @@ int worst_sampling_error()
     int worst = 0;
     pmpi.Allreduce(&mine, &worst, 1, handles.type_int, handles.op_max, process.comm);
     return worst;
+}
+
+// The most calls of a rank that have not got the whole path that they should have.
+int most_cut_paths()
+{
+    const std::uint64_t all = incomplete_paths();
+    const int mine = all < INT_MAX ? static_cast<int>(all) : INT_MAX;
+    int most = 0;
+    pmpi.Allreduce(&mine, &most, 1, handles.type_int, handles.op_max, process.comm);
+    return most;
 }
 
 bool write_archive(critpath_archive_summary& summary)
@@ -157,17 +175,19 @@ void end_recording()
         return;
     }
     process.phase = Phase::Off;
+    finish_clocks();
     close_threads();
     sampling::finish();
     copy_maps();
     const int sampling_error = worst_sampling_error();
+    const int cut_paths = most_cut_paths();
     static critpath_archive_summary summary;
     if (write_archive(summary)) {
         remove_spool_files();
         pmpi.Barrier(process.comm);
         if (process.rank == 0) {
             remove_spool_directory();
-            summarise(summary, sampling_error);
+            summarise(summary, sampling_error, cut_paths);
         }
     } else if (process.rank == 0) {
         say_kept();
@@ -196,8 +216,7 @@ void end_of_process()
         // Only an empty directory can be removed: if something that this program started was recorded, all is well.
         if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0 && !settings.quiet) {
             say(Text() << "cpcollect: " << program_invocation_name
-                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself "
-                          "(calls from Fortran are not recorded yet)");
+                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself");
         }
     }
 }

@@ -84,7 +84,7 @@ void copy_maps()
 void remove_spool_files()
 {
     for (int thread = 0; thread < numbered_threads(); ++thread) {
-        for (const char* kind : {".calls", ".samples"}) {
+        for (const char* kind : {".calls", ".packed", ".samples"}) {
             unlink((Text() << process.spool << "/" << process.rank << "." << thread << kind).c_str());
         }
     }

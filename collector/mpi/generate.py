@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what the preload library takes from functions.table.
 
-usage: generate.py functions.table directory
+usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MPICH"
 
     pmpi.inc      CRITPATH_PMPI(name) for each PMPI function that the library calls
     wrappers.inc  the wrappers of the regular semantic classes, one template a class
     exports.map   linker version script: what the library exports
 
-The wrappers of the irregular classes (BY_HAND) stand in wrappers_*.cpp. The output depends on the table alone.
+The wrappers of the irregular classes (BY_HAND) stand in wrappers_*.cpp, those for Fortran in collector/fortran. The
+output depends on the table and on `mpi` alone.
 """
 
 import sys
@@ -15,6 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "functions"))
 from table import read_table  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fortran"))
+import bindings  # noqa: E402
 
 # Called by the library itself, not wrapped.
 HELPERS = """
@@ -25,15 +29,7 @@ HELPERS = """
 
 BY_HAND = """
     init finalize mrecv imrecv mprobe improbe start startall cancel request_free request_get_status
-    wait waitall waitany waitsome test testall testany testsome comm_create_group comm_idup
-""".split()
-
-# Not wrapped yet.
-PENDING = """
-    icollective comm_dynamic local pcontrol abort
-    win_create win_free win_fence win_start win_post win_complete win_wait win_test win_lock win_unlock win_flush
-    win_sync rma_put rma_get rma_atomic
-    file_open file_close file_meta file_io file_io_all file_io_ordered file_iio file_iio_all file_begin file_end
+    wait waitall waitany waitsome test testall testany testsome comm_create_group comm_idup pcontrol abort
 """.split()
 
 # What follows the call of PMPI, by semantic class.
@@ -50,7 +46,33 @@ AFTER = {
     "iprobe": "record_iprobe(call, result, *flag, source, tag, comm, own.get(), __builtin_return_address(0));",
     "collective": "record_collective(call, result, {root}, comm, "
     "[&](const VolumeOf& volume) {{ return volume.{short}({arguments}); }});",
+    "icollective": "record_icollective(call, result, {root}, comm, request, "
+    "[&](const VolumeOf& volume) {{ return volume.{blocking}({blocking_arguments}); }});",
+    "local": "call.write();",
     "comm_create": "record_comm_create(call, result, {parent}, {child});",
+    "comm_dynamic": "record_comm_dynamic(call, result, {root}, {comm});",
+    "win_create": "record_win_create(call, result, {size}, comm, win);",
+    "win_fence": "record_win(call, result, assert, win);",
+    **dict.fromkeys(("win_complete", "win_wait", "win_sync"), "record_win(call, result, no_assertions, win);"),
+    **dict.fromkeys(("win_start", "win_post"), "record_win_group(call, result, group, assert, win);"),
+    "win_test": "record_win_test(call, result, win, flag, __builtin_return_address(0));",
+    "win_lock": "record_win_lock(call, result, {lock_type}, {target}, win);",
+    **dict.fromkeys(("win_unlock", "win_flush"), "record_win_target(call, result, {target}, win);"),
+    **dict.fromkeys(
+        ("rma_put", "rma_get", "rma_atomic"), "record_rma(call, result, target_rank, {to}, {back}, win, {request});"
+    ),
+    "file_open": "record_file_open(call, result, comm, filename, fh);",
+    "file_meta": "record_file(call, result, fh);",
+    **dict.fromkeys(
+        ("file_io", "file_io_all", "file_io_ordered"),
+        "record_file_io(call, result, FileData::{data}, fh, count, datatype, own.get());",
+    ),
+    **dict.fromkeys(
+        ("file_iio", "file_iio_all"),
+        "record_file_iio(call, result, FileData::{data}, fh, count, datatype, {request});",
+    ),
+    "file_begin": "record_file_begin(call, result, FileData::{data}, fh, count, datatype);",
+    "file_end": "record_file_end(call, result, FileData::{data}, fh, own.get());",
 }
 
 WRAPPER = """
@@ -61,6 +83,20 @@ WRAPPER = """
     if (call.recorded()) {{
         {after}
     }}
+    return result;
+}}
+"""
+
+# Collectives in which every rank waits for every other: where clocks may be compared, also if nothing is recorded.
+ALL_TO_ALL_WRAPPER = """
+{prototype}
+{{
+    Call call(FunctionId::{name});
+    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    if (call.recorded()) {{
+        {after}
+    }}
+    watch_clocks(call, result, comm);
     return result;
 }}
 """
@@ -94,7 +130,34 @@ COMM_FREE_WRAPPER = """
 }}
 """
 
-TEMPLATES = {"comm_free": COMM_FREE_WRAPPER}
+# As COMM_FREE_WRAPPER.
+WIN_FREE_WRAPPER = """
+{prototype}
+{{
+    Call call(FunctionId::{name});
+    const auto taken = taken_window(call, win);
+    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    if (call.recorded()) {{
+        record_win_free(call, result, taken);
+    }}
+    return result;
+}}
+"""
+
+FILE_CLOSE_WRAPPER = """
+{prototype}
+{{
+    Call call(FunctionId::{name});
+    const auto taken = taken_file(call, fh);
+    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    if (call.recorded()) {{
+        record_file_close(call, result, taken);
+    }}
+    return result;
+}}
+"""
+
+TEMPLATES = {"comm_free": COMM_FREE_WRAPPER, "win_free": WIN_FREE_WRAPPER, "file_close": FILE_CLOSE_WRAPPER}
 
 
 def prototype(function):
@@ -109,6 +172,20 @@ def only(function, role, names):
     return names[0]
 
 
+def elements(function):
+    """What a one-sided transfer brings to the target, and what it brings back (MPI-3.1, 11.3)."""
+    target = "target_count, target_datatype" if function.has("target_count") else "1, datatype"
+    result = "result_count, result_datatype" if function.has("result_count") else "1, datatype"
+    if function.semantic_class == "rma_put":
+        return {"to": f"Elements{{{target}}}", "back": "Elements{}"}
+    if function.semantic_class == "rma_get":
+        return {"to": "Elements{}", "back": f"Elements{{{target}}}"}
+    return {
+        "to": f"operands({target}, op)" if function.has("op") else f"Elements{{{target}}}",
+        "back": f"Elements{{{result}}}" if function.has("result_addr") else "Elements{}",
+    }
+
+
 def roles(function):
     """The parameters that differ in name between functions of one class."""
     present = {p.name for p in function.parameters}
@@ -116,7 +193,18 @@ def roles(function):
         "count": "sendcount" if "sendcount" in present else "count",
         "datatype": "sendtype" if "sendtype" in present else "datatype",
         "root": "root" if "root" in present else "no_root",
+        "comm": "comm" if "comm" in present else "handles.comm_null",
+        "request": "request" if "request" in present else "nullptr",
+        "size": "size" if "size" in present else "0",
+        "target": "rank" if "rank" in present else "all_targets",
+        "lock_type": "lock_type" if "lock_type" in present else "MPI_LOCK_SHARED",
+        "data": {"read": "Read", "write": "Written"}.get(function.keys.get("io")),
     }
+    if function.semantic_class == "icollective":
+        found["blocking"] = function.short_name.removeprefix("I").capitalize()
+        found["blocking_arguments"] = ", ".join(p.name for p in function.parameters if p.name != "request")
+    if function.semantic_class.startswith("rma_"):
+        found |= elements(function)
     if function.semantic_class == "comm_create":
         by_type = {"MPI_Comm ": [], "MPI_Comm *": []}
         for p in function.parameters:
@@ -133,18 +221,21 @@ def wrapper(function):
     if template is None:
         has_status = function.has("status")
         template = STATUS_WRAPPER if has_status else WRAPPER
+        if function.semantic_class == "collective" and function.keys.get("shape") == "nxn":
+            template = ALL_TO_ALL_WRAPPER
         names["after"] = AFTER[function.semantic_class].format(**names, **roles(function))
         if has_status:
             names["arguments"] = arguments.replace("status", "own.get()")
     return template.format(prototype=prototype(function), **names)
 
 
-def main(table, directory):
-    functions = [f for f in read_table(table) if f.semantic_class not in PENDING]
+def main(table, mpi, directory):
+    functions = read_table(table)
     output = Path(directory)
     pmpi = sorted({f.short_name for f in functions} | set(HELPERS))
     regular = [f for f in functions if f.semantic_class not in BY_HAND]
-    exports = "".join(f"        {f.name};\n" for f in functions)
+    exported = [f.name for f in functions] + bindings.exported(functions, mpi)
+    exports = "".join(f"        {name};\n" for name in exported)
     (output / "pmpi.inc").write_text("".join(f"CRITPATH_PMPI({name})\n" for name in pmpi))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(

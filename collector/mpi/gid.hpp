@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the identity of communicators: 128 bits that every member computes alike, without communication, from what all
+// Owns the identity of communicators, windows and files: 128 bits that every member computes alike, without communication, from what all
 // of them know (docs/ALGORITHM, "Communicator identity").
 #pragma once
 
@@ -65,7 +65,7 @@ inline Gid hash_groups(const Gid& one, const Gid& other)
 }
 
 /// What chose the identity, so that equal numbers of different origin cannot meet.
-enum class GidKind : std::uint64_t { World = 1, Self, Child, Group, Inter };
+enum class GidKind : std::uint64_t { World = 1, Self, Child, Group, Inter, Window, File };
 
 inline Gid world_gid()
 {
@@ -87,6 +87,12 @@ inline Gid child_gid(const Gid& parent, std::uint64_t sequence, const Gid& membe
 inline Gid keyed_gid(const Gid& key, std::uint64_t sequence)
 {
     return (GidHash() << key << sequence).result();
+}
+
+/// Of the `sequence`-th window or file made on a communicator.
+inline Gid object_gid(GidKind kind, const Gid& comm, std::uint64_t sequence)
+{
+    return (GidHash() << static_cast<std::uint64_t>(kind) << comm << sequence).result();
 }
 
 /// `parent` is zero where the sides have different ones (MPI_Intercomm_create).

@@ -55,6 +55,16 @@ public:
         return index;
     }
 
+    /// The next younger entry with the key of this one, or none.
+    [[nodiscard]] std::uint32_t find_next(std::uint32_t index) const
+    {
+        const std::uint64_t key = nodes_[index].key;
+        do {
+            index = nodes_[index].next;
+        } while (index != none && nodes_[index].key != key);
+        return index;
+    }
+
     Value& at(std::uint32_t index) { return nodes_[index].value; }
     [[nodiscard]] const Value& at(std::uint32_t index) const { return nodes_[index].value; }
 

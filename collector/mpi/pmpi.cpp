@@ -57,10 +57,24 @@ struct Stub<Result (*)(Arguments...)> {
     }
 };
 
-// Where to look symbols up: everywhere (nullptr is RTLD_DEFAULT), or in one library that was loaded privately.
-struct Scope {
-    void* handle;
-    bool found;
+// MPI_Pcontrol: what follows the level is not passed on.
+template <class Result, class Level>
+struct Stub<Result (*)(Level, ...)> {
+    using Function = Result (*)(Level, ...);
+
+    template <Function Pmpi::*member, int index>
+    static Result first_call(Level level, ...)
+    {
+        resolve_mpi();
+        const Function function = pmpi.*member;
+        return function == &first_call<member, index> ? missing<index>(level) : function(level);
+    }
+
+    template <int index>
+    static Result missing(Level /*unused*/, ...)
+    {
+        return report_missing(index);
+    }
 };
 
 constexpr int max_objects = 4096;
@@ -76,29 +90,6 @@ int remember_object(dl_phdr_info* info, size_t /*size*/, void* /*data*/)
         objects.name[objects.count++] = info->dlpi_name;
     }
     return 0;
-}
-
-// The name is a parameter, so that the search is one for all: "PMPI_Init" is in every MPI library.
-Scope find_scope()
-{
-    constexpr const char* probe = "PMPI_Init";
-    if (dlsym(RTLD_DEFAULT, probe) != nullptr) {
-        return {RTLD_DEFAULT, true};
-    }
-    // Not inside dl_iterate_phdr, which holds a lock of the loader.
-    objects.count = 0;
-    dl_iterate_phdr(remember_object, nullptr);
-    for (int i = 0; i < objects.count; ++i) {
-        void* handle = dlopen(objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
-        if (handle != nullptr && dlsym(handle, probe) != nullptr) {
-            return {handle, true};  // kept open: the pointers must stay good
-        }
-        if (handle != nullptr) {
-            dlclose(handle);
-        }
-    }
-    dlerror();
-    return {nullptr, false};
 }
 
 enum class Resolution { NotYet, Done, Failed };
@@ -141,6 +132,27 @@ Pmpi pmpi = {
 
 Handles handles;
 
+Scope find_scope(const char* probe)
+{
+    if (dlsym(RTLD_DEFAULT, probe) != nullptr) {
+        return {RTLD_DEFAULT, true};
+    }
+    // Not inside dl_iterate_phdr, which holds a lock of the loader.
+    objects.count = 0;
+    dl_iterate_phdr(remember_object, nullptr);
+    for (int i = 0; i < objects.count; ++i) {
+        void* handle = dlopen(objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
+        if (handle != nullptr && dlsym(handle, probe) != nullptr) {
+            return {handle, true};  // kept open: the pointers must stay good
+        }
+        if (handle != nullptr) {
+            dlclose(handle);
+        }
+    }
+    dlerror();
+    return {nullptr, false};
+}
+
 bool mpi_is_loaded()
 {
     return dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr;
@@ -152,7 +164,7 @@ bool resolve_mpi()
         return resolution == Resolution::Done;
     }
     resolution = Resolution::Failed;
-    const Scope scope = find_scope();
+    const Scope scope = find_scope("PMPI_Init");
     if (!scope.found) {
         say(Text() << "cpcollect: an MPI function was called, but no MPI library is loaded; "
                    << "link the application to its MPI library");

@@ -28,13 +28,16 @@ extern Pmpi pmpi;
     X(MPI_Comm, comm_null, MPI_COMM_NULL, ompi_mpi_comm_null)                                                          \
     X(MPI_Comm, comm_world, MPI_COMM_WORLD, ompi_mpi_comm_world)                                                       \
     X(MPI_Comm, comm_self, MPI_COMM_SELF, ompi_mpi_comm_self)                                                          \
+    X(MPI_Group, group_null, MPI_GROUP_NULL, ompi_mpi_group_null)                                                      \
     X(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)                                                  \
     X(MPI_Message, message_no_proc, MPI_MESSAGE_NO_PROC, ompi_message_no_proc)                                         \
     X(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN, ompi_mpi_errors_return)                                        \
     X(MPI_Datatype, type_byte, MPI_BYTE, ompi_mpi_byte)                                                                \
     X(MPI_Datatype, type_int, MPI_INT, ompi_mpi_int)                                                                   \
+    X(MPI_Datatype, type_uint64, MPI_UINT64_T, ompi_mpi_uint64_t)                                                      \
     X(MPI_Op, op_min, MPI_MIN, ompi_mpi_op_min)                                                                        \
-    X(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)
+    X(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)                                                                        \
+    X(MPI_Op, op_no_op, MPI_NO_OP, ompi_mpi_op_no_op)
 
 /// MPI's predefined handles; in Open MPI the addresses of its data symbols.
 struct Handles {
@@ -48,6 +51,15 @@ extern Handles handles;
 
 /// True if an MPI library is already loaded. Looks nothing else up.
 bool mpi_is_loaded();
+
+/// Where to look symbols up: everywhere (nullptr is RTLD_DEFAULT), or in one library that was loaded privately.
+struct Scope {
+    void* handle;
+    bool found;
+};
+
+/// Where the symbol `probe` is found. A library that was loaded privately stays loaded from now on.
+Scope find_scope(const char* probe);
 
 /// Looks everything up; later calls do nothing. Returns false, after a line on stderr, if there is no MPI library, or
 /// if one of its predefined handles is missing, so that nothing can be recorded.

@@ -38,7 +38,8 @@ constexpr const char* own_variables[] = {"CRITPATH_TRACE=",
                                          "CRITPATH_CALLPATH=",
                                          "CRITPATH_COUNTERS=",
                                          "CRITPATH_GROUPS=",
-                                         "CRITPATH_RANGE="};
+                                         "CRITPATH_RANGE=",
+                                         "CRITPATH_CLOCK_PERIOD="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -158,6 +159,7 @@ void read_settings()
     copy_setting(settings.counters, "CRITPATH_COUNTERS");
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
     range_setting(settings, value_of("CRITPATH_RANGE"));
+    settings.clock_period_s = number_setting("CRITPATH_CLOCK_PERIOD", settings.clock_period_s);
     settings.quiet = number_setting("CRITPATH_QUIET", 0) != 0;
     settings.owner = is_owner();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/mpi/communicators.hpp"
+#include "collector/mpi/objects.hpp"
 #include "collector/mpi/requests.hpp"
 #include "collector/mpi/text.hpp"
 #include "formats/spool/record.hpp"
@@ -29,13 +30,14 @@ struct Settings {
     char trace[PATH_MAX] = {};       // directory; only rank 0 needs it, MPI_Init gives it to the others
     char archive[PATH_MAX] = {};     // archive library; empty: beside this library
     std::uint32_t frequency = 0;     // samples a second and thread
-    std::uint64_t buffer_mb = 4096;  // of one thread's spool file
+    std::uint64_t buffer_mb = 256;   // of one thread's spool file; more is packed
     CallPathMode callpath = CallPathMode::None;
     char counters[512] = {};          // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;       // functions that are recorded: bit functions::Group
-    std::uint64_t range_begin = 0;    // recorded from this collective of all ranks on,
-    std::uint64_t range_end = ~0ULL;  // up to before this one
+    std::uint64_t range_begin = 0;    // recorded from the leave of this collective of all ranks on (0: from the start),
+    std::uint64_t range_end = ~0ULL;  // up to the leave of this one
     bool starts_off = false;          // records nothing before MPI_Pcontrol(1)
+    std::uint64_t clock_period_s = 60;  // between two comparisons of clocks in a long run; 0: only at its ends
     bool quiet = false;
     bool owner = false;  // this process was started by the launcher that made the trace directory
 };
@@ -67,6 +69,8 @@ struct Process {
     std::atomic<int> lock = 0;
     Requests requests;
     Communicators communicators;
+    Objects windows{spool::ObjectRecord::Window};
+    Objects files{spool::ObjectRecord::File};
     HandleTable<spool::Record> messages;  // taken by MPI_Mprobe and MPI_Improbe: the record of the probe
     std::uint64_t next_message = 1;
 };

@@ -40,6 +40,14 @@ inline std::uint64_t bytes_in(const MPI_Status& status)
     return known && bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
 }
 
+/// Bytes that a file operation has moved, of those that it was `asked` to move. Where nothing was asked, some MPI
+/// libraries leave the status as it was.
+inline std::uint64_t bytes_moved(const MPI_Status& status, std::uint64_t asked)
+{
+    const std::uint64_t bytes = asked == 0 ? 0 : bytes_in(status);
+    return bytes < asked ? bytes : asked;
+}
+
 /// Flags of a receive or probe, and `more`.
 inline std::uint8_t receive_flags(int source, int tag, int more = 0)
 {
@@ -121,7 +129,7 @@ inline void record_sendrecv(Call& call, int result, int count, MPI_Datatype type
     half.peer[0] = status->MPI_SOURCE;
     half.tag[0] = status->MPI_TAG;
     half.comm[0] = record.comm;
-    call.thread().spool.append(half);
+    call.append(half);
     call.write_pause();
 }
 
@@ -139,25 +147,40 @@ inline Request remember(const spool::Record& record)
     return request;
 }
 
-inline void post(Call& call, MPI_Request* handle)
+/// The application's variable that holds a request. Of a Fortran variable `handle` is a copy, as C knows it. Neither is
+/// looked at unless the call has succeeded.
+struct RequestVariable {
+    RequestVariable(const MPI_Request* variable) : handle(variable), location(variable) {}  // NOLINT: as in C
+    RequestVariable(const MPI_Request* copy, const void* variable) : handle(copy), location(variable) {}
+    const MPI_Request* handle;  // nullptr: the function has no request
+    const void* location;
+};
+
+inline void post(Call& call, const RequestVariable& variable, spool::Operation operation = spool::Operation::Message)
 {
     {
         const TableLock lock;
         call.record().request = process.requests.next_id();
-        process.requests.post(key_of(*handle), handle, remember(call.record()));
+        Request request = remember(call.record());
+        request.operation = operation;
+        request.untold = call.dropped();
+        if (operation == spool::Operation::File) {
+            request.bytes += call.record().extra;  // read or written, not both
+        }
+        process.requests.post(key_of(*variable.handle), variable.location, request);
     }
     call.write();
 }
 
 /// A persistent request: the record itself is a local call, the request keeps what its starts will say.
-inline void post_persistent(Call& call, MPI_Request* handle, const spool::Record& description)
+inline void post_persistent(Call& call, const RequestVariable& variable, const spool::Record& description)
 {
     {
         const TableLock lock;
         Request request = remember(description);
         request.persistent = true;
         request.active = false;
-        process.requests.post(key_of(*handle), handle, request);
+        process.requests.post(key_of(*variable.handle), variable.location, request);
     }
     call.write();
 }
@@ -181,7 +204,7 @@ inline void describe_receive(spool::Record& record, int count, MPI_Datatype type
 }
 
 inline void record_isend(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                         MPI_Request* request)
+                         const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -192,7 +215,7 @@ inline void record_isend(Call& call, int result, int count, MPI_Datatype type, i
 }
 
 inline void record_irecv(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                         MPI_Request* request)
+                         const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -203,7 +226,7 @@ inline void record_irecv(Call& call, int result, int count, MPI_Datatype type, i
 }
 
 inline void record_send_init(Call& call, int result, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                             MPI_Request* request)
+                             const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -215,7 +238,7 @@ inline void record_send_init(Call& call, int result, int count, MPI_Datatype typ
 }
 
 inline void record_recv_init(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                             MPI_Request* request)
+                             const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
         call.write();
@@ -265,22 +288,47 @@ inline std::int32_t root_of(int root, bool is_inter)
     return is_inter && root == MPI_PROC_NULL ? std::int32_t{spool::root_in_my_group} : root;
 }
 
-/// `volume_on`: bytes moved, from a VolumeOf.
+/// `volume_on`: bytes moved, from a VolumeOf. False if the communicator is not known.
+template <class VolumeOn>
+bool describe_collective(spool::Record& record, int root, MPI_Comm comm, const VolumeOn& volume_on)
+{
+    const Communicator group = process.communicators.look_up(comm);
+    if (group.id < 0) {
+        return false;
+    }
+    const Volume volume = volume_on(VolumeOf(group, comm));
+    record.comm = group.id;
+    record.peer = root_of(root, group.is_inter);
+    record.bytes = volume.sent;
+    record.extra = volume.received;
+    return true;
+}
+
 template <class VolumeOn>
 void record_collective(Call& call, int result, int root, MPI_Comm comm, const VolumeOn& volume_on)
 {
     if (result == MPI_SUCCESS) {
-        const Communicator group = process.communicators.look_up(comm);
-        if (group.id >= 0) {
-            const Volume volume = volume_on(VolumeOf(group, comm));
-            spool::Record& record = call.record();
-            record.comm = group.id;
-            record.peer = root_of(root, group.is_inter);
-            record.bytes = volume.sent;
-            record.extra = volume.received;
-        }
+        describe_collective(call.record(), root, comm, volume_on);
     }
     call.write();
+    if (result == MPI_SUCCESS) {
+        control.count_collective(static_cast<FunctionId>(call.record().function), comm, call.record().leave);
+    }
+}
+
+/// Its completion is left out, by flag_null_peer, where the communicator is not known.
+template <class VolumeOn>
+void record_icollective(Call& call, int result, int root, MPI_Comm comm, const RequestVariable& request,
+                        const VolumeOn& volume_on)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    if (!describe_collective(call.record(), root, comm, volume_on)) {
+        call.flag(spool::flag_null_peer);
+    }
+    post(call, request, spool::Operation::Collective);
 }
 
 /// How a record names a communicator that was created: id + 1, so that 0 is none.
@@ -302,6 +350,80 @@ inline void record_comm_create(Call& call, int result, MPI_Comm parent, const MP
     }
     call.write();
     call.write_own_time();
+}
+
+/// Creation that `parent` does not number. `child` may be the null communicator.
+inline void describe_created(Call& call, MPI_Comm parent, MPI_Comm child, MPI_Comm like, const Origin& origin)
+{
+    spool::Record& record = call.record();
+    record.comm = process.communicators.id(parent);
+    if (child != handles.comm_null) {
+        record.extra = extra_of(process.communicators.add(child, like, origin, call.thread().spool));
+    }
+}
+
+/// MPI_Comm_create_group: collective over the new members only.
+inline void record_comm_create_group(Call& call, int result, MPI_Comm parent, int tag, const MPI_Comm* child)
+{
+    const Communicator known = process.communicators.look_up(parent);
+    if (result == MPI_SUCCESS && known.id >= 0) {
+        describe_created(call, parent, *child, *child, {GidKind::Group, known.gid, 0, tag});
+    }
+    call.write();
+    call.write_own_time();
+}
+
+inline void record_intercomm_create(Call& call, int result, MPI_Comm local_comm, int tag, const MPI_Comm* child)
+{
+    if (result == MPI_SUCCESS) {
+        describe_created(call, local_comm, *child, *child, {GidKind::Inter, Gid(), 0, tag});
+    }
+    call.write();
+    call.write_own_time();
+}
+
+/// The new handle is good when MPI_Comm_idup returns, although nothing may be asked of it before the request has
+/// completed. Identity and members are known without asking, so nothing has to happen at that completion
+/// (docs/ALGORITHM, "Communicator identity").
+inline void record_comm_idup(Call& call, int result, MPI_Comm parent, const MPI_Comm* child,
+                             const RequestVariable& request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    Origin origin;
+    if (process.communicators.next_child(parent, origin)) {
+        describe_created(call, parent, *child, parent, origin);
+    } else {
+        call.flag(spool::flag_null_peer);
+    }
+    post(call, request, spool::Operation::NewComm);
+    call.write_own_time();
+}
+
+/// Processes of another MPI_COMM_WORLD: the new communicator is not described, so it stays unknown. `parent` is the
+/// null communicator, and `root` no_root, for MPI_Comm_join.
+inline void record_comm_dynamic(Call& call, int result, int root, MPI_Comm parent)
+{
+    if (result == MPI_SUCCESS) {
+        call.record().comm = process.communicators.id(parent);
+        call.record().peer = root;
+    }
+    call.write();
+}
+
+inline void record_pcontrol(Call& call, int level)
+{
+    call.record().extra = static_cast<std::uint64_t>(std::int64_t{level});
+    call.write();
+}
+
+/// Before the call, which does not return.
+inline void record_abort(Call& call)
+{
+    call.record().enter = call.record().leave = now();
+    call.write();
 }
 
 inline void record_comm_free(Call& call, int result, MPI_Comm freed, std::int32_t id)

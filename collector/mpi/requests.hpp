@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns what is remembered about point-to-point requests between their post and their completion.
+// Owns what is remembered about requests between their post and their completion.
 #pragma once
 
 #include "collector/mpi/handle_table.hpp"
 #include "formats/functions/functions.hpp"
+#include "formats/spool/record.hpp"
 
 #include <cstdint>
 
@@ -21,17 +22,28 @@ struct Request {
     std::int32_t tag = -1;
     std::uint8_t flags = 0;  // spool::Flag: flag_receive, flag_null_peer, flag_any_*
     functions::SendMode mode = functions::SendMode::None;
+    spool::Operation operation = spool::Operation::Message;
     bool persistent = false;
     bool active = true;      // a persistent request is active between start and completion
     bool cancelled = false;  // MPI_Cancel was called
+    bool untold = false;     // the post is not in the trace, so its completion must not be, either
     bool shared = false;
+    const void* location = nullptr;                // the application's variable at the post
     std::uint32_t older = HandleTable<int>::none;  // neighbours in the list of shared handles
     std::uint32_t newer = HandleTable<int>::none;
 };
 
+/// How a record other than post and completion names a request.
+inline std::uint64_t id_in_trace(const Request& request)
+{
+    return request.untold ? 0 : request.id;
+}
+
 /// Requests by handle. An MPI library may give the same handle to many requests that are finished when they are posted
 /// (Open MPI's ompi_request_empty); those are told apart by the address of the application's request variable,
-/// and, if the application has copied the handle elsewhere, by their age. Not thread-safe.
+/// and, if the application has copied the handle elsewhere, by their age. With several threads in MPI any handle may
+/// be posted anew while the thread that has completed it has not come to say so: told apart in the same way. Not
+/// thread-safe.
 class Requests
 {
 public:
@@ -41,15 +53,24 @@ public:
     /// `handle`: the one that many finished requests share, or 0 if there is none.
     void set_shared_handle(std::uint64_t handle) { shared_handle_ = handle; }
 
+    /// More than one thread may be in MPI.
+    void set_threads(bool threads) { threads_ = threads; }
+
     std::uint64_t next_id() { return ++last_id_; }
 
     /// `location`: address of the application's variable that holds the handle.
     void post(std::uint64_t handle, const void* location, Request request)
     {
-        request.shared = shared_handle_ != 0 && handle == shared_handle_;
-        request.older = request.shared ? newest_ : none;
-        const Index index = table_.insert(key(handle, location), request);
-        if (request.shared && index != none) {
+        request.location = location;
+        request.shared = is_shared(handle);
+        if (!request.shared) {
+            drop_stale(handle, location);
+            table_.insert(handle, request);
+            return;
+        }
+        request.older = newest_;
+        const Index index = table_.insert(key_of_shared(location), request);
+        if (index != none) {
             (newest_ == none ? oldest_ : table_.at(newest_).newer) = index;
             newest_ = index;
         }
@@ -58,11 +79,17 @@ public:
     /// none: not one of ours (collective, generalised, file or window request, or null).
     [[nodiscard]] Index find(std::uint64_t handle, const void* location) const
     {
-        const Index index = table_.find(key(handle, location));
-        if (index == none && shared_handle_ != 0 && handle == shared_handle_) {
-            return oldest_;
+        if (is_shared(handle)) {
+            const Index index = table_.find(key_of_shared(location));
+            return index == none ? oldest_ : index;
         }
-        return index;
+        const Index oldest = table_.find(handle);
+        for (Index index = oldest; index != none; index = table_.find_next(index)) {
+            if (table_.at(index).location == location) {
+                return index;
+            }
+        }
+        return oldest;
     }
 
     Request& at(Index index) { return table_.at(index); }
@@ -80,16 +107,30 @@ public:
     [[nodiscard]] std::uint32_t size() const { return table_.size(); }
 
 private:
-    [[nodiscard]] std::uint64_t key(std::uint64_t handle, const void* location) const
+    [[nodiscard]] bool is_shared(std::uint64_t handle) const { return shared_handle_ != 0 && handle == shared_handle_; }
+
+    [[nodiscard]] std::uint64_t key_of_shared(const void* location) const
     {
-        if (handle != shared_handle_) {
-            return handle;
+        return shared_handle_ ^ (reinterpret_cast<std::uintptr_t>(location) * 0xd6e8feb86659fd93U);
+    }
+
+    // The handle is being posted, so an earlier request with it is over, although we have not seen its completion:
+    // nothing was recorded then, or another library asked for it. Another thread may be about to say so, but of a
+    // request in another variable only. Nothing is certain where we do not know which handle is shared.
+    void drop_stale(std::uint64_t handle, const void* location)
+    {
+        for (Index index = shared_handle_ == 0 ? none : table_.find(handle); index != none;) {
+            const Index next = table_.find_next(index);
+            if (!threads_ || table_.at(index).location == location) {
+                table_.erase(index);
+            }
+            index = next;
         }
-        return handle ^ (reinterpret_cast<std::uintptr_t>(location) * 0xd6e8feb86659fd93U);
     }
 
     HandleTable<Request> table_;
     std::uint64_t shared_handle_ = 0;
+    bool threads_ = false;
     std::uint64_t last_id_ = 0;
     Index oldest_ = none;
     Index newest_ = none;

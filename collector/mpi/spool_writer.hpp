@@ -3,7 +3,8 @@
 //
 // Owns one thread's spool file while it is written: a mapped window that moves through the file. Each window's blocks
 // are reserved before it is mapped, so that a full disk ends the recording of the thread instead of raising SIGBUS in
-// the application. No method is called by two threads at once.
+// the application. When the file has reached its bound, its records are packed (spool_packing.hpp) and it begins anew.
+// No method is called by two threads at once, but for close() without `unmap`.
 #pragma once
 
 #include "formats/spool/record.hpp"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <limits.h>
 #include <sys/types.h>
 
 namespace critpath::preload
@@ -24,8 +26,8 @@ public:
     static constexpr std::size_t default_window = std::size_t{2} << 20;
 
     struct Limits {
-        std::uint64_t file_bytes = std::uint64_t{4096} << 20;
-        std::size_t window_bytes = default_window;  // a multiple of the page size
+        std::uint64_t file_bytes = std::uint64_t{256} << 20;  // of the file, not of what has been packed
+        std::size_t window_bytes = default_window;            // a multiple of the page size
     };
 
     /// Makes the file, which must not exist, writes `header` and maps the first window. The bound must leave room for a
@@ -33,6 +35,25 @@ public:
     int open(const char* path, const spool::SpoolHeader& header, const Limits& limits);
 
     [[nodiscard]] bool is_open() const { return header_ != nullptr; }
+
+    /// Before the clock is read, so that a page of the file that is new does not cost the call anything.
+    void touch()
+    {
+        if (next_ != end_) {
+            __atomic_store_n(reinterpret_cast<std::uint32_t*>(next_), 0, __ATOMIC_RELAXED);
+        }
+    }
+
+    /// The thread has entered `function`. Noted in the place of the next record, so that it is known should the call
+    /// never end; the record itself, or a later one, takes its place.
+    void enter_call(std::uint16_t function, std::uint64_t time)
+    {
+        if (next_ != end_) {
+            auto* record = reinterpret_cast<spool::Record*>(next_);
+            record->function = function;
+            record->enter = time;
+        }
+    }
 
     /// Appends one record of 64 bytes whose first byte is its kind. Counts it as lost where there is no room.
     template <class Record>
@@ -59,7 +80,15 @@ public:
         return next_ == begin_ ? nullptr : reinterpret_cast<spool::Record*>(next_ - record_bytes);
     }
 
-    /// If the window has moved since the last question: when that began and ended, to be recorded as the tool's time.
+    /// [begin, end] was the tool's own time; two pauses of one call are one.
+    void add_pause(std::uint64_t begin, std::uint64_t end)
+    {
+        pause_begin_ = pause_end_ == 0 ? begin : pause_begin_;
+        pause_end_ = end;
+    }
+
+    /// If the window has moved, or a pause was added, since the last question: when that began and ended, to be
+    /// recorded as the tool's time.
     bool take_pause(std::uint64_t& begin, std::uint64_t& end)
     {
         if (pause_end_ == 0) {
@@ -84,7 +113,11 @@ private:
     static constexpr std::size_t record_bytes = 64;
 
     bool advance();
+    bool make_room();
     bool reserve_next_window();
+    bool pack();
+    void drop_window();
+    void name_packed_file(const char* path);
     [[nodiscard]] bool is_our_file() const;
 
     std::byte* begin_ = nullptr;
@@ -101,6 +134,9 @@ private:
     ino_t inode_ = 0;
     int fd_ = -1;
     bool full_ = false;
+    bool packing_ = false;             // another thread that wants to close must wait
+    std::uint64_t packed_ = 0;         // records
+    char packed_path_[PATH_MAX] = {};  // where they go; empty: nowhere
 };
 
 /// Moves `fd` out of the way of the application: to a high number, closed on exec. Returns the new descriptor, or

@@ -3,6 +3,7 @@
 #include "collector/mpi/thread.hpp"
 
 #include "collector/mpi/clock.hpp"
+#include "collector/mpi/control.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/sampling/sampling.hpp"
@@ -60,6 +61,8 @@ int open_spool(Thread& thread)
     const int error = thread.spool.open(path.c_str(), header, limits);
     if (error == 0) {
         enlist(&thread);
+        thread.paths.start(process.settings.callpath);
+        thread.counters.start();
     }
     return error;
 }
@@ -88,10 +91,13 @@ void at_thread_exit(void* value)
         sampling::stop_thread();
     }
     if (local.thread != nullptr) {
+        control.catch_up(*local.thread, true);
+        local.thread->counters.stop();
         finish(*local.thread, true);
         local.thread->handles.release();
         local.thread->statuses.release();
         local.thread->completions.release();
+        local.thread->paths.release();
         local.thread = nullptr;
     }
 }
@@ -192,8 +198,21 @@ int numbered_threads()
     return threads_numbered.load();
 }
 
+std::uint64_t incomplete_paths()
+{
+    std::uint64_t sum = 0;
+    for (const Thread* thread = all_threads.load(); thread != nullptr; thread = thread->next) {
+        sum += thread->paths.incomplete();
+    }
+    return sum;
+}
+
 void close_threads()
 {
+    if (local.thread != nullptr && !local.thread->finished) {
+        control.catch_up(*local.thread, true);
+        local.thread->counters.stop();
+    }
     for (Thread* thread = all_threads.load(); thread != nullptr; thread = thread->next) {
         finish(*thread, thread == local.thread);
     }

@@ -5,6 +5,8 @@
 // thread, its spool file and its scratch memory.
 #pragma once
 
+#include "collector/mpi/callpath.hpp"
+#include "collector/mpi/counters.hpp"
 #include "collector/mpi/handle_table.hpp"
 #include "collector/mpi/spool_writer.hpp"
 
@@ -40,6 +42,12 @@ private:
 
 /// A thread that records.
 struct Thread {
+    std::uint32_t switches = 0;       // Control::switches as of the last call,
+    std::uint32_t stretches = 0;      // and how many stretches that were off have their Off record
+    std::uint64_t last_leave = 0;     // of a recorded call, or the end of a Tool or Off record
+    std::uint64_t dropped_leave = 0;  // of a call that was not recorded
+    CallPaths paths;
+    Counters counters;
     SpoolWriter spool;
     Scratch handles;                  // of requests, as they were before a completion call
     Scratch statuses;                 // where the application ignores them
@@ -79,6 +87,9 @@ int open_main_thread();
 
 /// Number of threads that have been numbered so far.
 int numbered_threads();
+
+/// Calls of all threads whose call path was cut for want of memory or time. After close_threads.
+std::uint64_t incomplete_paths();
 
 /// Closes the spools of all threads. Other threads may still be running; what they append from now on is not kept.
 void close_threads();

@@ -74,6 +74,12 @@ public:
                               const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) const;
 
+    /// Of the communicator's topology, without one 0.
+    struct Degrees {
+        int in, out;
+    };
+    [[nodiscard]] Degrees degrees() const;
+
 private:
     enum class Role { Root, Member, None };
     [[nodiscard]] Role role(int root) const;
@@ -82,11 +88,6 @@ private:
     [[nodiscard]] std::uint64_t rank() const { return static_cast<std::uint64_t>(group_.rank); }
     [[nodiscard]] std::uint64_t sum(const int counts[], int size, bool without_own) const;
     [[nodiscard]] std::uint64_t sum(const int counts[], const MPI_Datatype types[], int size, bool without_own) const;
-
-    struct Degrees {
-        int in, out;
-    };
-    [[nodiscard]] Degrees degrees() const;
 
     const Communicator& group_;
     MPI_Comm comm_;

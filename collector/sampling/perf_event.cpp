@@ -39,38 +39,53 @@ const char* ring_data(const PerfEvent& event)
     return event.control + page_size();
 }
 
-perf_event_attr attributes(const EventChoice& choice, std::size_t wakeup_bytes)
+/// What all events of a group have in common.
+perf_event_attr attributes(const EventChoice& choice, std::uint32_t type, std::uint64_t config)
 {
     perf_event_attr attr;
     std::memset(&attr, 0, sizeof attr);
     attr.size = sizeof attr;
-    attr.type = choice.type;
-    attr.config = choice.config;
-    attr.sample_period = choice.period;
-    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_PERIOD;
-    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-    attr.disabled = 1;
+    attr.type = type;
+    attr.config = config;
+    attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.exclude_kernel = choice.kernel ? 0 : 1;
     attr.exclude_hv = 1;
-    attr.exclude_callchain_kernel = 1;
-    attr.sample_id_all = 1;
     attr.use_clockid = 1;
     attr.clockid = choice.clock_id;
-    attr.watermark = 1;
-    attr.wakeup_watermark = static_cast<std::uint32_t>(wakeup_bytes);
     return attr;
 }
 
-int open_descriptor(const EventChoice& choice, std::size_t wakeup_bytes)
+int open_descriptor(perf_event_attr attr, int leader)
 {
-    perf_event_attr attr = attributes(choice, wakeup_bytes);
-    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+}
+
+int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
+{
+    perf_event_attr attr = attributes(choice, choice.type, choice.config);
+    attr.sample_period = choice.period;
+    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+                       PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+    attr.disabled = 1;
+    attr.exclude_callchain_kernel = 1;
+    attr.sample_id_all = 1;
+    attr.context_switch = 1;
+    attr.watermark = 1;
+    attr.wakeup_watermark = static_cast<std::uint32_t>(wakeup_bytes);
+    return open_descriptor(attr, -1);
+}
+
+/// Follows its leader: counts while that counts.
+int open_faults(const EventChoice& choice, int leader)
+{
+    const int fd = open_descriptor(attributes(choice, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS), leader);
+    return fd >= 0 ? move_descriptor_up(fd) : -1;
 }
 
 int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
 {
     const std::size_t page = page_size();
-    const int fd = open_descriptor(choice, pages * page / 2);
+    const int fd = open_leader(choice, pages * page / 2);
     if (fd < 0) {
         return errno;
     }
@@ -80,6 +95,7 @@ int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& even
         return ENOBUFS;
     }
     event.fd = move_descriptor_up(fd);
+    event.faults_fd = open_faults(choice, event.fd);
     event.control = static_cast<char*>(memory);
     event.ring_size = pages * page;
     return 0;
@@ -98,7 +114,7 @@ bool delivers_samples(EventChoice choice)
 {
     constexpr std::uint64_t patience = 2'000'000;  // ns; the period below takes well under 0.1 ms
     choice.period = 100'003;
-    PerfEvent event{-1, nullptr, 0};
+    PerfEvent event = no_event;
     if (open_with_ring(choice, 1, event) != 0) {
         return false;
     }
@@ -106,7 +122,7 @@ bool delivers_samples(EventChoice choice)
     const std::uint64_t begin = thread_time();
     bool seen = false;
     while (!seen && thread_time() - begin < patience) {
-        seen = unread_bytes(event) > 0;
+        seen = peek_records(event).samples > 0;
     }
     disable_event(event);
     close_event(event);
@@ -125,7 +141,7 @@ int try_event(EventChoice& choice)
 {
     for (const bool kernel : {true, false}) {
         choice.kernel = kernel;
-        const int fd = open_descriptor(choice, page_size());
+        const int fd = open_leader(choice, page_size());
         if (fd >= 0) {
             close(fd);
             return 0;
@@ -175,7 +191,7 @@ int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice)
 
 int open_event(const EventChoice& choice, PerfEvent& event)
 {
-    event = {-1, nullptr, 0};
+    event = no_event;
     int error = ENOBUFS;
     for (std::size_t pages = choice.ring_pages; pages > 0 && error == ENOBUFS; pages /= 2) {
         error = open_with_ring(choice, pages, event);
@@ -186,12 +202,14 @@ int open_event(const EventChoice& choice, PerfEvent& event)
 void close_event(PerfEvent& event)
 {
     const PerfEvent old = event;
-    event = {-1, nullptr, 0};  // first, so that the child of a fork() in between closes nothing that is not ours
+    event = no_event;  // first, so that the child of a fork() in between closes nothing that is not ours
     if (old.control != nullptr) {
         munmap(old.control, old.ring_size + page_size());
     }
-    if (old.fd >= 0) {
-        close(old.fd);
+    for (const int fd : {old.faults_fd, old.fd}) {
+        if (fd >= 0) {
+            close(fd);
+        }
     }
 }
 
@@ -247,11 +265,14 @@ void release_records(const PerfEvent& event, const Unread& unread)
 
 Count read_count(const PerfEvent& event)
 {
-    Count count{};
-    if (read(event.fd, &count, sizeof count) != static_cast<ssize_t>(sizeof count)) {
-        count = {};
+    struct {
+        std::uint64_t events, time_enabled, time_running, value[2];
+    } group{};
+    const ssize_t size = read(event.fd, &group, sizeof group);
+    if (size < static_cast<ssize_t>(sizeof group - sizeof group.value[1])) {
+        return {};
     }
-    return count;
+    return {group.value[0], group.time_enabled, group.time_running, group.value[1]};
 }
 
 int move_descriptor_up(int fd)

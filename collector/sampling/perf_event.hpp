@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns one perf_event of the calling thread and the ring that the kernel writes its samples to. Plain data, because
-// it lives in zeroed memory that was never constructed.
+// Owns one group of perf_events of the calling thread (what is sampled, and the count of page faults that each sample
+// carries) and the ring that the kernel writes samples and context switches to. Plain data, because it lives in zeroed
+// memory that was never constructed.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +24,13 @@ struct EventChoice {
 };
 
 struct PerfEvent {
-    int fd;         // -1: not open
+    int fd;         // of the sampled event, which leads the group; -1: not open
+    int faults_fd;  // counts page faults; -1: not counted
     char* control;  // perf_event_mmap_page, followed by the ring
     std::size_t ring_size;
 };
+
+inline constexpr PerfEvent no_event = {-1, -1, nullptr, 0};
 
 /// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
 struct Unread {
@@ -35,13 +39,14 @@ struct Unread {
     std::uint64_t head;     // where the next unread record will begin
     std::uint64_t records;  // of any type
     std::uint64_t samples;
-    std::uint64_t lost;  // samples that the kernel says it could not write
+    std::uint64_t lost;  // records that the kernel says it could not write: samples, or switches
 };
 
 struct Count {
     std::uint64_t value;
     std::uint64_t time_enabled;
     std::uint64_t time_running;
+    std::uint64_t page_faults;
 };
 
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
@@ -49,7 +54,8 @@ struct Count {
 int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice);
 
 /// Opens the event for the calling thread, disabled, with the largest ring that the limits allow. Returns 0 or an
-/// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory.
+/// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory. Page faults are left out
+/// if they cannot be counted, for want of a descriptor for example.
 int open_event(const EventChoice& choice, PerfEvent& event);
 void close_event(PerfEvent& event);
 
@@ -63,7 +69,7 @@ std::size_t unread_bytes(const PerfEvent& event);
 Unread peek_records(const PerfEvent& event);
 void release_records(const PerfEvent& event, const Unread& unread);
 
-/// Total of the event since it was opened.
+/// Totals since the events were opened.
 Count read_count(const PerfEvent& event);
 
 /// Moves a descriptor out of the range that the application's own descriptors come from and marks it close-on-exec.

@@ -1,82 +1,29 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
-// (draining, files) is done by the helper thread. A slot goes Free -> Claimed -> Active -> Ending -> (Kept ->) Free;
-// whoever holds the pass lock moves it onwards from Active, except that a thread marks its own end.
+// The life of a process' sampling, and what its threads do themselves; see state.hpp.
 #include "collector/sampling/sampling.hpp"
 
-#include "collector/sampling/perf_event.hpp"
+#include "collector/sampling/drain.hpp"
+#include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
-#include "collector/sampling/sample_file.hpp"
+#include "collector/sampling/state.hpp"
 #include "collector/sampling/text.hpp"
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <initializer_list>
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace critpath::sampling
 {
 namespace
 {
-
-constexpr std::uint32_t max_threads = 4096;  // at the same time
-
-enum class SlotState : std::uint32_t {
-    Free,
-    Claimed,  // its thread is setting it up
-    Active,
-    Ending,  // its thread stopped; to be drained
-    Kept,    // drained; its samples wait in memory for their file
-};
-
-struct Slot {
-    std::atomic<SlotState> state;
-    int thread;
-    std::int64_t tid;
-    std::uint64_t start, end;
-    int why_not;
-    bool ready;  // poll said so; only used by the helper
-    bool file_tried;
-    PerfEvent event;
-    SampleFile file;
-    Count count;
-};
-
-enum class Stage : std::uint32_t { Running, Finishing, Finished };
-
-using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-
-/// All of it lies in one anonymous mapping, zeroed by the kernel; pages that no thread needs are never touched.
-struct State {
-    Config config;
-    EventChoice choice;
-    CreateThread create_thread;
-    pid_t pid;
-    std::atomic<Stage> stage;
-    std::atomic<int> refusal;
-    std::atomic<bool> files_open;
-    std::atomic<bool> helper_running;
-    pthread_mutex_t pass_lock;  // held while slots are drained; never by a thread whose signals are not blocked
-    pthread_t helper;
-    std::atomic<int> wake;            // eventfd
-    std::atomic<std::uint32_t> used;  // slots from here on were never claimed
-    spool::SpoolHeader header;
-    char directory[4096];
-    pollfd polled[max_threads + 1];
-    std::uint32_t polled_slot[max_threads + 1];
-    Slot slots[max_threads];
-};
 
 std::atomic<State*> process_state{nullptr};
 thread_local Slot* own_slot = nullptr;
@@ -87,251 +34,6 @@ State* running()
     State* state = process_state.load(std::memory_order_acquire);
     return state != nullptr && state->stage.load() == Stage::Running ? state : nullptr;
 }
-
-std::uint64_t now(const State& state)
-{
-    timespec time;
-    clock_gettime(state.config.clock_id, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-void wake_helper(const State& state)
-{
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t ignored = write(state.wake.load(), &one, sizeof one);
-}
-
-spool::SpoolHeader slot_header(const State& state, const Slot& slot)
-{
-    spool::SpoolHeader header = state.header;
-    header.record_size = 0;
-    header.thread = slot.thread;
-    header.tid = slot.tid;
-    header.thread_start = slot.start;
-    header.thread_end = slot.end;
-    header.samples = {};
-    header.samples.why_not = static_cast<std::uint32_t>(slot.why_not);
-    if (state.config.frequency != 0 && slot.why_not == 0) {
-        Text(header.samples.event, sizeof header.samples.event).add(state.choice.name);
-        header.samples.period = state.choice.period;
-        header.samples.kernel = state.choice.kernel ? 1 : 0;
-        header.samples.counted = slot.count.value;
-        header.samples.time_running = slot.count.time_running;
-    }
-    return header;
-}
-
-/// Ends a slot in place of its thread.
-void end_slot(const State& state, Slot& slot)
-{
-    SlotState expected = SlotState::Active;
-    if (slot.state.compare_exchange_strong(expected, SlotState::Ending)) {
-        disable_event(slot.event);
-        slot.end = now(state);
-    }
-}
-
-// ---- a pass over the slots; the caller holds the pass lock
-
-void drain(Slot& slot, bool all)
-{
-    if (slot.event.control == nullptr) {
-        return;
-    }
-    // Rings that are far from full wait, so that many threads do not mean many small writes.
-    if (!all && !slot.ready && unread_bytes(slot.event) < slot.event.ring_size / 4) {
-        return;
-    }
-    slot.ready = false;
-    const Unread unread = peek_records(slot.event);
-    append_records(slot.file, unread);
-    release_records(slot.event, unread);
-}
-
-void open_slot_file(const State& state, Slot& slot)
-{
-    if (!slot.file_tried && state.files_open.load(std::memory_order_acquire)) {
-        slot.file_tried = true;
-        open_file(slot.file, state.directory, slot_header(state, slot));
-    }
-}
-
-void close_slot(const State& state, Slot& slot)
-{
-    if (slot.event.control != nullptr) {
-        disable_event(slot.event);
-        drain(slot, true);
-        slot.count = read_count(slot.event);
-        close_event(slot.event);
-    }
-    open_slot_file(state, slot);
-    if (!slot.file_tried) {
-        slot.state.store(SlotState::Kept);
-        return;
-    }
-    spool::SpoolHeader header = slot_header(state, slot);
-    close_file(slot.file, header);
-    slot.state.store(SlotState::Free, std::memory_order_release);
-}
-
-void pass(State& state)
-{
-    const std::uint32_t used = state.used.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < used; ++i) {
-        Slot& slot = state.slots[i];
-        switch (slot.state.load(std::memory_order_acquire)) {
-        case SlotState::Active:
-            open_slot_file(state, slot);
-            drain(slot, false);
-            break;
-        case SlotState::Ending:
-            close_slot(state, slot);
-            break;
-        case SlotState::Kept:
-            if (state.files_open.load(std::memory_order_acquire)) {
-                close_slot(state, slot);
-            }
-            break;
-        case SlotState::Free:
-        case SlotState::Claimed:
-            break;
-        }
-    }
-}
-
-void locked_pass(State& state)
-{
-    pthread_mutex_lock(&state.pass_lock);
-    pass(state);
-    pthread_mutex_unlock(&state.pass_lock);
-}
-
-/// The helper thread does it, or the caller where there is no helper because nothing is sampled.
-void request_pass(State& state)
-{
-    if (state.helper_running.load()) {
-        wake_helper(state);
-    } else {
-        locked_pass(state);
-    }
-}
-
-// ---- the helper thread
-
-void close_wake(State& state)
-{
-    const int wake = state.wake.exchange(-1);
-    if (wake >= 0) {
-        close(wake);
-    }
-}
-
-std::uint32_t collect_polled(State& state)
-{
-    state.polled[0] = {state.wake.load(), POLLIN, 0};
-    std::uint32_t count = 1;
-    const std::uint32_t used = state.used.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < used; ++i) {
-        const Slot& slot = state.slots[i];
-        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
-            state.polled[count] = {slot.event.fd, POLLIN, 0};
-            state.polled_slot[count] = i;
-            ++count;
-        }
-    }
-    return count;
-}
-
-void look_at_polled(State& state, std::uint32_t count)
-{
-    std::uint64_t ignored;
-    if (state.polled[0].revents != 0 && read(state.wake.load(), &ignored, sizeof ignored) < 0 && errno == EBADF) {
-        state.wake = -1;  // the application closed what it did not open; poll must not spin on it
-    }
-    for (std::uint32_t i = 1; i < count; ++i) {
-        Slot& slot = state.slots[state.polled_slot[i]];
-        const short events = state.polled[i].revents;
-        slot.ready = events != 0;
-        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
-            end_slot(state, slot);  // the thread ended without a word, or somebody closed the descriptor
-        }
-    }
-}
-
-/// A process ends with its last thread; that must not be the helper. True if no thread is left to help; the helper
-/// is then free to end, and a later thread starts a new one.
-bool nobody_left(State& state)
-{
-    pthread_mutex_lock(&state.pass_lock);
-    bool left = state.stage.load() != Stage::Running;  // finish waits for the helper
-    const std::uint32_t used = state.used.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < used && !left; ++i) {
-        const SlotState slot_state = state.slots[i].state.load();
-        left = slot_state != SlotState::Free && slot_state != SlotState::Kept;
-    }
-    if (!left) {
-        pthread_detach(state.helper);
-        state.helper_running.store(false);
-        close_wake(state);
-    }
-    pthread_mutex_unlock(&state.pass_lock);
-    return !left;
-}
-
-void* help(void* argument)
-{
-    State& state = *static_cast<State*>(argument);
-    pthread_setname_np(pthread_self(), "cp-sampler");
-    while (state.stage.load() == Stage::Running) {
-        const std::uint32_t count = collect_polled(state);
-        // An application that closes all descriptors closes the eventfd too, and poll() does not notice.
-        const int patience = state.wake.load() >= 0 ? 1000 : 100;  // ms
-        if (poll(state.polled, count, patience) >= 0) {
-            look_at_polled(state, count);
-        }
-        locked_pass(state);
-        if (nobody_left(state)) {
-            break;
-        }
-    }
-    return nullptr;
-}
-
-int create_helper(State& state)
-{
-    constexpr std::size_t small_stack = std::size_t{256} << 10;
-    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0) {
-        return errno;
-    }
-    state.wake = move_descriptor_up(wake);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, small_stack);
-    int error = state.create_thread(&state.helper, &attributes, help, &state);
-    pthread_attr_destroy(&attributes);
-    if (error == EINVAL) {  // thread-local data of the application's libraries need more
-        error = state.create_thread(&state.helper, nullptr, help, &state);
-    }
-    if (error != 0) {
-        close_wake(state);
-    }
-    return error;
-}
-
-int ensure_helper(State& state)
-{
-    pthread_mutex_lock(&state.pass_lock);
-    int error = 0;
-    if (!state.helper_running.load()) {
-        error = create_helper(state);
-        state.helper_running.store(error == 0);
-    }
-    pthread_mutex_unlock(&state.pass_lock);
-    return error;
-}
-
-// ---- a thread's own steps
 
 Slot* claim_slot(State& state)
 {
@@ -358,7 +60,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.why_not = 0;
     slot.ready = false;
     slot.file_tried = false;
-    slot.event = {-1, nullptr, 0};
+    slot.event = no_event;
     slot.count = {};
     init_file(slot.file);
 }
@@ -381,6 +83,38 @@ int open_slot_event(State& state, Slot& slot)
         state.refusal.store(error);  // not even the first thread: later ones need not try
     }
     return error;
+}
+
+/// The event of the calling thread, unless recording pauses.
+void enable_own(State& state, const PerfEvent& event)
+{
+    if (event.fd < 0) {
+        return;
+    }
+    pthread_mutex_lock(&state.pass_lock);  // so that switch_all comes before or after
+    if (!state.paused) {
+        enable_event(event);
+    }
+    pthread_mutex_unlock(&state.pass_lock);
+}
+
+void switch_all(bool on)
+{
+    const Quiet quiet;
+    State* state = running();
+    if (state == nullptr) {
+        return;
+    }
+    pthread_mutex_lock(&state->pass_lock);  // so that no event is closed meanwhile
+    const std::uint32_t used = state->used.load();
+    for (std::uint32_t i = 0; i < used && state->paused == on; ++i) {
+        const Slot& slot = state->slots[i];
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
+            on ? enable_event(slot.event) : disable_event(slot.event);
+        }
+    }
+    state->paused = !on;
+    pthread_mutex_unlock(&state->pass_lock);
 }
 
 }  // namespace
@@ -430,9 +164,9 @@ void start_thread(int thread)
     request_pass(*state);
     if (state->stage.load() != Stage::Running) {  // finish() did not see this slot
         end_slot(*state, *slot);
-        locked_pass(*state);
-    } else if (event.fd >= 0) {
-        enable_event(event);  // last, so that this function is not sampled
+        pass(*state);
+    } else {
+        enable_own(*state, event);  // last, so that this function is not sampled
     }
 }
 
@@ -453,6 +187,16 @@ void stop_thread()
     if (slot->state.compare_exchange_strong(expected, SlotState::Ending)) {
         request_pass(*state);
     }
+}
+
+void pause()
+{
+    switch_all(false);
+}
+
+void resume()
+{
+    switch_all(true);
 }
 
 void open_files(const char* spool_directory, const spool::SpoolHeader& header)
@@ -477,19 +221,12 @@ void finish()
         !state->stage.compare_exchange_strong(expected, Stage::Finishing)) {
         return;
     }
-    pthread_mutex_lock(&state->pass_lock);
-    const bool helped = state->helper_running.load();
-    pthread_mutex_unlock(&state->pass_lock);
-    if (helped) {
-        wake_helper(*state);
-        pthread_join(state->helper, nullptr);
-        state->helper_running.store(false);
-    }
+    join_helper(*state);
     const std::uint32_t used = state->used.load();
     for (std::uint32_t i = 0; i < used; ++i) {
         end_slot(*state, state->slots[i]);
     }
-    locked_pass(*state);
+    pass(*state);
     close_wake(*state);
     state->stage.store(Stage::Finished);
 }
@@ -509,7 +246,7 @@ void abandon_in_child()
         if (slot.state.load() == SlotState::Free) {
             continue;
         }
-        for (const int fd : {slot.event.fd, slot.file.fd}) {
+        for (const int fd : {slot.event.fd, slot.event.faults_fd, slot.file.fd}) {
             if (fd > STDERR_FILENO) {
                 close(fd);
             }

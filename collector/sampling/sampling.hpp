@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the sampling of threads: one perf_event per thread, its ring, and the helper thread that drains rings
+// Owns the sampling of threads: one group of perf_events per thread, its ring, and the helper thread that drains rings
 // into <rank>.<thread>.samples. Part of the preload library: no C++ runtime, no exceptions, no malloc.
 //
 // Order of calls: start_process, then start_thread on each thread that is to be sampled (the main thread first),
@@ -34,6 +34,11 @@ void start_thread(int thread);
 
 /// The calling thread ends; its last samples are kept. Does nothing on a thread that was not started.
 void stop_thread();
+
+/// Takes no samples, context switches and page faults of any thread until resume(), also of those that begin meanwhile.
+/// Any thread may call them; each takes some microseconds a thread, and may wait for a write to a sample file.
+void pause();
+void resume();
 
 /// Gives every thread, present and future, its file: `header` is copied into each with the thread's own numbers
 /// (thread, tid, thread_start, thread_end, record_size, samples, records, lost, closed) filled in. `records` counts the

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/archive.hpp"
 
+#include <otf2/OTF2_Pthread_Locks.h>
+
 #include <algorithm>
 
 namespace critpath::otf2
@@ -40,6 +42,7 @@ Archive::Archive(std::string directory, std::uint64_t locations, const Collectiv
     }
     check(OTF2_Archive_SetFlushCallbacks(archive_, &flush_callbacks, nullptr), "{}", files_.directory);
     check(OTF2_Archive_SetMemoryCallbacks(archive_, &ChunkPool::callbacks, &memory_), "{}", files_.directory);
+    check(OTF2_Pthread_Archive_SetLockingCallbacks(archive_, nullptr), "{}", files_.directory);
     check(OTF2_Archive_SetCreator(archive_, "critpath"), "{}", files_.directory);
     check(collectives == nullptr ? OTF2_Archive_SetSerialCollectiveCallbacks(archive_)
                                  : OTF2_Archive_SetCollectiveCallbacks(archive_, collectives->callbacks,
@@ -79,13 +82,18 @@ void Archive::open_local_definitions()
     check(OTF2_Archive_OpenDefFiles(archive_), "{}", files_.event_directory());
 }
 
-void Archive::write_local_definitions(std::span<const OTF2_LocationRef> locations)
+void Archive::write_local_definitions(std::span<const OTF2_LocationRef> locations, std::span<const ClockPoint> clocks)
 {
     for (const OTF2_LocationRef location : locations) {
         OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, location);
         if (writer == nullptr) {
             fail(ExitCode::Failed, "{}: libotf2 cannot create the file: {}", files_.local_definitions(location),
                  take_message());
+        }
+        for (const ClockPoint& point : clocks) {
+            check(OTF2_DefWriter_WriteClockOffset(writer, point.time, point.offset,
+                                                  static_cast<double>(point.half_width)),
+                  "{}", files_.local_definitions(location));
         }
         check(OTF2_Archive_CloseDefWriter(archive_, writer), "{}", files_.local_definitions(location));
     }

@@ -7,6 +7,7 @@
 
 #include "formats/otf2/check.hpp"
 #include "formats/otf2/chunk_pool.hpp"
+#include "formats/otf2/clock_correction.hpp"
 #include "formats/otf2/event_writer.hpp"
 
 #include <otf2/otf2.h>
@@ -53,7 +54,8 @@ public:
     /// Collective; before the first event_writer().
     void open_events();
 
-    /// Not collective. The writer belongs to the archive and lives until it is finished.
+    /// Not collective; so is finish(). Several threads may have a writer each. The writer belongs to the archive and lives
+    /// until it is finished.
     EventWriter event_writer(OTF2_LocationRef location);
 
     /// Not collective. Writes out what is buffered. Returns the number of events.
@@ -62,9 +64,10 @@ public:
     /// Collective; after all writers have finished.
     void close_events();
 
-    /// Local definitions: present, valid and empty. Opening and closing is collective, writing is not.
+    /// Local definitions: of locations that share a clock, with what is known about it. Opening and closing is
+    /// collective, writing is not.
     void open_local_definitions();
-    void write_local_definitions(std::span<const OTF2_LocationRef> locations);
+    void write_local_definitions(std::span<const OTF2_LocationRef> locations, std::span<const ClockPoint> clocks = {});
     void close_local_definitions();
 
     /// On the first process only.

@@ -33,6 +33,7 @@ const OTF2_MemoryCallbacks ChunkPool::callbacks = {allocate_chunk, free_all_chun
 
 void* ChunkPool::allocate(void** handle, std::size_t size)
 try {
+    const std::lock_guard lock(mutex_);
     if (*handle == nullptr) {
         // What ended buffers left behind is safe to reuse now: libotf2 is done with their writers.
         *handle = buffers_.emplace_back(std::make_unique<Buffer>()).get();
@@ -60,6 +61,7 @@ void ChunkPool::release(void** handle, bool final)
     if (*handle == nullptr) {
         return;
     }
+    const std::lock_guard lock(mutex_);
     auto& buffer = *static_cast<Buffer*>(*handle);
     buffer.used = 0;
     if (final) {

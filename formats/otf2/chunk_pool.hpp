@@ -11,12 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace critpath::otf2
 {
 
-/// Not thread-safe. Must outlive the archive that uses it.
+/// For several threads. Must outlive the archive that uses it.
 class ChunkPool
 {
 public:
@@ -35,6 +36,7 @@ private:
         std::size_t used = 0;
     };
 
+    std::mutex mutex_;
     std::vector<std::unique_ptr<Buffer>> buffers_;
     std::vector<Chunk> idle_;
 };

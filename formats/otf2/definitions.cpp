@@ -40,6 +40,8 @@ public:
         contexts();
         generators();
         communicators();
+        windows();
+        metrics();
     }
 
 private:
@@ -153,9 +155,9 @@ private:
             } else {
                 const OTF2_StringRef name = string(region.name);
                 const OTF2_StringRef canonical = region.canonical_name.empty() ? name : string(region.canonical_name);
-                checked(OTF2_GlobalDefWriter_WriteRegion(
-                    out_, id++, name, canonical, optional_string(region.module), OTF2_REGION_ROLE_FUNCTION,
-                    region.paradigm, OTF2_REGION_FLAG_NONE, optional_string(region.file), region.line, region.line));
+                checked(OTF2_GlobalDefWriter_WriteRegion(out_, id++, name, canonical, optional_string(region.module),
+                                                         region.role, region.paradigm, OTF2_REGION_FLAG_NONE,
+                                                         optional_string(region.file), region.line, region.line));
             }
         }
     }
@@ -191,6 +193,9 @@ private:
         group(OTF2_GROUP_TYPE_COMM_LOCATIONS, masters);
         const OTF2_GroupRef self = group(OTF2_GROUP_TYPE_COMM_SELF, {});
         std::map<RankList, OTF2_GroupRef> groups;
+        for (const RankList& ranks : trace_.groups) {
+            group_of(groups, ranks);  // as group_reference() promises
+        }
         OTF2_CommRef id = 0;
         for (const CommunicatorDefinition& comm : trace_.communicators) {
             const OTF2_CommFlag flags = comm.has_events ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
@@ -221,6 +226,37 @@ private:
         return groups[runs] = group(OTF2_GROUP_TYPE_COMM_GROUP, members);
     }
 
+    void windows()
+    {
+        OTF2_RmaWinRef id = 0;
+        for (const WindowDefinition& window : trace_.windows) {
+            checked(OTF2_GlobalDefWriter_WriteRmaWin(out_, id++, string(window.name), window.comm,
+                                                     OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+        }
+    }
+
+    void metrics()
+    {
+        std::map<std::string, OTF2_MetricMemberRef> members;
+        OTF2_MetricRef id = 0;
+        for (const MetricDefinition& metric : trace_.metrics) {
+            std::vector<OTF2_MetricMemberRef> list;
+            for (const std::string& name : metric.names) {
+                const auto [member, is_new] =
+                    members.try_emplace(name, static_cast<OTF2_MetricMemberRef>(members.size()));
+                if (is_new) {
+                    checked(OTF2_GlobalDefWriter_WriteMetricMember(out_, member->second, string(name), string(""),
+                                                                   OTF2_METRIC_TYPE_PAPI, OTF2_METRIC_ACCUMULATED_START,
+                                                                   OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, string("#")));
+                }
+                list.push_back(member->second);
+            }
+            checked(OTF2_GlobalDefWriter_WriteMetricClass(out_, id++, static_cast<std::uint8_t>(list.size()),
+                                                          list.data(), OTF2_METRIC_SYNCHRONOUS,
+                                                          OTF2_RECORDER_KIND_CPU));
+        }
+    }
+
     OTF2_GroupRef group(OTF2_GroupType type, const std::vector<std::uint64_t>& members)
     {
         const OTF2_GroupRef id = next_group_++;
@@ -244,6 +280,9 @@ void write_definitions(Archive& archive, const TraceDefinitions& definitions)
     Writer(archive, definitions).write();
     archive.finish_definitions();
     archive.set_property(version_property, std::to_string(format_version));
+    if (!definitions.incomplete.empty()) {
+        archive.set_property(incomplete_property, definitions.incomplete);
+    }
     for (std::size_t i = 0; i < definitions.modules.size(); ++i) {
         const ModuleDefinition& module = definitions.modules[i];
         archive.set_property(module_property + std::to_string(i),

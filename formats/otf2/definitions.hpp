@@ -42,7 +42,8 @@ struct RegionDefinition {
     std::string canonical_name;
     std::string module;  // path of the binary
     OTF2_Paradigm paradigm = OTF2_PARADIGM_SAMPLING;
-    std::string file;  // of the source; usually unknown
+    OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;  // of what is not of MPI
+    std::string file;                                  // of the source; usually unknown
     std::uint32_t line = 0;
 };
 
@@ -78,6 +79,16 @@ struct GeneratorDefinition {
     std::uint64_t period = 0;  // ns for cpu-clock, else counts
 };
 
+struct WindowDefinition {
+    std::string name;
+    std::uint32_t comm = none;
+};
+
+/// Counters that are recorded together, in the order of their values.
+struct MetricDefinition {
+    std::vector<std::string> names;
+};
+
 struct ModuleDefinition {
     std::string build_id;  // hex; may be empty
     std::string path;
@@ -92,14 +103,24 @@ struct TraceDefinitions {
     std::vector<ContextDefinition> contexts;
     std::vector<GeneratorDefinition> generators;
     std::vector<ModuleDefinition> modules;
+    std::vector<WindowDefinition> windows;
+    std::vector<RankList> groups;  // that events refer to, by group_reference(position)
+    std::vector<MetricDefinition> metrics;
     std::uint64_t begin = 0;     // smallest time of all events, ns
     std::uint64_t end = 0;       // greatest
     std::uint64_t realtime = 0;  // ns since the epoch at `begin`
+    std::string incomplete;      // which ranks' recordings did not end as they should, and how; empty: all did
 };
 
 inline constexpr OTF2_LocationRef location_reference(std::uint32_t rank, std::uint32_t thread)
 {
     return rank | (static_cast<OTF2_LocationRef>(thread) << 32);
+}
+
+/// The first groups are MPI's own: all ranks, and MPI_COMM_SELF.
+inline constexpr OTF2_GroupRef group_reference(std::uint32_t position)
+{
+    return position + 2;
 }
 
 /// Writes the global definitions and our archive properties. Called by the first process.

@@ -35,6 +35,21 @@ struct CollectiveEnd {
     std::uint64_t received;
 };
 
+/// A one-sided transfer; `id` names it to the records of its completion.
+struct Transfer {
+    OTF2_RmaWinRef window;
+    std::uint32_t target;
+    std::uint64_t sent;
+    std::uint64_t received;
+    std::uint64_t id;
+};
+
+struct Lock {
+    OTF2_RmaWinRef window;
+    std::uint32_t target;
+    OTF2_LockType type;
+};
+
 /// Times are absolute ns and must not fall: what does is moved to the last time and counted. Made by
 /// Archive::event_writer; used by one thread at a time.
 class EventWriter
@@ -46,9 +61,16 @@ public:
     void program_end(std::uint64_t time);
     void enter(std::uint64_t time, OTF2_RegionRef region);
     void leave(std::uint64_t time, OTF2_RegionRef region);
-    /// Leave of a probe that found a message (bytes are not recorded).
-    void leave_probe(std::uint64_t time, OTF2_RegionRef region, const Envelope& found,
-                     std::optional<std::uint64_t> message);
+    /// As enter and leave, of the region of `context`, which also says from where it was called.
+    void enter_context(std::uint64_t time, OTF2_CallingContextRef context);
+    void leave_context(std::uint64_t time, OTF2_CallingContextRef context);
+
+    /// Gives the next record an attribute, of the type that `attribute` has.
+    void attach(Attribute attribute, std::uint64_t value);
+    void attach(Attribute attribute, std::int32_t value);
+    void attach(Attribute attribute, std::uint32_t value);
+    void attach(Attribute attribute, std::uint8_t value);
+
     void send(std::uint64_t time, const Envelope& message);
     void isend(std::uint64_t time, const Envelope& message, std::uint64_t request,
                functions::SendMode mode = functions::SendMode::None);
@@ -59,12 +81,39 @@ public:
     void request_cancelled(std::uint64_t time, std::uint64_t request);
     void collective_begin(std::uint64_t time);
     void collective_end(std::uint64_t time, const CollectiveEnd& end);
+    void collective_request(std::uint64_t time, std::uint64_t request);
+    void collective_complete(std::uint64_t time, const CollectiveEnd& end, std::uint64_t request);
     void comm_create(std::uint64_t time, OTF2_CommRef comm);
     void comm_destroy(std::uint64_t time, OTF2_CommRef comm);
+
+    void window_create(std::uint64_t time, OTF2_RmaWinRef window);
+    void window_destroy(std::uint64_t time, OTF2_RmaWinRef window);
+    void window_collective_begin(std::uint64_t time);
+    void window_collective_end(std::uint64_t time, OTF2_RmaWinRef window, OTF2_CollectiveOp operation,
+                               OTF2_RmaSyncLevel level);
+    void window_group(std::uint64_t time, OTF2_RmaWinRef window, OTF2_GroupRef group, OTF2_RmaSyncLevel level);
+    /// `target`: OTF2_UNDEFINED_UINT32 for all, also below.
+    void lock_request(std::uint64_t time, const Lock& lock);
+    void lock_acquire(std::uint64_t time, const Lock& lock);
+    void lock_release(std::uint64_t time, OTF2_RmaWinRef window, std::uint32_t target);
+    void window_sync(std::uint64_t time, OTF2_RmaWinRef window, std::uint32_t target);
+    void put(std::uint64_t time, const Transfer& transfer);
+    void get(std::uint64_t time, const Transfer& transfer);
+    void atomic(std::uint64_t time, const Transfer& transfer, OTF2_RmaAtomicType type);
+    /// Transfer::id is done at the origin (with or without a request), or at the target.
+    void done_blocking(std::uint64_t time, OTF2_RmaWinRef window, std::uint64_t id);
+    void done_request(std::uint64_t time, OTF2_RmaWinRef window, std::uint64_t id);
+    void done_remote(std::uint64_t time, OTF2_RmaWinRef window, std::uint64_t id);
+
+    /// Counters, in the order of MetricDefinition::names.
+    void metric(std::uint64_t time, OTF2_MetricRef metric, std::span<const std::int64_t> values);
+
     /// The collector stops (off) and resumes (on) measuring.
     void measurement(std::uint64_t time, bool on);
+    /// `period` only if it is not the generator's.
     void sample(std::uint64_t time, OTF2_CallingContextRef context, OTF2_InterruptGeneratorRef generator,
-                std::uint64_t offset, std::optional<std::uint64_t> period);
+                std::uint64_t offset, std::optional<std::uint64_t> period,
+                std::optional<std::uint64_t> page_faults = {});
 
     [[nodiscard]] bool has_events() const { return has_events_; }
     [[nodiscard]] std::uint64_t first_time() const { return first_; }
@@ -75,7 +124,8 @@ public:
     [[nodiscard]] const std::string& file() const { return file_; }
 
 private:
-    OTF2_AttributeList* list(Attribute attribute, OTF2_AttributeValue value);
+    void attach_value(Attribute attribute, OTF2_AttributeValue value);
+    OTF2_AttributeList* attached();
     std::uint64_t forward(std::uint64_t time);
     void checked(OTF2_ErrorCode rc) const;
 
@@ -87,6 +137,7 @@ private:
     OTF2_LocationRef location_;
     std::string file_;
     std::unique_ptr<OTF2_AttributeList, FreeList> attributes_;
+    bool has_attached_ = false;
     bool has_events_ = false;
     std::uint64_t first_ = 0;
     std::uint64_t last_ = 0;

@@ -16,13 +16,46 @@ namespace critpath::otf2
 
 OTF2_RegionRole region_role(functions::FunctionId function);
 
-/// The operation of the MPI_COLLECTIVE_END records of `function`; nothing for functions that write none.
-/// MPI_Init and the creation of communicators count as collectives; what is not collective over a communicator
-/// that existed before (Comm_create_group, Intercomm_create, Comm_idup) does not.
+/// The operation of the MPI_COLLECTIVE_END, NON_BLOCKING_COLLECTIVE_COMPLETE or RMA_COLLECTIVE_END records of
+/// `function`; nothing for functions that write none. MPI_Init, the creation of communicators, windows and files and
+/// what belongs to a file as a whole count as collectives; what is not collective over a communicator that existed
+/// before (Comm_create_group, Intercomm_create, Comm_join) does not.
 std::optional<OTF2_CollectiveOp> collective_operation(functions::FunctionId function);
 
+/// Whether a window-creating function allocates the memory, too; such a window is freed with its memory.
+bool allocates(functions::FunctionId function);
+
+OTF2_RmaAtomicType atomic_type(functions::FunctionId function);
+
 /// Our attributes; the value is the OTF2 reference of the definition in the traces that we write.
-enum class Attribute : OTF2_AttributeRef { Mode, Message, Source, Tag, Comm, Offset, Period };
+enum class Attribute : OTF2_AttributeRef {
+    Mode,
+    Message,
+    Source,
+    Tag,
+    Comm,
+    Offset,
+    Period,
+    Reason,
+    BytesRead,
+    BytesWritten,
+    File,
+    Assertions,
+    PageFaults,
+    Processor,
+};
+
+/// Value of Attribute::Reason where the user had switched the recording off.
+inline constexpr const char* user_reason = "user";
+
+/// Bits of Attribute::Assertions: those of MPI_Win_fence, _start, _post, whatever their values in mpi.h.
+enum Assertion : std::uint32_t {
+    assert_no_check = 1,
+    assert_no_store = 2,
+    assert_no_put = 4,
+    assert_no_precede = 8,
+    assert_no_succeed = 16,
+};
 
 struct AttributeInfo {
     const char* name;
@@ -38,6 +71,13 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.comm", "communicator of the probed message", OTF2_TYPE_COMM},
     {"critpath.offset", "virtual address of the sampled instruction in its binary", OTF2_TYPE_UINT64},
     {"critpath.period", "period of the sample, in units of the generator", OTF2_TYPE_UINT64},
+    {"critpath.reason", "why nothing was measured", OTF2_TYPE_STRING},
+    {"critpath.bytes_read", "bytes that the call, or what it completed, read from a file", OTF2_TYPE_UINT64},
+    {"critpath.bytes_written", "bytes that the call, or what it completed, wrote to a file", OTF2_TYPE_UINT64},
+    {"critpath.file", "end of the path of the file", OTF2_TYPE_STRING},
+    {"critpath.assertions", "1 NOCHECK, 2 NOSTORE, 4 NOPUT, 8 NOPRECEDE, 16 NOSUCCEED", OTF2_TYPE_UINT32},
+    {"critpath.page_faults", "page faults of the thread since its sample before", OTF2_TYPE_UINT64},
+    {"critpath.processor", "the other processor on which the thread came back", OTF2_TYPE_UINT32},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)
@@ -45,9 +85,16 @@ constexpr const AttributeInfo& info(Attribute attribute)
     return attribute_table[static_cast<OTF2_AttributeRef>(attribute)];
 }
 
+/// Regions that a thread is in while it has no processor: it was able to run, or it waited for something.
+inline constexpr const char* preempted_region = "[preempted]";
+inline constexpr const char* blocked_region = "[blocked]";
+
+/// Archive property that says which ranks' recordings did not end in MPI_Finalize, and how they did.
+inline constexpr const char* incomplete_property = "CRITPATH::INCOMPLETE";
+
 /// Name and value of the archive property that says which version of formats/FORMAT.md a trace follows.
 inline constexpr const char* version_property = "CRITPATH::VERSION";
-inline constexpr int format_version = 1;
+inline constexpr int format_version = 2;
 inline constexpr const char* module_property = "CRITPATH::MODULE::";
 
 }  // namespace critpath::otf2

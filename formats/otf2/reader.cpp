@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <system_error>
@@ -68,6 +69,13 @@ OTF2_CallbackCode happen_only(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
     return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), Record{});
 }
 
+template <event::Other::Kind kind, class... Values>
+OTF2_CallbackCode happen_other(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* user,
+                               OTF2_AttributeList* attributes, Values...)
+{
+    return static_cast<Sink<EventHandler>*>(user)->deliver(Moment(time, attributes), event::Other{kind});
+}
+
 using DefinitionCallbacks =
     std::unique_ptr<OTF2_GlobalDefReaderCallbacks, decltype(&OTF2_GlobalDefReaderCallbacks_Delete)>;
 using EventCallbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
@@ -113,6 +121,8 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, happen<MpiIrecv>);
     OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, happen<MpiRequestCancelled>);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, happen<MpiCollectiveEnd>);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, happen<NonBlockingCollectiveRequest>);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, happen<NonBlockingCollectiveComplete>);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
 
@@ -123,66 +133,65 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, happen_only<Mark>);
 
-    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_only<Other>);
-#define CRITPATH_OTHER(kind) OTF2_EvtReaderCallbacks_Set##kind##Callback(c, happen_only<Other>)
-    CRITPATH_OTHER(OmpFork);
-    CRITPATH_OTHER(OmpJoin);
-    CRITPATH_OTHER(OmpAcquireLock);
-    CRITPATH_OTHER(OmpReleaseLock);
-    CRITPATH_OTHER(OmpTaskCreate);
-    CRITPATH_OTHER(OmpTaskSwitch);
-    CRITPATH_OTHER(OmpTaskComplete);
-    CRITPATH_OTHER(Metric);
-    CRITPATH_OTHER(ParameterString);
-    CRITPATH_OTHER(ParameterInt);
-    CRITPATH_OTHER(ParameterUnsignedInt);
-    CRITPATH_OTHER(RmaWinCreate);
-    CRITPATH_OTHER(RmaWinDestroy);
-    CRITPATH_OTHER(RmaCollectiveBegin);
-    CRITPATH_OTHER(RmaCollectiveEnd);
-    CRITPATH_OTHER(RmaGroupSync);
-    CRITPATH_OTHER(RmaRequestLock);
-    CRITPATH_OTHER(RmaAcquireLock);
-    CRITPATH_OTHER(RmaTryLock);
-    CRITPATH_OTHER(RmaReleaseLock);
-    CRITPATH_OTHER(RmaSync);
-    CRITPATH_OTHER(RmaWaitChange);
-    CRITPATH_OTHER(RmaPut);
-    CRITPATH_OTHER(RmaGet);
-    CRITPATH_OTHER(RmaAtomic);
-    CRITPATH_OTHER(RmaOpCompleteBlocking);
-    CRITPATH_OTHER(RmaOpCompleteNonBlocking);
-    CRITPATH_OTHER(RmaOpTest);
-    CRITPATH_OTHER(RmaOpCompleteRemote);
-    CRITPATH_OTHER(ThreadFork);
-    CRITPATH_OTHER(ThreadJoin);
-    CRITPATH_OTHER(ThreadTeamBegin);
-    CRITPATH_OTHER(ThreadTeamEnd);
-    CRITPATH_OTHER(ThreadAcquireLock);
-    CRITPATH_OTHER(ThreadReleaseLock);
-    CRITPATH_OTHER(ThreadTaskCreate);
-    CRITPATH_OTHER(ThreadTaskSwitch);
-    CRITPATH_OTHER(ThreadTaskComplete);
-    CRITPATH_OTHER(ThreadCreate);
-    CRITPATH_OTHER(ThreadBegin);
-    CRITPATH_OTHER(ThreadWait);
-    CRITPATH_OTHER(ThreadEnd);
-    CRITPATH_OTHER(IoCreateHandle);
-    CRITPATH_OTHER(IoDestroyHandle);
-    CRITPATH_OTHER(IoDuplicateHandle);
-    CRITPATH_OTHER(IoSeek);
-    CRITPATH_OTHER(IoChangeStatusFlags);
-    CRITPATH_OTHER(IoDeleteFile);
-    CRITPATH_OTHER(IoOperationBegin);
-    CRITPATH_OTHER(IoOperationTest);
-    CRITPATH_OTHER(IoOperationIssued);
-    CRITPATH_OTHER(IoOperationComplete);
-    CRITPATH_OTHER(IoOperationCancelled);
-    CRITPATH_OTHER(IoAcquireLock);
-    CRITPATH_OTHER(IoReleaseLock);
-    CRITPATH_OTHER(IoTryLock);
-    CRITPATH_OTHER(NonBlockingCollectiveRequest);
-    CRITPATH_OTHER(NonBlockingCollectiveComplete);
+    using enum Other::Kind;
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_other<Unknown>);
+#define CRITPATH_OTHER(record, kind) OTF2_EvtReaderCallbacks_Set##record##Callback(c, happen_other<kind>)
+    CRITPATH_OTHER(OmpFork, OpenMp);
+    CRITPATH_OTHER(OmpJoin, OpenMp);
+    CRITPATH_OTHER(OmpAcquireLock, OpenMp);
+    CRITPATH_OTHER(OmpReleaseLock, OpenMp);
+    CRITPATH_OTHER(OmpTaskCreate, OpenMp);
+    CRITPATH_OTHER(OmpTaskSwitch, OpenMp);
+    CRITPATH_OTHER(OmpTaskComplete, OpenMp);
+    CRITPATH_OTHER(Metric, Metric);
+    CRITPATH_OTHER(ParameterString, Parameter);
+    CRITPATH_OTHER(ParameterInt, Parameter);
+    CRITPATH_OTHER(ParameterUnsignedInt, Parameter);
+    CRITPATH_OTHER(RmaWinCreate, Rma);
+    CRITPATH_OTHER(RmaWinDestroy, Rma);
+    CRITPATH_OTHER(RmaCollectiveBegin, Rma);
+    CRITPATH_OTHER(RmaCollectiveEnd, Rma);
+    CRITPATH_OTHER(RmaGroupSync, Rma);
+    CRITPATH_OTHER(RmaRequestLock, Rma);
+    CRITPATH_OTHER(RmaAcquireLock, Rma);
+    CRITPATH_OTHER(RmaTryLock, Rma);
+    CRITPATH_OTHER(RmaReleaseLock, Rma);
+    CRITPATH_OTHER(RmaSync, Rma);
+    CRITPATH_OTHER(RmaWaitChange, Rma);
+    CRITPATH_OTHER(RmaPut, Rma);
+    CRITPATH_OTHER(RmaGet, Rma);
+    CRITPATH_OTHER(RmaAtomic, Rma);
+    CRITPATH_OTHER(RmaOpCompleteBlocking, Rma);
+    CRITPATH_OTHER(RmaOpCompleteNonBlocking, Rma);
+    CRITPATH_OTHER(RmaOpTest, Rma);
+    CRITPATH_OTHER(RmaOpCompleteRemote, Rma);
+    CRITPATH_OTHER(ThreadFork, Thread);
+    CRITPATH_OTHER(ThreadJoin, Thread);
+    CRITPATH_OTHER(ThreadTeamBegin, Thread);
+    CRITPATH_OTHER(ThreadTeamEnd, Thread);
+    CRITPATH_OTHER(ThreadAcquireLock, Thread);
+    CRITPATH_OTHER(ThreadReleaseLock, Thread);
+    CRITPATH_OTHER(ThreadTaskCreate, Thread);
+    CRITPATH_OTHER(ThreadTaskSwitch, Thread);
+    CRITPATH_OTHER(ThreadTaskComplete, Thread);
+    CRITPATH_OTHER(ThreadCreate, Thread);
+    CRITPATH_OTHER(ThreadBegin, Thread);
+    CRITPATH_OTHER(ThreadWait, Thread);
+    CRITPATH_OTHER(ThreadEnd, Thread);
+    CRITPATH_OTHER(IoCreateHandle, Io);
+    CRITPATH_OTHER(IoDestroyHandle, Io);
+    CRITPATH_OTHER(IoDuplicateHandle, Io);
+    CRITPATH_OTHER(IoSeek, Io);
+    CRITPATH_OTHER(IoChangeStatusFlags, Io);
+    CRITPATH_OTHER(IoDeleteFile, Io);
+    CRITPATH_OTHER(IoOperationBegin, Io);
+    CRITPATH_OTHER(IoOperationTest, Io);
+    CRITPATH_OTHER(IoOperationIssued, Io);
+    CRITPATH_OTHER(IoOperationComplete, Io);
+    CRITPATH_OTHER(IoOperationCancelled, Io);
+    CRITPATH_OTHER(IoAcquireLock, Io);
+    CRITPATH_OTHER(IoReleaseLock, Io);
+    CRITPATH_OTHER(IoTryLock, Io);
 #undef CRITPATH_OTHER
     return callbacks;
 }
@@ -282,6 +291,15 @@ std::optional<OTF2_CommRef> Moment::comm(OTF2_AttributeRef attribute) const
     return value;
 }
 
+std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
+{
+    OTF2_StringRef value = OTF2_UNDEFINED_STRING;
+    if (OTF2_AttributeList_GetStringRef(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
 fs::path find_anchor(const fs::path& trace)
 {
     std::error_code error;
@@ -308,7 +326,8 @@ fs::path find_anchor(const fs::path& trace)
     if (anchors.empty()) {
         const bool died = fs::exists(trace / "spool", error);
         fail(ExitCode::BadTrace, "{}: {}", trace.string(),
-             died ? "no .otf2 file, only the spool of an application that did not reach MPI_Finalize; record it again"
+             died ? "no .otf2 file, only the raw records of an application that did not reach MPI_Finalize; make the "
+                    "trace of them with cpcollect recover"
                   : "no .otf2 file in this directory; give the directory that cpcollect made");
     }
     if (anchors.size() > 1) {
@@ -392,6 +411,16 @@ void Reader::read_definitions(DefinitionHandler& handler)
     check_end(file);
 }
 
+std::string Reader::property(const std::string& name) const
+{
+    char* value = nullptr;
+    const OTF2_ErrorCode rc = OTF2_Reader_GetProperty(state_->reader.get(), name.c_str(), &value);
+    std::string text = rc == OTF2_SUCCESS && value != nullptr ? value : "";
+    std::free(value);
+    take_message();  // that there is no such property is no failure
+    return text;
+}
+
 void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
 {
     const fs::path file = event_file(location);
@@ -408,9 +437,20 @@ void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
     }
 }
 
-/// Local definitions map the references in the events of a location to the global ones. An archive may do without
-/// them, but not for some of its locations.
-static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file)
+namespace
+{
+
+OTF2_CallbackCode deliver_clock_offset(void* user, OTF2_TimeStamp time, std::int64_t offset, double deviation)
+{
+    return static_cast<Sink<EventHandler>*>(user)->deliver(definition::ClockOffset{time, offset, deviation});
+}
+
+}  // namespace
+
+/// Local definitions map the references in the events of a location to the global ones, and say how its clock went. An
+/// archive may do without them, but not for some of its locations.
+static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file,
+                                   EventHandler& handler)
 {
     std::error_code error;
     if (!fs::exists(file, error)) {
@@ -425,9 +465,15 @@ static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef locatio
     if (definitions == nullptr) {
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
     }
+    Sink<EventHandler> sink{handler, {}};
+    const std::unique_ptr<OTF2_DefReaderCallbacks, decltype(&OTF2_DefReaderCallbacks_Delete)> callbacks(
+        OTF2_DefReaderCallbacks_New(), OTF2_DefReaderCallbacks_Delete);
+    OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks.get(), deliver_clock_offset);
+    OTF2_Reader_RegisterDefCallbacks(reader, definitions, callbacks.get(), &sink);
     std::uint64_t found = 0;
     const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalDefinitions(reader, definitions, &found);
     OTF2_Reader_CloseDefReader(reader, definitions);
+    sink.rethrow();
     if (rc != OTF2_SUCCESS) {
         fail_reading(file, rc);
     }
@@ -446,7 +492,7 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
         state_->open = true;
     }
     take_message();
-    read_local_definitions(reader, location, state_->file_of(location, "def"));
+    read_local_definitions(reader, location, state_->file_of(location, "def"), handler);
 
     OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader, location);
     if (events == nullptr) {
@@ -457,6 +503,7 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
         }
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
     }
+    check(OTF2_EvtReader_ApplyClockOffsets(events, false), "{}", file.string());
     Sink<EventHandler> sink{handler, {}};
     OTF2_Reader_RegisterEvtCallbacks(reader, events, state_->callbacks.get(), &sink);
     std::uint64_t found = 0;

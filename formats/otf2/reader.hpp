@@ -125,6 +125,13 @@ struct LocationProperty {
     OTF2_AttributeValue value;
 };
 
+/// Of the location whose events are read.
+struct ClockOffset {
+    OTF2_TimeStamp time;  // ticks
+    std::int64_t offset;  // ticks, to be added
+    double deviation;
+};
+
 }  // namespace definition
 
 /// Takes the definitions that it overrides; a derived class says `using DefinitionHandler::on`.
@@ -163,6 +170,7 @@ public:
     [[nodiscard]] std::optional<std::int32_t> int32(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<std::uint8_t> uint8(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<OTF2_CommRef> comm(OTF2_AttributeRef attribute) const;
+    [[nodiscard]] std::optional<OTF2_StringRef> string(OTF2_AttributeRef attribute) const;
 
 private:
     OTF2_AttributeList* attributes_;
@@ -232,6 +240,17 @@ struct MpiCollectiveEnd {
     std::uint64_t sent;
     std::uint64_t received;
 };
+struct NonBlockingCollectiveRequest {
+    std::uint64_t request;
+};
+struct NonBlockingCollectiveComplete {
+    OTF2_CollectiveOp operation;
+    OTF2_CommRef comm;
+    std::uint32_t root;
+    std::uint64_t sent;
+    std::uint64_t received;
+    std::uint64_t request;
+};
 struct BufferFlush {
     OTF2_TimeStamp stop;
 };
@@ -244,15 +263,19 @@ struct Mark {
 };
 /// All other records.
 struct Other {
+    enum class Kind : std::uint8_t { Unknown, OpenMp, Thread, Parameter, Metric, Rma, Io };
+    Kind kind;
 };
 
 }  // namespace event
 
-/// Takes the events that it overrides; a derived class says `using EventHandler::on`.
+/// Takes the events that it overrides; a derived class says `using EventHandler::on`. Times are those of the location's
+/// clock. What is known about that comes before the first event.
 class EventHandler
 {
 public:
     virtual ~EventHandler() = default;
+    virtual void on(const definition::ClockOffset&) {}
     virtual void on(const Moment&, const event::Enter&) {}
     virtual void on(const Moment&, const event::Leave&) {}
     virtual void on(const Moment&, const event::CallingContextEnter&) {}
@@ -266,6 +289,8 @@ public:
     virtual void on(const Moment&, const event::MpiIrecv&) {}
     virtual void on(const Moment&, const event::MpiRequestCancelled&) {}
     virtual void on(const Moment&, const event::MpiCollectiveEnd&) {}
+    virtual void on(const Moment&, const event::NonBlockingCollectiveRequest&) {}
+    virtual void on(const Moment&, const event::NonBlockingCollectiveComplete&) {}
     virtual void on(const Moment&, const event::BufferFlush&) {}
     virtual void on(const Moment&, const event::MeasurementOnOff&) {}
     virtual void on(const Moment&, const event::Mark&) {}
@@ -292,11 +317,15 @@ public:
     /// Reads the global definitions. Throws Failure(BadTrace) if the file is missing or cut short.
     void read_definitions(DefinitionHandler& handler);
 
+    /// The value of a property of the archive; empty if it has none of that name.
+    [[nodiscard]] std::string property(const std::string& name) const;
+
     /// A location whose events will be read, with the number of events that its definition promises. All must be
     /// said before the first is read. Throws Failure(BadTrace) if a file of it is missing or has been cut or extended.
     void select(OTF2_LocationRef location, std::uint64_t promised);
 
-    /// Reads all events of a selected location, in the order of the file and with global references. Throws
+    /// Reads all events of a selected location, in the order of the file, with global references and uncorrected times
+    /// (see clock_correction.hpp). Throws
     /// Failure(BadTrace) if their number is not the promised one.
     void read_events(OTF2_LocationRef location, std::uint64_t promised, EventHandler& handler);
 

@@ -3,9 +3,11 @@
 //
 // Owns the layout of the spool: what a wrapper leaves behind for the archive. One file of 64-byte records a
 // thread, mapped shared, so that the records survive the process. Nothing here allocates or needs the C++
-// runtime. Readers stop at the first record whose kind is Empty: the writer sets `kind` last.
+// runtime. Readers stop at the first record whose kind is Empty: the writer sets `kind` last. If such a record has an
+// `enter` that is later than all leaves before it, the thread was in a call of `function` when the process ended.
 //
 //   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), then Records in the order of their leave
+//   SPOOL/<rank>.<thread>.packed    the records before those, if the file above reached its bound (packed.hpp)
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
 //   SPOOL/<rank>.maps               copy of /proc/self/maps, to name the addresses
 //
@@ -50,13 +52,21 @@ enum Flag : std::uint8_t {
     flag_has_completion = 128  // the receive half of the call follows as one Completions record (Sendrecv)
 };
 
-/// How to read the perf_event records of a .samples file: sample_type is fixed at
-/// PERF_SAMPLE_IP | TID | TIME | CALLCHAIN | PERIOD, times are in the header's clock.
+/// How to read the perf_event records of a .samples file: sample_type is fixed at PERF_SAMPLE_IP | TID | TIME | CPU |
+/// PERIOD | READ | CALLCHAIN, read_format at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
+/// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled event and,
+/// if a descriptor was left for it, the count of the thread's page faults (those of user code only, where `kernel` is
+/// 0). Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
+///
+/// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
+/// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
+/// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either.
 struct SampleFormat {
     char event[32];              // "cycles" or "cpu-clock"; empty: not sampled
     std::uint64_t period;        // of the event: ns for cpu-clock, counts otherwise
     std::uint64_t counted;       // total of the event over the thread's life (on close)
     std::uint64_t time_running;  // ns for which the event counted (on close)
+    std::uint64_t page_faults;   // over the thread's life (on close)
     std::uint32_t kernel;        // 1: time in the kernel is sampled too
     std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
 };
@@ -86,8 +96,9 @@ enum Root : std::int32_t {
 ///   Request_get_status        -     -            -     -         -                  -
 ///   Cancel, Request_free      -     -            -     -         request id         -
 ///   Collective                yes   root or -1   -     sent      -                  received
-///   CommCreate, CommCreateGroup, CommIdup
+///   CommCreate, CommCreateGroup
 ///                             parent -           -     -         -                  new comm id + 1, or 0
+///   CommIdup                  parent -           -     -         request id         new comm id + 1, or 0
 ///   CommFree                  yes   -            -     -         -                  -
 ///   CommDynamic               parent root        -     -         -                  -
 ///   Icollective               yes   root or -1   -     sent      request id         received
@@ -124,7 +135,8 @@ enum Root : std::int32_t {
 /// or file was made on. Bytes of files are those of the status where the call has one.
 ///
 /// `comm` is -1 also for a communicator that cannot be described by ranks of MPI_COMM_WORLD (dynamic processes);
-/// its messages have flag_null_peer. The root of a collective is a rank of `comm`, or one of the Root values.
+/// its messages and non-blocking collectives have flag_null_peer, and their completions are left out. The root of a
+/// collective is a rank of `comm`, or one of the Root values.
 /// A call with flag_failed has moved nothing but what its completions say (a truncated receive has no flag_failed).
 ///
 /// Ranks are ranks of `comm`; for an inter-communicator, of its remote group. Request ids count from 1 within
@@ -152,7 +164,7 @@ enum class Operation : std::uint8_t {
     Collective,  // of a non-blocking collective: `comm` only, the rest stands in the post
     Rma,         // MPI_Rput and its kin
     File,        // `bytes`: moved
-    NewComm,     // MPI_Comm_idup
+    NewComm,     // MPI_Comm_idup: `comm` (the parent) only
 };
 
 /// Two slots for finished (or, behind Startall, started) requests.
@@ -200,7 +212,8 @@ static_assert(sizeof(MembersRecord) == 64);
 
 /// The path by which the application came to a call: return addresses, innermost first. A path of more than seven is
 /// continued in the next records, which have the same id. Written before the first Call that names it; ids count from 1
-/// within the thread. Addresses are of this process (SPOOL/<rank>.maps); a path may be cut at its outer end.
+/// within the thread. Addresses are of this process (SPOOL/<rank>.maps); a path may be cut at its outer end, in the
+/// extreme to its first address, which is all that is asked for with --callpath=site.
 struct CallPathRecord {
     RecordKind kind;     // CallPath
     std::uint8_t count;  // addresses in this record: 1 to 7
@@ -210,8 +223,9 @@ struct CallPathRecord {
 };
 static_assert(sizeof(CallPathRecord) == 64);
 
-/// Values of the counters that SpoolHeader::counters names, since the thread began. Stands before the Call that it
-/// belongs to: one record for its enter, one for its leave.
+/// Values of the counters that SpoolHeader::counters names, since the thread began to record. Stands before the Call
+/// that it belongs to: one record for its enter, then one for its leave. Either may be missing: of a poll run only the
+/// enter is counted, of the poll that ends it only the leave, of MPI_Init nothing.
 struct CountersRecord {
     RecordKind kind;        // Counters
     std::uint8_t count;     // of values
@@ -236,7 +250,7 @@ struct ObjectRecord {
 static_assert(sizeof(ObjectRecord) == 64);
 
 /// At `time`, the clock of the process `reference` (a world rank) minus ours was in [low, high]. Written by every
-/// process, on thread 0, also by those that share the reference's clock (low = high = their known difference).
+/// process, on one of its threads, also by those that share the reference's clock (low = high = 0).
 struct ClockRecord {
     RecordKind kind;  // Clock
     std::uint8_t padding[3];
@@ -274,6 +288,8 @@ struct SpoolHeader {
     std::uint64_t lost;        // records (or samples) that did not fit
     std::uint64_t thread_end;  // ns
     std::uint32_t closed;      // 1 after a regular close
+    // ---- whenever the file was packed
+    std::uint64_t first_record;  // of this file, in the thread's recording: those before it are in the .packed file
 };
 static_assert(sizeof(SpoolHeader) <= header_size);
 

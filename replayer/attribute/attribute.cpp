@@ -4,9 +4,12 @@
 
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/tally.hpp"
+#include "replayer/clocks/clocks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -21,18 +24,25 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
     for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
-                            "lost_records", "lost_samples", "clock_violations"})
+                            "ignored_rma_records", "ignored_metric_records",
+                            "lost_records", "lost_samples", "clock_violations", "preempted_ns", "blocked_ns"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
         add("cancelled_receives", trace.anomalies.cancelled_receives);
         add("unfinished_requests", trace.anomalies.unfinished_requests);
         add("ignored_records", trace.anomalies.ignored_records);
+        add("ignored_rma_records", trace.anomalies.ignored_rma_records);
+        add("ignored_metric_records", trace.anomalies.ignored_metric_records);
         add("lost_records", trace.anomalies.lost_records);
         add("lost_samples", trace.anomalies.lost_samples);
         add("clock_violations", trace.anomalies.clock_violations);
         for (const model::LocationTrace& location : trace.locations) {
-            add("calls", location.calls.size());
+            add("calls", analyzed_calls(replay, location));
             add("samples", location.samples.size());
+            for (const model::OffProcessor& off : location.off) {
+                add(off.preempted ? "preempted_ns" : "blocked_ns",
+                    static_cast<std::uint64_t>((off.end - off.begin).count()));
+            }
         }
     }
     add("path_samples", tally.path_samples);
@@ -60,6 +70,8 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
     facts["begin_ns"] = path.begin.count();
     set("processes", replay.definitions.processes.size());
     set("locations", replay.definitions.locations.size());
+    set("clock_domains", clocks::count_domains(replay.definitions));
+    facts["clock_uncertainty_ns"] = replay.definitions.largest_uncertainty().count();
     set("segments", path.segments);
     set("hops", path.hops);
     set("messages", findings.pairs.messages);
@@ -70,6 +82,24 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
     set("mismatched_collectives", findings.collectives.instances.mismatched);
     facts["clock_violations"] +=
         static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
+}
+
+/// What has no partner may have got one after the recording ended, so it says nothing about the application.
+void add_incompleteness(const Replay& replay, model::Profile& profile)
+{
+    if (!replay.incomplete) {
+        return;
+    }
+    auto& facts = profile.facts;
+    facts["incomplete"] = 1;
+    facts["cut_calls"] = static_cast<std::int64_t>(replay.incomplete->cut_calls);
+    facts["missing_processes"] =
+        std::ranges::count_if(replay.definitions.processes, [](const model::Process& p) { return p.is_missing; });
+    facts["under_way"] = 0;
+    for (const char* key : {"unmatched_sends", "unmatched_receives", "unfinished_requests", "incomplete_collectives"})
+        facts["under_way"] += std::exchange(facts[key], 0);
+    profile.properties["incomplete"] =
+        replay.definitions.incomplete.empty() ? "cut short" : replay.definitions.incomplete;
 }
 
 void add_properties(const Replay& replay, model::Profile& profile)
@@ -106,6 +136,7 @@ model::Profile attribute(const Replay& replay, const Findings& findings, Path& p
     model::Profile profile;
     add_facts(replay, findings, path, sums, profile);
     add_properties(replay, profile);
+    add_incompleteness(replay, profile);
     profile.rows = rows.all();
     gather(replay, sums, rows, profile);
     name_functions(rows, path.own);

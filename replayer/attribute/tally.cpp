@@ -96,6 +96,9 @@ public:
         case SegmentKind::Tool:
             add_path(row_key(Pseudo::Measurement), process, ns);
             break;
+        case SegmentKind::Unrecorded:
+            add_path(row_key(Pseudo::NotRecorded), process, ns);
+            break;
         }
     }
 
@@ -110,9 +113,9 @@ private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
-        totals.calls += calls.size();
+        totals.calls += analyzed_calls(replay_, location);
         Ns time = location.begin;
-        for (std::size_t i = 0; i < calls.size(); ++i) {
+        for (std::size_t i = 0; i < analyzed_calls(replay_, location); ++i) {
             const Ns enter = std::clamp(calls.enter[i], time, std::max(time, location.end));
             const Ns leave = std::clamp(calls.leave[i], enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
@@ -171,6 +174,13 @@ private:
 };
 
 }  // namespace
+
+std::uint64_t analyzed_calls(const Replay& replay, const model::LocationTrace& location)
+{
+    const auto& enters = location.calls.enter;
+    return replay.incomplete ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
+                             : enters.size();
+}
 
 std::vector<RowKey> Tally::rows() const
 {

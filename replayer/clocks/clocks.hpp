@@ -1,20 +1,33 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the question whether the times of different processes may be compared.
+// Owns the question how far the times of different processes may be compared. (docs/ALGORITHM, "Clocks")
 #pragma once
 
 #include "replayer/analysis.hpp"
 
+#include <cstddef>
 #include <string>
 
 namespace critpath::replayer::clocks
 {
 
-/// Processes of one clock domain share the clock of their kernel, so that times compare exactly. Between domains there
-/// is no synchronisation yet (docs/ALGORITHM, "Uncertainty"): the times are taken as they are, and the returned words
-/// warn of it; "" if there is nothing to warn of. `known`: the trace says what the domains are; otherwise processes on
-/// a node share one, and the clocks of different nodes are taken for synchronised by the tool that wrote the trace.
-std::string check(const model::Definitions& definitions, bool known);
+/// Processes of one clock domain share the clock of their kernel, so that their times compare exactly. Between domains
+/// the times were corrected when they were loaded, as far as the trace says how.
+struct Findings {
+    std::size_t domains = 1;
+    std::size_t unknown = 0;    // domains of which the trace does not say how their clock goes
+    model::Ns uncertainty{0};   // of the distance between two times, the largest over all pairs of processes
+    bool domains_known = true;  // otherwise the processes of a node are taken to share a clock
+};
+
+/// Fills definitions.clock_uncertainty, which stays empty where all share one clock. `domains_known`: the trace says
+/// which processes share a clock. Collective over `replay.comm`.
+Findings compare(Replay& replay, bool domains_known);
+
+/// What is to be warned of; "" if there is nothing.
+std::string warning(const Findings& findings);
+
+std::size_t count_domains(const model::Definitions& definitions);
 
 }  // namespace critpath::replayer::clocks

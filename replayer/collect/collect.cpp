@@ -39,6 +39,8 @@ std::map<CollectiveKey, Ns> examples(const Replay& replay, const Collectives& co
         for (std::size_t i = 0; i < replay.processes[p].collectives.size(); ++i) {
             const rules::Member member = collectives.members.describe(p, i);
             const rules::CollectiveCase instance = collectives.of(p, i);
+            if (!replay.processes[p].collectives[i].is_blocking())
+                continue;  // who waits for it decides when it ends
             if (member.function >= functions::FunctionId::count || !usable(*instance.instance, instance.size))
                 continue;
             const rules::Waiting call{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};

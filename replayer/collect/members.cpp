@@ -61,7 +61,7 @@ void Members::add(std::size_t process)
     std::unordered_map<model::CommId, Joined> joined;
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
-        if (!is_numbered(function_of(replay_.definitions, trace, collective.call))) {
+        if (!is_numbered(function_of(replay_.definitions, trace, collective.begin()))) {
             parts_[process].push_back({{2 * collective.comm.value}, Part::alone, 0, false});
             continue;
         }
@@ -93,19 +93,20 @@ rules::Member Members::describe(std::size_t process, std::size_t collective) con
     const model::ProcessTrace& trace = replay_.processes[process];
     const model::CollectiveCall& call = trace.collectives[collective];
     const Part& p = part(process, collective);
-    return {enter_of(trace, call.call),
+    return {enter_of(trace, call.begin()),
             leave_of(trace, call.call),
-            function_of(replay_.definitions, trace, call.call),
+            function_of(replay_.definitions, trace, call.begin()),
             p.rank,
             call.root,
             p.is_root,
-            std::max(call.sent, call.received)};
+            std::max(call.sent, call.received),
+            replay_.definitions.processes[trace.process.value].clock_domain};
 }
 
 rules::Operation Members::operation(std::size_t process, std::size_t collective) const
 {
     const model::ProcessTrace& trace = replay_.processes[process];
-    const auto function = function_of(replay_.definitions, trace, trace.collectives[collective].call);
+    const auto function = function_of(replay_.definitions, trace, trace.collectives[collective].begin());
     return function < functions::FunctionId::count ? rules::operation(function) : rules::unlisted_collective();
 }
 

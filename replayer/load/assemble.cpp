@@ -115,7 +115,8 @@ std::vector<T> merge(Locations& locations, const std::vector<LocationTrace>& tra
     return merged;
 }
 
-/// Leaves out what was cancelled, and receives that were never completed; counts what was not completed.
+/// Leaves out what was cancelled, and receives and collectives that were never completed; counts what was not
+/// completed.
 void drop_incomplete(ProcessTrace& trace)
 {
     for (const auto& send : trace.sends) {
@@ -124,6 +125,10 @@ void drop_incomplete(ProcessTrace& trace)
     for (const auto& receive : trace.receives) {
         trace.anomalies.unfinished_requests += receive.completion.valid() ? 0 : 1;
     }
+    for (const auto& collective : trace.collectives) {
+        trace.anomalies.unfinished_requests += collective.call.valid() ? 0 : 1;
+    }
+    std::erase_if(trace.collectives, [](const CollectiveCall& collective) { return !collective.call.valid(); });
     std::erase_if(trace.sends, [](const Send& send) { return !send.comm.valid(); });
     std::erase_if(trace.receives, [](const Receive& receive) { return !receive.comm.valid(); });
 }
@@ -184,6 +189,8 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.unfinished_requests += more.unfinished_requests;
     sum.open_calls += more.open_calls;
     sum.ignored_records += more.ignored_records;
+    sum.ignored_rma_records += more.ignored_rma_records;
+    sum.ignored_metric_records += more.ignored_metric_records;
     sum.clock_violations += more.clock_violations;
     sum.lost_records += more.lost_records;
     sum.lost_samples += more.lost_samples;
@@ -203,13 +210,17 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     for (auto& location : locations) {
         trace.locations.push_back(std::move(location.trace));
         add(trace.anomalies, location.anomalies);
+        if (location.clock_uncertainty) {
+            trace.clock_uncertainty = std::max(trace.clock_uncertainty.value_or(Ns{0}), *location.clock_uncertainty);
+        }
     }
     const auto post = [](const auto& operation) { return operation.post; };
     const auto call = [](const auto& operation) { return operation.call; };
+    const auto begin = [](const auto& operation) { return operation.begin(); };
     trace.sends = merge(locations, trace.locations, &LocationEvents::sends, post);
     trace.receives = merge(locations, trace.locations, &LocationEvents::receives, post);
     trace.probes = merge(locations, trace.locations, &LocationEvents::probes, call);
-    trace.collectives = merge(locations, trace.locations, &LocationEvents::collectives, call);
+    trace.collectives = merge(locations, trace.locations, &LocationEvents::collectives, begin);
     drop_incomplete(trace);
     link_probes(trace);
     return trace;

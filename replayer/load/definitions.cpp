@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/definitions.hpp"
 
+#include "formats/otf2/function_map.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
@@ -116,6 +117,7 @@ public:
     {
         add_clock();
         add_attributes();
+        add_reasons();
         add_regions();
         add_contexts();
         add_generator();
@@ -150,13 +152,22 @@ private:
         const std::pair<std::string_view, OTF2_AttributeRef*> known[] = {
             {"critpath.mode", &a.mode},     {"critpath.message", &a.message}, {"critpath.source", &a.source},
             {"critpath.tag", &a.tag},       {"critpath.comm", &a.comm},       {"critpath.offset", &a.offset},
-            {"critpath.period", &a.period},
+            {"critpath.period", &a.period}, {"critpath.reason", &a.reason},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {
                 if (in_.text(attribute.name) == name) {
                     *reference = attribute.self;
                 }
+            }
+        }
+    }
+
+    void add_reasons()
+    {
+        for (const auto& [reference, text] : in_.strings) {
+            if (text == otf2::user_reason) {
+                vocabulary_.user_reason = reference;
             }
         }
     }
@@ -180,7 +191,10 @@ private:
             }
             // Some tools wrap MPI without saying so in the paradigm.
             const bool is_mpi = region.paradigm == OTF2_PARADIGM_MPI || made.function != FunctionId::none;
-            made.role = is_mpi ? RegionRole::Mpi : RegionRole::User;
+            made.role = is_mpi                                ? RegionRole::Mpi
+                        : made.name == otf2::preempted_region ? RegionRole::Preempted
+                        : made.name == otf2::blocked_region   ? RegionRole::Blocked
+                                                              : RegionRole::User;
         }
     }
 
@@ -355,8 +369,13 @@ private:
                 definitions_.processes[process->second.value].node = value;
             } else if (name == "critpath.boot_id") {
                 domain[process->second.value] = value;
-            } else if (name == "critpath.command" && process->second.value == 0) {
+            } else if (name == "critpath.command" && definitions_.command.empty()) {
                 definitions_.command = value;
+            }
+        }
+        for (std::size_t p = 0; p < domain.size(); ++p) {
+            if (has_no_events(definitions_.processes[p])) {  // no time of it is ever compared
+                domain[p] = *std::ranges::max_element(domain);
             }
         }
         out_.clock_domains_known = std::none_of(domain.begin(), domain.end(), [](const auto& d) { return d.empty(); });
@@ -366,6 +385,12 @@ private:
             const auto next = NodeId{static_cast<std::uint32_t>(domains.size())};
             process.clock_domain = domains.emplace(domain[p].empty() ? process.node : domain[p], next).first->second;
         }
+    }
+
+    [[nodiscard]] bool has_no_events(const Process& process) const
+    {
+        return std::ranges::all_of(process.locations,
+                                   [this](LocationId id) { return definitions_.locations[id.value].events == 0; });
     }
 
     void add_location_properties()
@@ -384,7 +409,19 @@ private:
                 facts.lost_records = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.lost_samples") {
                 facts.lost_samples = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
+                add_recording_end(in_.text(property.value.stringRef), location->second);
             }
+        }
+    }
+
+    void add_recording_end(const std::string& how, LocationId location)
+    {
+        RecordingEnd& end = vocabulary_.locations[location.value].recording_end;
+        if (how == "missing") {
+            definitions_.processes[definitions_.locations[location.value].process.value].is_missing = true;
+        } else {
+            end = how == "full" ? RecordingEnd::Full : RecordingEnd::Died;
         }
     }
 
@@ -463,7 +500,9 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
 {
     Collected collected;
     reader.read_definitions(collected);
-    return Builder(collected, file).build();
+    LoadedDefinitions loaded = Builder(collected, file).build();
+    loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
+    return loaded;
 }
 
 }  // namespace critpath::replayer::load

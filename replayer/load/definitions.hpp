@@ -37,6 +37,7 @@ struct Attributes {
     OTF2_AttributeRef comm = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef period = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef reason = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.
@@ -44,6 +45,7 @@ struct LocationFacts {
     double ns_per_count = 0;  // 0: not said
     std::uint64_t lost_records = 0;
     std::uint64_t lost_samples = 0;
+    model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };
 
 /// What the events of this trace mean.
@@ -54,6 +56,7 @@ struct Vocabulary {
     RefMap<model::ContextId> contexts;
     Generator generator;  // the first that is defined; samples of others are not used
     Attributes attributes;
+    std::optional<OTF2_StringRef> user_reason;  // value of `reason` where the user switched the recording off
     std::vector<LocationFacts> locations;  // by LocationId
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace critpath::replayer::load
 {
@@ -28,6 +29,11 @@ bool is_finalize(FunctionId function)
     return function != FunctionId::none && functions::info(function).semantic_class == SemanticClass::Finalize;
 }
 
+bool is_off_processor(RegionRole role)
+{
+    return role == RegionRole::Preempted || role == RegionRole::Blocked;
+}
+
 }  // namespace
 
 void LocationEvents::complete(const Posted& posted, const Completed& completion)
@@ -37,6 +43,14 @@ void LocationEvents::complete(const Posted& posted, const Completed& completion)
         send.completion = completion.call;
         if (completion.kind == Completed::Kind::Cancelled) {
             send.comm = CommId::none();
+        }
+        return;
+    }
+    if (posted.kind == Posted::Kind::Collective) {
+        auto& collective = collectives[posted.index];
+        if (completion.kind == Completed::Kind::Collective) {
+            collective = {completion.call, completion.comm,  completion.source,
+                          completion.sent, completion.bytes, collective.post};
         }
         return;
     }
@@ -60,6 +74,7 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     const auto& facts = vocabulary_.locations[location.value];
     out_.anomalies.lost_records = facts.lost_records;
     out_.anomalies.lost_samples = facts.lost_samples;
+    out_.trace.recording_end = facts.recording_end;
     const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
     out_.trace.calls.enter.reserve(calls);
     out_.trace.calls.leave.reserve(calls);
@@ -70,24 +85,35 @@ LocationEvents EventLoader::finish()
 {
     if (in_call()) {
         out_.trace.calls.leave[call_.value] = now_;
+        out_.trace.ends_in_call = true;
         ++out_.anomalies.open_calls;
     }
     if (off_since_) {
-        out_.trace.tool.push_back({*off_since_, now_});
+        end_off(now_);
     }
+    return_to_processor(now_);
     if (!out_.trace.has_finalize) {
         out_.trace.end = now_;
     }
     const auto rest = open_.rest();
     out_.open_posts.insert(out_.open_posts.end(), rest.begin(), rest.end());
     scale_samples();
+    if (!clock_.correction().is_identity()) {
+        out_.clock_uncertainty = clock_.uncertainty(first_tick_, last_tick_);
+    }
     return std::move(out_);
 }
 
 /// The time of an event, which never goes back on a location.
 Ns EventLoader::advance(const Moment& moment)
 {
-    const Ns time = vocabulary_.clock.to_ns(moment.time);
+    if (!started_) {
+        clock_ = LocationClock(vocabulary_.clock, otf2::ClockCorrection(std::move(clock_points_)));
+        out_.anomalies.clock_violations += clock_.correction().contradictions();
+        first_tick_ = moment.time;
+    }
+    last_tick_ = moment.time;
+    const Ns time = clock_.to_ns(moment.time);
     if (!started_) {
         started_ = true;
         out_.trace.begin = time;
@@ -98,6 +124,11 @@ Ns EventLoader::advance(const Moment& moment)
         now_ = time;
     }
     return now_;
+}
+
+void EventLoader::on(const otf2::definition::ClockOffset& offset)
+{
+    clock_points_.push_back({offset.time, offset.offset, std::llround(std::ceil(std::abs(offset.deviation)))});
 }
 
 // --------------------------------------------------------------------------------------------------- regions
@@ -132,6 +163,8 @@ void EventLoader::enter(Ns now, RegionId id)
         if (depth_++ == 0) {
             enter_call(now, id);
         }
+    } else if (is_off_processor(region(id).role)) {
+        leave_processor(now, region(id).role == RegionRole::Preempted);
     } else {
         user_stack_.push_back(id);
         out_.trace.user_regions.push_back({now, id});
@@ -143,10 +176,28 @@ void EventLoader::leave(Ns now, RegionId id, const Moment& moment)
     const bool is_mpi = id.valid() && region(id).role == RegionRole::Mpi;
     if (!id.valid() || (is_mpi && depth_ == 0)) {
         ignore();  // not defined, or measurement began inside the call
+    } else if (is_off_processor(region(id).role)) {
+        return_to_processor(now);
     } else if (!is_mpi) {
         leave_user(now, id);
     } else if (--depth_ == 0) {
         leave_call(now, moment);
+    }
+}
+
+// Neither a call nor a region of the program: what the thread was doing goes on.
+void EventLoader::leave_processor(Ns now, bool preempted)
+{
+    return_to_processor(now);
+    out_.trace.off.push_back({now, now, preempted});
+    has_processor_ = false;
+}
+
+void EventLoader::return_to_processor(Ns now)
+{
+    if (!has_processor_) {
+        out_.trace.off.back().end = now;
+        has_processor_ = true;
     }
 }
 
@@ -328,20 +379,46 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
         {current_call(), comm, static_cast<std::int32_t>(record.root), record.sent, record.received});
 }
 
+/// Its place among the collectives is that of its post.
+void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveRequest& record)
+{
+    const Ns now = advance(moment);
+    if (!in_call()) {
+        ignore();
+        return;
+    }
+    out_.collectives.push_back({{}, CommId::none(), -1, 0, 0, current_call()});
+    post(now, Posted::Kind::Collective, record.request, out_.collectives.size() - 1);
+}
+
+void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveComplete& record)
+{
+    const Ns now = advance(moment);
+    const auto comm = vocabulary_.communicators.find(record.comm);
+    if (!comm.valid()) {
+        ignore();
+        return;
+    }
+    complete({record.request, now, Completed::Kind::Collective, current_call(), comm,
+              static_cast<std::int32_t>(record.root), 0, record.received, record.sent});
+}
+
 void EventLoader::on(const Moment& moment, const event::BufferFlush& record)
 {
     const Ns begin = advance(moment);
-    out_.trace.tool.push_back({begin, std::max(begin, vocabulary_.clock.to_ns(record.stop))});
+    out_.trace.tool.push_back({begin, std::max(begin, clock_.to_ns(record.stop))});
 }
 
 void EventLoader::on(const Moment& moment, const event::MeasurementOnOff& record)
 {
     const Ns now = advance(moment);
     if (record.mode == OTF2_MEASUREMENT_OFF) {
-        off_since_ = off_since_.value_or(now);
+        if (!off_since_) {
+            off_since_ = now;
+            off_by_user_ = is_by_user(moment);
+        }
     } else if (off_since_) {
-        out_.trace.tool.push_back({*off_since_, now});
-        off_since_.reset();
+        end_off(now);
     }
 }
 
@@ -350,10 +427,29 @@ void EventLoader::on(const Moment& moment, const event::Mark& /*record*/)
     advance(moment);
 }
 
-void EventLoader::on(const Moment& moment, const event::Other& /*record*/)
+bool EventLoader::is_by_user(const Moment& moment) const
+{
+    const OTF2_AttributeRef reason = vocabulary_.attributes.reason;
+    return vocabulary_.user_reason && reason != OTF2_UNDEFINED_ATTRIBUTE &&
+           moment.string(reason) == vocabulary_.user_reason;
+}
+
+void EventLoader::end_off(Ns now)
+{
+    auto& intervals = off_by_user_ ? out_.trace.unrecorded : out_.trace.tool;
+    intervals.push_back({*std::exchange(off_since_, std::nullopt), now});
+}
+
+void EventLoader::on(const Moment& moment, const event::Other& record)
 {
     advance(moment);
-    ignore();
+    if (record.kind == event::Other::Kind::Rma) {
+        ++out_.anomalies.ignored_rma_records;
+    } else if (record.kind == event::Other::Kind::Metric) {
+        ++out_.anomalies.ignored_metric_records;
+    } else {
+        ignore();
+    }
 }
 
 /// The weight is the period, in units of the generator; scale_samples makes it time.

@@ -19,7 +19,7 @@ namespace critpath::replayer::load
 
 /// The post of a request, by its place in LocationEvents.
 struct Posted {
-    enum class Kind : std::uint8_t { Send, Receive };
+    enum class Kind : std::uint8_t { Send, Receive, Collective };
     std::uint64_t request;
     model::Ns time;
     Kind kind;
@@ -28,15 +28,16 @@ struct Posted {
 
 /// The completion of a request.
 struct Completed {
-    enum class Kind : std::uint8_t { Send, Receive, Cancelled };
+    enum class Kind : std::uint8_t { Send, Receive, Collective, Cancelled };
     std::uint64_t request;
     model::Ns time;
     Kind kind;
     model::CallRef call;
-    model::CommId comm;  // from here: of a receive
-    std::int32_t source;
+    model::CommId comm;   // from here: of a receive or collective
+    std::int32_t source;  // or root
     std::int32_t tag;
-    std::uint64_t bytes;
+    std::uint64_t bytes;  // received
+    std::uint64_t sent = 0;
 };
 
 /// A message that a matched probe took, and where: the index of the receive, or the probe's call.
@@ -49,7 +50,7 @@ struct MessageOf {
 /// One location's events, before they are joined with those of the other threads of its process.
 ///
 /// A receive without a valid `completion` is not completed yet; one with a completion but without a communicator was
-/// cancelled, as was a send without a communicator.
+/// cancelled, as was a send without a communicator. A collective without a valid `call` is not completed yet.
 struct LocationEvents {
     model::LocationTrace trace;
     std::vector<model::Send> sends;  // in order of their records, and so of their calls
@@ -61,6 +62,7 @@ struct LocationEvents {
     std::vector<MessageOf<std::uint32_t>> message_receives;
     std::vector<MessageOf<model::CallRef>> message_probes;
     model::Anomalies anomalies;
+    std::optional<model::Ns> clock_uncertainty;  // as in ProcessTrace
 
     void complete(const Posted& post, const Completed& completion);
 };
@@ -76,6 +78,7 @@ public:
     LocationEvents finish();
 
     using EventHandler::on;
+    void on(const otf2::definition::ClockOffset&) override;
     void on(const otf2::Moment&, const otf2::event::Enter&) override;
     void on(const otf2::Moment&, const otf2::event::Leave&) override;
     void on(const otf2::Moment&, const otf2::event::CallingContextEnter&) override;
@@ -89,6 +92,8 @@ public:
     void on(const otf2::Moment&, const otf2::event::MpiIrecv&) override;
     void on(const otf2::Moment&, const otf2::event::MpiRequestCancelled&) override;
     void on(const otf2::Moment&, const otf2::event::MpiCollectiveEnd&) override;
+    void on(const otf2::Moment&, const otf2::event::NonBlockingCollectiveRequest&) override;
+    void on(const otf2::Moment&, const otf2::event::NonBlockingCollectiveComplete&) override;
     void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
     void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
     void on(const otf2::Moment&, const otf2::event::Mark&) override;
@@ -101,10 +106,14 @@ private:
     void enter_call(model::Ns now, model::RegionId region);
     void leave_call(model::Ns now, const otf2::Moment& moment);
     void leave_user(model::Ns now, model::RegionId region);
+    void leave_processor(model::Ns now, bool preempted);
+    void return_to_processor(model::Ns now);
     void add_probe(const otf2::Moment& moment);
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);
     void post(model::Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index);
     void complete(const Completed& completion);
+    [[nodiscard]] bool is_by_user(const otf2::Moment& moment) const;
+    void end_off(model::Ns now);
     void scale_samples();
     void ignore() { ++out_.anomalies.ignored_records; }
 
@@ -115,12 +124,18 @@ private:
     const model::Definitions& definitions_;
     const Vocabulary& vocabulary_;
     LocationEvents out_;
+    std::vector<otf2::ClockPoint> clock_points_;
+    LocationClock clock_;  // of these, from the first event on
     bool started_ = false;
+    std::uint64_t first_tick_ = 0;
+    std::uint64_t last_tick_ = 0;
     model::Ns now_{};                             // time of the newest event
     int depth_ = 0;                               // open MPI regions; only the outermost is a call
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
     std::vector<model::RegionId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off
+    bool off_by_user_ = false;
+    bool has_processor_ = true;
     OpenRequests<Posted> open_;
 };
 

@@ -192,7 +192,8 @@ void learn_eager_limit(const Replay& replay, const std::vector<ProcessPairs>& pa
     auto& limit = calibration.eager_limit;
     for_each_message(replay, pairs, [&](const model::Receive& receive, const MatchedSend& send, Ns post, Ns) {
         auto& of_link = limit[static_cast<std::size_t>(send.link)];
-        if (send.mode == SendMode::Standard && send.leave < post)
+        const Ns uncertainty = calibration.clocks.between(send.post.call.location, receive.post.location);
+        if (send.mode == SendMode::Standard && send.leave < post && post - send.leave > uncertainty)
             of_link = std::max(of_link, static_cast<std::int64_t>(receive.bytes));
     });
     MPI_Allreduce(MPI_IN_PLACE, limit.data(), rules::links, MPI_INT64_T, MPI_MAX, replay.comm);
@@ -227,14 +228,15 @@ void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>&
     }
 }
 
-void count(const Replay& replay, std::uint64_t unmatched_sends, Pairs& pairs)
+void count(const Replay& replay, std::uint64_t unmatched_sends, const rules::ClockUncertainty& clocks, Pairs& pairs)
 {
     std::uint64_t counts[4] = {0, unmatched_sends, 0, 0};
     for (std::size_t p = 0; p < pairs.processes.size(); ++p)
         for (const MatchedSend& send : pairs.processes[p].of_receive)
             ++counts[send.post.valid() ? 0 : 2];
-    for_each_message(replay, pairs.processes, [&](const model::Receive&, const MatchedSend& send, Ns, Ns leave) {
-        counts[3] += send.post.time > leave ? 1 : 0;
+    for_each_message(replay, pairs.processes, [&](const model::Receive& receive, const MatchedSend& send, Ns, Ns leave) {
+        const Ns back = send.post.time - leave;
+        counts[3] += back > Ns{0} && back > clocks.between(send.post.call.location, receive.post.location) ? 1 : 0;
     });
     MPI_Allreduce(MPI_IN_PLACE, counts, 4, MPI_UINT64_T, MPI_SUM, replay.comm);
     pairs.messages = counts[0];
@@ -270,7 +272,7 @@ Pairs pair(const Replay& replay, rules::Calibration& calibration)
 
     learn_eager_limit(replay, result.processes, calibration);
     learn_transfer_times(replay, result.processes, calibration);
-    count(replay, unmatched, result);
+    count(replay, unmatched, calibration.clocks, result);
     return result;
 }
 

@@ -43,7 +43,7 @@ struct Pairs {
     std::uint64_t messages = 0;
     std::uint64_t unmatched_sends = 0;
     std::uint64_t unmatched_receives = 0;
-    std::uint64_t clock_violations = 0;  // messages that were received before they were sent
+    std::uint64_t clock_violations = 0;  // messages received before they were sent, by more than the clocks are off
 };
 
 /// Pairs all messages of the trace, and learns the eager limit and the transfer times, which it puts into

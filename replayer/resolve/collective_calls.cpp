@@ -30,7 +30,8 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
         for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
             const CallRef call = trace.collectives[i].call;
             const rules::CollectiveCase instance = collectives.of(p, i);
-            if (instance.operation.dependence != rules::Dependence::Members || instance.size < 2 ||
+            if (!trace.collectives[i].is_blocking() || instance.operation.dependence != rules::Dependence::Members ||
+                instance.size < 2 ||
                 !usable(*instance.instance, instance.size))
                 continue;
             const rules::Waiting waits = waiting(replay, trace, calibration.calls, call,

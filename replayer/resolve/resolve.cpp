@@ -50,12 +50,13 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
     }
 }
 
-std::uint64_t forward_jumps(const std::vector<LocationPredecessors>& locations)
+std::uint64_t forward_jumps(const std::vector<LocationPredecessors>& locations, const rules::ClockUncertainty& clocks)
 {
     std::uint64_t count = 0;
     for (const LocationPredecessors& location : locations)
-        count += static_cast<std::uint64_t>(std::ranges::count_if(location.jumps, [](const Jump& jump) {
-            return jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave;
+        count += static_cast<std::uint64_t>(std::ranges::count_if(location.jumps, [&](const Jump& jump) {
+            return jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave &&
+                   jump.to_enter - jump.leave > clocks.between(jump.call.location, jump.to.location);
         }));
     return count;
 }
@@ -103,7 +104,7 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives
     Predecessors result;
     for (ProcessAnswers& process : answers) {
         result.processes.push_back(process.finish());
-        result.clock_violations += forward_jumps(result.processes.back());
+        result.clock_violations += forward_jumps(result.processes.back(), calibration.clocks);
     }
     MPI_Allreduce(MPI_IN_PLACE, &result.clock_violations, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
     return result;

@@ -44,7 +44,8 @@ struct LocationPredecessors {
 
 struct Predecessors {
     std::vector<std::vector<LocationPredecessors>> processes;  // as Replay::processes, by location
-    std::uint64_t clock_violations = 0;  // of the whole trace: jumps of collectives that lead forward in time
+    // Of the whole trace: jumps of collectives that lead forward in time, by more than the clocks are off.
+    std::uint64_t clock_violations = 0;
 };
 
 /// Collective over `replay.comm`.

@@ -20,19 +20,16 @@ class Cutter
 public:
     Cutter(const model::LocationTrace& trace, Ns origin) : trace_(trace), origin_(origin) {}
 
-    /// Adds [begin, end] with the collector's own time carved out. `like` gives the rest.
+    /// Adds [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.
     void add(Ns begin, Ns end, const Segment& like)
     {
-        auto tool = std::ranges::partition_point(trace_.tool, [&](const model::Interval& i) { return i.end <= begin; });
-        for (; tool != trace_.tool.end() && tool->begin < end; ++tool) {
-            push(begin, std::max(begin, tool->begin), like);
-            Segment own_time = like;
-            own_time.kind = static_cast<std::uint8_t>(SegmentKind::Tool);
-            own_time.low_confidence = 0;
-            push(std::max(begin, tool->begin), std::min(end, tool->end), own_time);
-            begin = std::min(end, tool->end);
+        auto off = first_behind(trace_.unrecorded, begin);
+        for (; off != trace_.unrecorded.end() && off->begin < end; ++off) {
+            add_recorded(begin, std::max(begin, off->begin), like);
+            push(std::max(begin, off->begin), std::min(end, off->end), as(SegmentKind::Unrecorded, like));
+            begin = std::min(end, off->end);
         }
-        push(begin, end, like);
+        add_recorded(begin, end, like);
     }
 
     void push(Ns begin, Ns end, Segment segment)
@@ -47,6 +44,31 @@ public:
     std::vector<Segment> take() { return std::move(segments_); }
 
 private:
+    using Intervals = std::vector<model::Interval>;
+
+    static Intervals::const_iterator first_behind(const Intervals& intervals, Ns time)
+    {
+        return std::ranges::partition_point(intervals, [&](const model::Interval& i) { return i.end <= time; });
+    }
+
+    static Segment as(SegmentKind kind, Segment segment)
+    {
+        segment.kind = static_cast<std::uint8_t>(kind);
+        segment.low_confidence = 0;
+        return segment;
+    }
+
+    void add_recorded(Ns begin, Ns end, const Segment& like)
+    {
+        auto tool = first_behind(trace_.tool, begin);
+        for (; tool != trace_.tool.end() && tool->begin < end; ++tool) {
+            push(begin, std::max(begin, tool->begin), like);
+            push(std::max(begin, tool->begin), std::min(end, tool->end), as(SegmentKind::Tool, like));
+            begin = std::min(end, tool->end);
+        }
+        push(begin, end, like);
+    }
+
     const model::LocationTrace& trace_;
     Ns origin_;
     std::vector<Segment> segments_;

@@ -196,6 +196,11 @@ Ns usual_completion(std::uint64_t bytes, std::size_t members)
     return depth * step;
 }
 
+ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)
+    : definitions_(&definitions), largest_(definitions.largest_uncertainty())
+{
+}
+
 Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
     const auto found = collectives.find({function, size_bucket(bytes), size_bucket(members)});

@@ -7,7 +7,7 @@
 // teaches about the machine")
 #pragma once
 
-#include "analysis/model/ids.hpp"
+#include "analysis/model/trace.hpp"
 #include "replayer/rules/operation.hpp"
 
 #include <array>
@@ -124,13 +124,32 @@ Ns usual_completion(std::uint64_t bytes, std::size_t members);
 /// a program whose sends all complete together with its receives (Isend, Irecv, Waitall) proves nothing.
 inline constexpr std::int64_t surely_eager = 1024;
 
+/// How far off distances between times of different locations may be. Without definitions they are exact.
+class ClockUncertainty
+{
+public:
+    ClockUncertainty() = default;
+    /// `definitions` must outlive this.
+    explicit ClockUncertainty(const model::Definitions& definitions);
+
+    [[nodiscard]] Ns between(model::LocationId a, model::LocationId b) const
+    {
+        return largest_ == Ns{0} ? Ns{0} : definitions_->uncertainty(a, b);
+    }
+    [[nodiscard]] Ns largest() const { return largest_; }
+
+private:
+    const model::Definitions* definitions_ = nullptr;
+    Ns largest_{0};
+};
+
 /// The calibrated quantities; equal on all processes.
 struct Calibration {
     CallCosts calls;
     std::array<TransferTime, links> transfer;
     std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};  // bytes
     std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
-    Ns clock_uncertainty{0};                  // between processes; one clock for now
+    ClockUncertainty clocks;
 
     /// Least time of a collective after its last needed arrival; 0 where the trace has no example.
     [[nodiscard]] Ns collective(FunctionId function, std::uint64_t bytes, std::size_t members) const;

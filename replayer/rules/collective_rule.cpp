@@ -63,16 +63,32 @@ bool synchronised(const Instance& instance, Ns uncertainty)
     return instance.first_leave >= (instance.last.time - uncertainty).count();
 }
 
+/// Whether the clocks are too far off to tell who came last.
+bool may_be_another(const Instance& instance, const Calibration& calibration)
+{
+    return instance.second.valid() &&
+           instance.last.time - instance.second.time <
+               calibration.clocks.between(instance.last.call.location, instance.second.call.location);
+}
+
+/// Whether the clocks are too far off to tell if `other` came after the call was entered.
+bool may_be_earlier(const Enter& other, const Waiting& call, const Calibration& calibration)
+{
+    return std::chrono::abs(other.time - call.enter) <
+           calibration.clocks.between(other.call.location, call.call.location);
+}
+
 CollectiveDecision all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
                               const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Ns uncertainty = calibration.clock_uncertainty;
+    const bool unsure = may_be_another(instance, calibration);
+    const Ns uncertainty = calibration.clocks.largest();
     if (c.inter) {  // only the remote group counts, and its last arriver may have been there before me
         if (call.leave < instance.last.time - uncertainty)
             return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
         if (instance.last.time > call.enter)
-            return {to(instance.last, instance), {}, {}};
+            return {to(instance.last, instance, unsure || may_be_earlier(instance.last, call, calibration)), {}, {}};
         return {{Route::Completion, {}, 0, false}, {}, {}};
     }
     if (c.size < 2)
@@ -81,8 +97,8 @@ CollectiveDecision all_to_all(const Waiting& call, const Member& member, const C
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     // Always the canonical last arriver, also for ties: so that all paths meet there.
     if (instance.last.call == call.call)
-        return {{Route::Completion, {}, 0, false}, {}, {}};
-    return {to(instance.last, instance), {}, {}};
+        return {{Route::Completion, {}, 0, unsure}, {}, {}};
+    return {to(instance.last, instance, unsure), {}, {}};
 }
 
 CollectiveDecision one_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
@@ -100,7 +116,7 @@ CollectiveDecision one_to_all(const Waiting& call, const Member& member, const C
     // A root that explains only the beginning of a long call is not what released it: look for a better answer first.
     const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
     if (call.leave - instance.root.time <= limit)
-        return {to(instance.root, instance), {}, {}};
+        return {to(instance.root, instance, may_be_earlier(instance.root, call, calibration)), {}, {}};
     const bool waited_for_root = instance.root.time > call.enter;
     return ask_for_release(call, member, c, calibration, waited_for_root ? to(instance.root, instance, true) : local);
 }
@@ -112,7 +128,7 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
     const Enter& last = instance.last_other;
     const bool explained = member.is_root && last.valid() && last.time > call.enter && last.time <= call.leave;
     if (explained && call.waited())
-        return {to(last, instance), {}, {}};
+        return {to(last, instance, may_be_earlier(last, call, calibration)), {}, {}};
     return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
 }
 
@@ -232,7 +248,7 @@ Enter outstanding_blocker(const MemberQuery& query, std::span<const MemberInfo> 
 void Instance::add(const Member& member)
 {
     Instance one;
-    one.last = member.enter;
+    one.take_arrival(member.enter, member.clock);
     if (member.is_root)
         one.root = member.enter;
     else
@@ -249,9 +265,27 @@ void Instance::add(const Member& member)
     merge(one);
 }
 
+void Instance::take_arrival(const Enter& enter, model::NodeId clock)
+{
+    if (!enter.valid())
+        return;
+    if (!last.valid() || enter.order() > last.order()) {
+        if (last.valid() && clock != clock_of_last) {
+            second = last;
+            clock_of_second = clock_of_last;
+        }
+        last = enter;
+        clock_of_last = clock;
+    } else if (clock != clock_of_last && (!second.valid() || enter.order() > second.order())) {
+        second = enter;
+        clock_of_second = clock;
+    }
+}
+
 void Instance::merge(const Instance& other)
 {
-    take_later(last, other.last);
+    take_arrival(other.last, other.clock_of_last);
+    take_arrival(other.second, other.clock_of_second);
     take_later(last_other, other.last_other);
     take_later(root, other.root);
     if (other.least_duration < least_duration)

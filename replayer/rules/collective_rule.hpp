@@ -26,6 +26,7 @@ struct Member {
     std::int32_t root;   // as recorded; -1: none
     bool is_root;
     std::uint64_t bytes;  // the larger of sent and received
+    model::NodeId clock;  // domain
 };
 
 /// What is known of one instance (of one side of it, for an inter-communicator) from some of its members. Combines
@@ -34,18 +35,21 @@ struct Instance {
     static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
 
     Enter last{CallRef{}, Ns::min()};        // the last arriver
+    Enter second{CallRef{}, Ns::min()};      // the last one by another clock than that of `last`
     Enter last_other{CallRef{}, Ns::min()};  // the last arriver that is not the root
     Enter root{CallRef{}, Ns::min()};
     Enter shortest{CallRef{}, Ns::min()};  // whoever was in the call for the shortest time (larger order on ties)
     std::int64_t least_duration = latest;  // ns
     std::int64_t first_leave = latest;     // ns
-    std::uint64_t bytes = 0;               // the largest of the members
+    model::NodeId clock_of_last, clock_of_second;
+    std::uint64_t bytes = 0;  // the largest of the members
     std::uint32_t members = 0;
     std::uint16_t least_function = 0xffff;  // differ if the members are not in the same operation
     std::uint16_t largest_function = 0;
 
     void add(const Member& member);
     void merge(const Instance& other);
+    void take_arrival(const Enter& enter, model::NodeId clock);
     [[nodiscard]] bool mismatched() const { return members > 0 && least_function != largest_function; }
 };
 

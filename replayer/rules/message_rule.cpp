@@ -60,13 +60,16 @@ const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
     return first ? all.front() : all.back();
 }
 
-/// Distance in time to the next best candidate; the largest time if there is none.
-Ns lead(const std::vector<Candidate>& sorted, Dependence dependence)
+/// Whether the candidate that came out on top is ahead of the next best one by more than the clocks are off.
+bool leads(const std::vector<Candidate>& sorted, Dependence dependence, const Calibration& calibration)
 {
     if (sorted.size() < 2)
-        return Ns::max();
-    return dependence == Dependence::AnyMessage ? sorted[1].arrival - sorted[0].arrival
-                                                : sorted.back().arrival - sorted[sorted.size() - 2].arrival;
+        return true;
+    const bool first = dependence == Dependence::AnyMessage;
+    const Candidate& best = first ? sorted[0] : sorted[sorted.size() - 1];
+    const Candidate& next = first ? sorted[1] : sorted[sorted.size() - 2];
+    const Ns uncertainty = calibration.clocks.between(best.from.call.location, next.from.call.location);
+    return std::chrono::abs(best.arrival - next.arrival) >= uncertainty;
 }
 
 Predecessor by_arrival(const Waiting& call, Dependence dependence, std::span<const Message> messages,
@@ -78,12 +81,13 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, std::span<con
     if (all.empty())
         return {Route::Delay, {}, 0, true};
     const Candidate& best = releasing(all, dependence);
-    const Ns uncertainty = calibration.clock_uncertainty;
+    const Ns uncertainty = calibration.clocks.between(best.from.call.location, call.call.location);
     const bool there_at_enter = best.arrival <= call.enter - uncertainty;
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
         return {Route::Delay, {}, 0, true};
-    const Ns margin = std::min({call.excess, std::chrono::abs(best.from.time - call.enter), lead(all, dependence)});
-    return jump_to(best, call, there_at_enter || margin < uncertainty);
+    const Ns margin = std::min(call.excess, std::chrono::abs(best.from.time - call.enter));
+    const bool may_be_there = best.arrival <= call.enter + uncertainty;
+    return jump_to(best, call, may_be_there || margin < uncertainty || !leads(all, dependence, calibration));
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.

@@ -10,17 +10,18 @@ import tempfile
 from pathlib import Path
 
 
-def options():
+def options(*more):
     parser = argparse.ArgumentParser()
-    for name in ("mpiexec", "program", "library", "otf2-print"):
+    for name in ("mpiexec", "program", "library", "otf2-print", *more):
         parser.add_argument(f"--{name}", required=True)
     return parser.parse_args()
 
 
 def run(args, trace, *extra, ranks=4):
     """Returns what rank 0 reports about the archive step, a dict."""
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [args.mpiexec, "--oversubscribe", "-n", str(ranks), args.program, args.library, str(trace), *extra]
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1")
+    command = [args.mpiexec, "-n", str(ranks), args.program, args.library, str(trace), *extra]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
     expect(done.returncode, 0, f"exit code of {' '.join(command)}: {done.stderr}")
     return json.loads(done.stdout)

@@ -5,7 +5,18 @@ import subprocess
 
 import otf2
 from otf2.definitions import InterComm
-from otf2.enums import CollectiveOp, CommFlag, GroupType, MeasurementMode, Paradigm, RegionRole
+from otf2.enums import (
+    CollectiveOp,
+    CommFlag,
+    GroupType,
+    LockType,
+    MeasurementMode,
+    MetricMode,
+    Paradigm,
+    RegionRole,
+    RmaAtomicType,
+    RmaWinFlag,
+)
 
 from harness import expect, files, options, run, scratch
 
@@ -28,13 +39,26 @@ def call(name, enter, leave, start=(), end=(), leave_attributes=()):
     ]
 
 
-def collective(name, enter, leave, op, comm, root=NONE, sent=0, received=0, end=()):
+def collective(name, enter, leave, op, comm, root=NONE, sent=0, received=0, end=(), **more):
     close = ("MpiCollectiveEnd", op, comm, root, sent, received)
-    return call(name, enter, leave, [("MpiCollectiveBegin",)], [close, *end])
+    return call(name, enter, leave, [("MpiCollectiveBegin",)], [*end, close], **more)
 
 
-def sample(time, path, period=None):
-    return (time, "CallingContextSample", path, "cpu-clock", period)
+def completed(op, comm, root, sent, received, request):
+    return ("NonBlockingCollectiveComplete", op, comm, root, sent, received, request)
+
+
+def window_collective(name, enter, leave, op, window, level, start=(), assertions=None):
+    close = ("RmaCollectiveEnd", op, level, window, assertions)
+    return call(name, enter, leave, [("RmaCollectiveBegin",)], [*start, close])
+
+
+def sample(time, path, period=None, faults=None):
+    return (time, "CallingContextSample", path, "cpu-clock", period, faults)
+
+
+def off(begin, end, name, *processor):
+    return [(begin, "Enter", name), (end, "Leave", name, *processor)]
 
 
 def expected(rank):
@@ -64,9 +88,16 @@ def expected(rank):
         [("MpiSend", after, world, 8, 10 + rank)],
         [("MpiRecv", before, world, 8, 10 + before)],
     )
-    events += send_receive[:2] + [sample(1305, caller_hot, 2500)] + send_receive[2:]
+    events += send_receive[:2] + [sample(1305, caller_hot, 2500)]
+    events += off(1310, 1316, "[preempted]", 1) if rank == 2 else []  # two that are close to each other
+    events += send_receive[2:]
+    if rank == 2:
+        events += off(1321, 1322, "[preempted]") + [sample(1323, "synthetic_hot", faults=3)]
+        events += off(1324, 1325, "[preempted]")
+        # Nobody knows how long, but the thread is at work when it calls MPI_Isend.
+        events += off(1326, 1400, "[blocked]")
     isend = call("MPI_Isend", 1400, 1405, [("MpiIsend", after, world, 1, 100, 1, None)])
-    events += isend[:2] + [sample(1405, caller_hot)] + isend[2:]
+    events += isend[:2] + [sample(1405, caller_hot, faults=4 if rank == 2 else None)] + isend[2:]
     events += call("MPI_Irecv", 1406, 1408, [("MpiIrecvRequest", 2, None)])
     events += call(
         "MPI_Waitall", 1410, 1450, [], [("MpiIrecv", before, world, 1, 100, 2), ("MpiIsendComplete", 1)]
@@ -95,9 +126,14 @@ def expected(rank):
         events += call("MPI_Wait", 1522, 1523, [], [("MpiIrecv", 3, world, 6, 24, 7)])
         events += call("MPI_Probe", 1524, 1525, leave_attributes=(3, 9, world, None))
     sent, received = (80, 0) if rank == 2 else (0, 80)
-    events += collective("MPI_Bcast", 1600, 1620, CollectiveOp.BCAST, world, 2, sent, received)
+    caller = "synthetic_caller/" * 7 + "synthetic_hot/" if rank == 0 else ""
+    events += collective(f"{caller}MPI_Bcast", 1600, 1620, CollectiveOp.BCAST, world, 2, sent, received)
     events += collective("MPI_Neighbor_alltoallv", 1630, 1640, CollectiveOp.ALLTOALLV, world, NONE, 8, 8)
-    events += collective("MPI_Barrier", 1650, 1660, CollectiveOp.BARRIER, world)
+    barrier = collective(f"{caller}MPI_Barrier", 1650, 1660, CollectiveOp.BARRIER, world)
+    if rank == 1:
+        barrier.insert(0, (1650, "Metric", [10, -20]))
+        barrier.insert(len(barrier) - 1, (1660, "Metric", [11, 10**12]))
+    events += barrier
     events += collective(
         "MPI_Comm_split", 1700, 1710, CollectiveOp.CREATE_HANDLE, world, end=[("CommCreate", split)]
     )
@@ -106,11 +142,135 @@ def expected(rank):
         events += call("MPI_Send", 1740, 1745, [("MpiSend", 1, inter, 2, 12)])
     root = {0: SELF_ROOT, 1: THIS_GROUP}.get(rank, 0)
     events += collective("MPI_Bcast", 1750, 1760, CollectiveOp.BCAST, inter, root)
-    events += call("MPI_Comm_free", 1770, 1780, [], [("CommDestroy", split)])
+    events += collective(
+        "MPI_Comm_free", 1770, 1780, CollectiveOp.DESTROY_HANDLE, split, end=[("CommDestroy", split)]
+    )
     events += call("MPI_Recv", 1785, 1786)  # failed
     events += [(1790, "MeasurementOnOff", MeasurementMode.OFF), (1795, "MeasurementOnOff", MeasurementMode.ON)]
+    events += non_blocking(rank)
+    events += fences(after, before)
+    events += epochs(rank, after, before)
+    events += alone()
+    events += input_output()
+    events += switched_off(rank)
     events += call("MPI_Finalize", 1900, 1900)
     events += [(1900, "ProgramEnd")]
+    return events
+
+
+def request(name, enter, leave, number):
+    return call(name, enter, leave, [("NonBlockingCollectiveRequest", number)])
+
+
+def non_blocking(rank):
+    world = "MPI_COMM_WORLD"
+    sent, received = (40, 0) if rank == 1 else (0, 40)
+    events = request("MPI_Ibcast", 1800, 1801, 20)
+    events += request("MPI_Ibarrier", 1802, 1803, 21)
+    idup = request("MPI_Comm_idup", 1804, 1805, 22)
+    events += idup[:-1] + [(1805, "CommCreate", "dup")] + idup[-1:]
+    done = [
+        completed(CollectiveOp.BARRIER, world, NONE, 0, 0, 21),
+        completed(CollectiveOp.CREATE_HANDLE, world, NONE, 0, 0, 22),
+        completed(CollectiveOp.BCAST, world, 1, sent, received, 20),
+    ]
+    events += call("MPI_Waitall", 1806, 1808, [], done)
+    if rank != 3:  # there by another thread
+        events += request("MPI_Ireduce", 1809, 1810, 23)
+    events += call("MPI_Wait", 1811, 1812, [], [completed(CollectiveOp.REDUCE, world, 0, 8, 0, 23)])
+    return events
+
+
+# Synchronisation levels (OTF2_RmaSyncLevel).
+NO_SYNC, PROCESSES, MEMORY = 0, 1, 2
+# Ids of transfers: even with a request, odd without.
+PUT, RGET, ACCUMULATE, SWAP, GET = 1, 48, 3, 5, 7
+
+
+def fences(after, before):
+    create = CollectiveOp.CREATE_HANDLE_AND_ALLOCATE
+    fence = CollectiveOp.BARRIER
+    events = window_collective("MPI_Win_allocate", 1815, 1816, create, "shared", PROCESSES, [("RmaWinCreate", "shared")])
+    events += window_collective("MPI_Win_fence", 1817, 1818, fence, "shared", NO_SYNC, assertions=8 | 4)
+    events += call("MPI_Put", 1819, 1820, [("RmaPut", "shared", after, 80, PUT)])
+    events += call("MPI_Put", 1820, 1820)  # MPI_PROC_NULL
+    events += call("MPI_Rget", 1821, 1822, [("RmaGet", "shared", after, 16, RGET)])
+    events += call("MPI_Wait", 1823, 1824, [], [("RmaOpCompleteNonBlocking", "shared", RGET)])
+    events += call("MPI_Win_flush_local", 1825, 1826, [], [("RmaOpCompleteBlocking", "shared", PUT)])
+    accumulate = ("RmaAtomic", "shared", before, RmaAtomicType.ACCUMULATE, 8, 0, ACCUMULATE)
+    events += call("MPI_Accumulate", 1827, 1828, [accumulate])
+    by_target = {after: [PUT, RGET], before: [ACCUMULATE]}
+    done = [("RmaOpCompleteRemote", "shared", i) for target in sorted(by_target) for i in by_target[target]]
+    events += window_collective("MPI_Win_fence", 1829, 1830, fence, "shared", PROCESSES | MEMORY, done)
+    return events
+
+
+def epochs(rank, after, before):
+    def group(level, members, assertions=None):
+        return ("RmaGroupSync", level, "shared", members, assertions)
+
+    def remote(*ids):
+        return [("RmaOpCompleteRemote", "shared", i) for i in ids]
+
+    everyone, exclusive, shared = NONE, LockType.EXCLUSIVE, LockType.SHARED
+    events = call("MPI_Win_post", 1831, 1832, [], [group(NO_SYNC, [before], 1)])
+    events += call("MPI_Win_start", 1833, 1834, [], [group(NO_SYNC, [after])])
+    swap = ("RmaAtomic", "shared", after, RmaAtomicType.COMPARE_AND_SWAP, 8, 8, SWAP)
+    events += call("MPI_Compare_and_swap", 1835, 1836, [swap])
+    events += call("MPI_Win_complete", 1837, 1838, [], [*remote(SWAP), group(MEMORY, [after])])
+    events += call("MPI_Win_test", 1839, 1840)
+    events += call("MPI_Win_test", 1841, 1842, [], [group(MEMORY, [before])])
+    lock = ("shared", after, exclusive)
+    events += call("MPI_Win_lock", 1843, 1844, [("RmaRequestLock", *lock)], [("RmaAcquireLock", *lock)])
+    events += call("MPI_Get", 1845, 1846, [("RmaGet", "shared", after, 24, GET)])
+    events += call("MPI_Win_flush", 1847, 1848, [], [*remote(GET), ("RmaSync", "shared", after)])
+    events += call("MPI_Win_unlock", 1849, 1850, [], [("RmaReleaseLock", "shared", after)])
+    lock = ("shared", everyone, shared)
+    events += call("MPI_Win_lock_all", 1851, 1852, [("RmaRequestLock", *lock)], [("RmaAcquireLock", *lock)])
+    events += call("MPI_Win_sync", 1853, 1854, [], [("RmaSync", "shared", rank)])
+    events += call("MPI_Win_unlock_all", 1855, 1856, [], [("RmaReleaseLock", "shared", everyone)])
+    free = CollectiveOp.DESTROY_HANDLE_AND_DEALLOCATE
+    events += window_collective("MPI_Win_free", 1857, 1858, free, "shared", PROCESSES, [("RmaWinDestroy", "shared")])
+    return events
+
+
+def alone():
+    create = CollectiveOp.CREATE_HANDLE
+    events = window_collective("MPI_Win_create", 1859, 1860, create, "alone", PROCESSES, [("RmaWinCreate", "alone")])
+    events += call("MPI_Win_fence", 1861, 1862)
+    return events
+
+
+def input_output():
+    def on_file(name, enter, leave, op, sent=0, received=0, **more):
+        return collective(name, enter, leave, op, "MPI_COMM_WORLD", NONE, sent, received, **more)
+
+    def moved(file=None, read=None, written=None):
+        return {"leave_attributes": (file, read, written)}
+
+    world = "MPI_COMM_WORLD"
+    events = on_file("MPI_File_open", 1863, 1864, CollectiveOp.CREATE_HANDLE, **moved(file="some/data.bin"))
+    events += on_file("MPI_File_write_all", 1865, 1866, CollectiveOp.ALLTOALLV, 100, **moved(written=100))
+    events += call("MPI_File_iread", 1867, 1868)
+    events += request("MPI_File_iwrite_all", 1869, 1870, 26)
+    done = [completed(CollectiveOp.ALLTOALLV, world, NONE, 31, 0, 26)]
+    events += call("MPI_Waitall", 1871, 1872, [], done, **moved(read=60, written=31))
+    events += on_file("MPI_File_write_ordered", 1873, 1874, CollectiveOp.EXSCAN, 9, **moved(written=9))
+    events += request("MPI_File_read_all_begin", 1875, 1876, 2**63)
+    done = [completed(CollectiveOp.ALLTOALLV, world, NONE, 0, 120, 2**63)]
+    events += call("MPI_File_read_all_end", 1877, 1878, [], done, **moved(read=120))
+    events += on_file("MPI_File_close", 1879, 1880, CollectiveOp.DESTROY_HANDLE)
+    return events
+
+
+def switched_off(rank):
+    off, on = (MeasurementMode.OFF, "user"), (MeasurementMode.ON,)
+    free = CollectiveOp.DESTROY_HANDLE
+    events = collective("MPI_Comm_free", 1883, 1884, free, "dup", end=[("CommDestroy", "dup")])
+    if rank == 2:
+        events.insert(0, (1880, "MeasurementOnOff", *off))
+        for time, mode in ((1885, on), (1886, off), (1887, on)):
+            events.append((time, "MeasurementOnOff", *mode))
     return events
 
 
@@ -120,6 +280,11 @@ def path_of(context):
         names.append(context.region.name)
         context = context.parent
     return "/".join(reversed(names))
+
+
+def sync_level(event):
+    """The module does not know the type (3.0.2) and hands out the bytes."""
+    return int.from_bytes(event.sync_level, "little")
 
 
 class Reader:
@@ -132,7 +297,12 @@ class Reader:
             return comm.name
         if isinstance(comm, InterComm):
             return "inter"
-        return "alone" if comm.group.group_type == GroupType.COMM_SELF else "odd"
+        if comm.group.group_type == GroupType.COMM_SELF:
+            return "alone"
+        return "odd" if len(comm.group.members) == 2 else "dup"
+
+    def window_name(self, window):
+        return "shared" if window.comm.name == "MPI_COMM_WORLD" else "alone"
 
     def attribute(self, event, name):
         values = [v for a, v in (event.attributes or {}).items() if a.name == f"critpath.{name}"]
@@ -143,18 +313,13 @@ class Reader:
         kind = type(event).__name__
         head = (event.time, kind)
         comm = self.comm_names.get(getattr(event, "communicator", None))
-        if kind == "Enter":
-            return (*head, event.region.name)
-        if kind == "Leave":
-            source = self.attribute(event, "source")
-            if source is None:
-                return (*head, event.region.name)
-            probed = self.comm_names[self.attribute(event, "comm")]
-            return (*head, event.region.name, source, self.attribute(event, "tag"), probed, self.attribute(event, "message"))
+        if kind in ("CallingContextEnter", "CallingContextLeave"):
+            return (event.time, kind[14:], path_of(event.calling_context), *self.leave_attributes(event))
         if kind == "ProgramBegin":
             return (*head, event.program_name, list(event.program_arguments))
         if kind == "MeasurementOnOff":
-            return (*head, event.measurement_mode)
+            reason = self.attribute(event, "reason")
+            return (*head, event.measurement_mode, *([] if reason is None else [reason]))
         if kind == "MpiSend":
             return (*head, event.receiver, comm, event.msg_tag, event.msg_length)
         if kind == "MpiIsend":
@@ -176,8 +341,50 @@ class Reader:
             return (*head, comm)
         if kind == "CallingContextSample":
             generator = event.interrupt_generator.name
-            return (*head, path_of(event.calling_context), generator, self.attribute(event, "period"))
-        return head
+            period, faults = (self.attribute(event, name) for name in ("period", "page_faults"))
+            return (*head, path_of(event.calling_context), generator, period, faults)
+        if kind == "Metric":
+            names = [m.name for m in event.metric.members]
+            expect(names, ["PAPI_TOT_INS", "PAPI_TOT_CYC"], "names of counters")
+            return (*head, list(event.values))
+        if kind == "NonBlockingCollectiveRequest":
+            return (*head, event.request_id)
+        if kind == "NonBlockingCollectiveComplete":
+            volume = (event.size_sent, event.size_received)
+            return (*head, event.collective_op, comm, int(event.root), *volume, event.request_id)
+        return (*head, *self.window_event(kind, event))
+
+    def window_event(self, kind, event):
+        if kind == "RmaCollectiveBegin" or not kind.startswith("Rma"):
+            return ()
+        window = self.window_name(event.win)
+        if kind == "RmaCollectiveEnd":
+            return (event.collective_op, sync_level(event), window, self.attribute(event, "assertions"))
+        if kind == "RmaGroupSync":
+            members = [loc._ref for loc in event.group.members]
+            return (sync_level(event), window, members, self.attribute(event, "assertions"))
+        if kind in ("RmaRequestLock", "RmaAcquireLock"):
+            return (window, event.remote, event.lock_type)
+        if kind in ("RmaReleaseLock", "RmaSync"):
+            return (window, event.remote)
+        if kind in ("RmaPut", "RmaGet"):
+            return (window, event.remote, event.bytes, event.matching_id)
+        if kind == "RmaAtomic":
+            return (window, event.remote, event.type, event.bytes_sent, event.bytes_received, event.matching_id)
+        if kind.startswith("RmaOpComplete"):
+            return (window, event.matching_id)
+        return (window,)
+
+    def leave_attributes(self, event):
+        source = self.attribute(event, "source")
+        if source is not None:
+            comm = self.comm_names[self.attribute(event, "comm")]
+            return (source, self.attribute(event, "tag"), comm, self.attribute(event, "message"))
+        processor = self.attribute(event, "processor")
+        if processor is not None:
+            return (processor,)
+        file = [self.attribute(event, name) for name in ("file", "bytes_read", "bytes_written")]
+        return () if file == [None] * 3 else tuple(file)
 
     def events(self):
         result = {}
@@ -198,6 +405,7 @@ def check_events(reader):
         expect(events[rank], expected(rank), f"events of rank {rank}")
     expect(events[second], [sample(1001, "synthetic_hot")], "events of thread 1 of rank 2")
     wanted = call("MPI_Send", 1200, 1201, [("MpiSend", 0, "MPI_COMM_WORLD", 2, 4)])
+    wanted += request("MPI_Ireduce", 1809, 1810, 23)
     expect(events[third], wanted, "events of thread 2 of rank 3")
     # The sampled instruction itself, not the start of its function.
     offsets = reader.offsets["synthetic_hot"]
@@ -213,8 +421,8 @@ def check_communicators(trace):
     expect([loc._ref for loc in members["MPI_COMM_WORLD"]], [0, 1, 2, 3], "members of MPI_COMM_WORLD")
     expect(comms[1].group.group_type, GroupType.COMM_SELF, "group of MPI_COMM_SELF")
     created = intra[2:]
-    expect(len(created), 2, "communicators made by MPI_Comm_split")
-    odd = [c for c in created if c.group.group_type == GroupType.COMM_GROUP]
+    expect(len(created), 3, "communicators made by MPI_Comm_split and MPI_Comm_idup")
+    odd = [c for c in created if c.group.group_type == GroupType.COMM_GROUP and len(c.group.members) < RANKS]
     alone = [c for c in created if c.group.group_type == GroupType.COMM_SELF]
     expect([[loc._ref for loc in c.group.members] for c in odd], [[1, 3]], "members of the split communicator")
     expect(len(alone), 1, "communicators of one process each, as one definition")
@@ -224,7 +432,22 @@ def check_communicators(trace):
     sides = [[loc._ref for loc in g.members] for g in (inter[0].groupA, inter[0].groupB)]
     expect(sides, [[0, 1], [2, 3]], "groups of the inter-communicator")
     flags = [c.flags == CommFlag.CREATE_DESTROY_EVENTS for c in comms]
-    expect(flags, [False, False, True, True, True], "communicators with creation records")
+    expect(flags, [False, False, True, True, True, True], "communicators with creation records")
+
+
+def check_windows(trace):
+    windows = [(w.name, w.comm.name, w.flags) for w in trace.definitions.rma_wins]
+    flag = RmaWinFlag.CREATE_DESTROY_EVENTS
+    wanted = [("Window 0", "MPI_COMM_WORLD", flag), ("Window 1", "MPI_COMM_SELF", flag)]
+    expect(windows, wanted, "windows; those of one process each are one")
+    groups = [[loc._ref for loc in g.members] for g in trace.definitions.groups][2:6]
+    expect(groups, [[0], [1], [2], [3]], "groups of the epochs")
+
+
+def check_counters(trace):
+    members = [(m.name, m.metric_mode) for m in trace.definitions.metric_members]
+    mode = MetricMode.ACCUMULATED_START
+    expect(members, [("PAPI_TOT_INS", mode), ("PAPI_TOT_CYC", mode)], "counters")
 
 
 def check_definitions(trace, binary):
@@ -242,6 +465,9 @@ def check_definitions(trace, binary):
     for name in ("synthetic_hot", "synthetic_caller", "synthetic_only_rank_3"):
         expect(regions[name].description, binary, f"binary of {name}")
         expect(regions[name].paradigm, Paradigm.SAMPLING, f"paradigm of {name}")
+    for name in ("[preempted]", "[blocked]"):
+        found = (regions[name].paradigm, regions[name].region_role)
+        expect(found, (Paradigm.NONE, RegionRole.ARTIFICIAL), f"region {name}")
     generator = definitions.interrupt_generators[0]
     expect((generator.name, generator.period, generator.exponent), ("cpu-clock", 1000, -9), "interrupt generator")
 
@@ -250,7 +476,12 @@ def check_properties(trace):
     by_location = {}
     for p in trace.definitions.location_properties:
         by_location.setdefault(p.location._ref, {})[p.name] = p.value
-    expect(by_location[1], {"critpath.lost_records": 3, "critpath.lost_samples": 5}, "properties of rank 1")
+    wanted = {"critpath.incomplete": "full", "critpath.lost_records": 3, "critpath.lost_samples": 5}
+    expect(by_location[1], wanted, "properties of rank 1")
+    times = {"preempted_ns": 7, "preemptions": 4, "bridged_ns": 1, "bridges": 1, "blocked_ns": 74, "blocks": 1}
+    times |= {"migrations": 1, "page_faults": 9}
+    found = {name: by_location[2].get(f"critpath.{name}") for name in times}
+    expect(found, times, "time off the processor of rank 2")
     expect(by_location[3 + (2 << 32)], {"critpath.no_samples": "Permission denied"}, "why a thread has no samples")
     by_process = {}
     for p in trace.definitions.location_group_properties:
@@ -276,11 +507,14 @@ def main():
             reader = Reader(trace)
             check_events(reader)
             check_communicators(trace)
+            check_windows(trace)
+            check_counters(trace)
             check_definitions(trace, args.program)
             check_properties(trace)
             number = sum(loc.number_of_events for loc in trace.definitions.locations)
         counted = {k: sums[k] for k in ("calls", "samples", "events", "lost_records", "lost_samples")}
-        wanted = {"calls": 96, "samples": 14, "events": number, "lost_records": 3, "lost_samples": 20}
+        calls = sum(len([e for e in expected(rank) if e[1] == "Enter" and "MPI_" in e[2]]) for rank in range(RANKS)) + 2
+        wanted = {"calls": calls, "samples": 15, "events": number, "lost_records": 3, "lost_samples": 20}
         expect(counted, wanted, "sums")
         run(args, second)
         for name in files(first):

@@ -3,6 +3,7 @@
 #include "collector/archive/sample_reader.hpp"
 #include "tests/archive/spool_builder.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,21 +14,49 @@ namespace
 
 using test::SamplesBuilder;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr std::uint64_t user = SamplesBuilder::user;
 constexpr std::uint64_t kernel = SamplesBuilder::kernel;
 
+// What was read, in words.
+class Listener : public SampleHandler
+{
+public:
+    explicit Listener(std::span<const std::byte> records, std::int64_t time_offset = 0)
+    {
+        lost = read_samples(records, time_offset, *this);
+    }
+
+    void on(const RawSample& sample) override
+    {
+        words.push_back(fmt::format("sample {}", sample.time));
+        last = sample;
+        chain.assign(sample.chain.begin(), sample.chain.end());
+    }
+    void on(const RawSwitch& change) override
+    {
+        const char* way = !change.out ? "in" : change.preempted ? "preempted" : "blocked";
+        words.push_back(fmt::format("{} {} {}", way, change.time, change.processor));
+    }
+    void on_gap() override { words.emplace_back("gap"); }
+
+    std::vector<std::string> words;
+    RawSample last;
+    std::vector<std::uint64_t> chain;
+    std::uint64_t lost = 0;
+};
+
 std::vector<std::uint64_t> chain_of(const std::vector<std::uint64_t>& raw, std::uint64_t ip)
 {
     SamplesBuilder builder;
-    builder.sample(7, 9, raw, ip);
-    SampleReader reader(builder.bytes());
-    const auto sample = reader.next();
-    EXPECT_TRUE(sample.has_value());
-    EXPECT_EQ(sample->time, 7U);
-    EXPECT_EQ(sample->period, 9U);
-    EXPECT_FALSE(reader.next().has_value());
-    return {sample->chain.begin(), sample->chain.end()};
+    builder.sample(7, 9, raw, ip, 5, 3);
+    const Listener heard(builder.bytes());
+    EXPECT_THAT(heard.words, ElementsAre("sample 7"));
+    EXPECT_EQ(heard.last.period, 9U);
+    EXPECT_EQ(heard.last.page_faults, 5U);
+    EXPECT_EQ(heard.last.processor, 3U);
+    return heard.chain;
 }
 
 TEST(SampleReader, KeepsTheUserPartOfTheChain)
@@ -47,15 +76,41 @@ TEST(SampleReader, SkipsOtherRecordsAndCountsWhatWasLost)
 {
     SamplesBuilder builder;
     builder.lost(5);
-    builder.record(PERF_RECORD_THROTTLE, {1, 2, 3});
+    builder.record(PERF_RECORD_THROTTLE, {1, 2, 3, 0, 0, 0});
     builder.sample(1, 1, {user, 1});
-    builder.record(PERF_RECORD_LOST_SAMPLES, {2});
+    builder.record(PERF_RECORD_LOST_SAMPLES, {2, 0, 0, 0});
     builder.sample(2, 1, {user, 1});
-    SampleReader reader(builder.bytes());
-    EXPECT_EQ(reader.next()->time, 1U);
-    EXPECT_EQ(reader.next()->time, 2U);
-    EXPECT_FALSE(reader.next().has_value());
-    EXPECT_EQ(reader.lost(), 7U);
+    const Listener heard(builder.bytes());
+    EXPECT_THAT(heard.words, ElementsAre("gap", "sample 1", "gap", "sample 2"));
+    EXPECT_EQ(heard.lost, 7U);
+}
+
+TEST(SampleReader, SwitchesSayWhereAndWhy)
+{
+    SamplesBuilder builder;
+    builder.out(10, true, 1);
+    builder.in(20, 0);
+    builder.out(30, false);
+    const Listener heard(builder.bytes());
+    EXPECT_THAT(heard.words, ElementsAre("preempted 10 1", "in 20 0", "blocked 30 0"));
+}
+
+TEST(SampleReader, TimesOfTheKernelBecomeThoseOfTheProcess)
+{
+    SamplesBuilder builder;
+    builder.sample(1000, 1, {user, 1});
+    builder.out(2000, false);
+    EXPECT_THAT(Listener(builder.bytes(), 500).words, ElementsAre("sample 1500", "blocked 2500 0"));
+    EXPECT_THAT(Listener(builder.bytes(), -500).words, ElementsAre("sample 500", "blocked 1500 0"));
+}
+
+TEST(SampleReader, PageFaultsMayBeMissing)
+{
+    SamplesBuilder builder;
+    builder.sample(1, 1, {user, 7, 8});
+    const Listener heard(builder.bytes());
+    EXPECT_EQ(heard.last.page_faults, 0U);
+    EXPECT_THAT(heard.chain, ElementsAre(7, 8));
 }
 
 TEST(SampleReader, StopsAtZerosAndAtDamage)
@@ -66,26 +121,27 @@ TEST(SampleReader, StopsAtZerosAndAtDamage)
     const char zeros[64] = {};
     builder.add(zeros, sizeof zeros);
     builder.sample(2, 1, {user, 1});
-    SampleReader reader(builder.bytes());
-    EXPECT_TRUE(reader.next().has_value());
-    EXPECT_FALSE(reader.next().has_value());
+    EXPECT_THAT(Listener(builder.bytes()).words, ElementsAre("sample 1"));
 
     // Every shorter piece of a file with one sample has no sample, and is not read beyond its end.
     for (std::size_t size = 0; size < good; ++size) {
         const std::vector<std::byte> piece(builder.bytes().begin(), builder.bytes().begin() + size);
-        EXPECT_FALSE(SampleReader(piece).next().has_value()) << size;
+        EXPECT_THAT(Listener(piece).words, IsEmpty()) << size;
     }
 }
 
-TEST(SampleReader, AChainLongerThanItsRecordIsLost)
+TEST(SampleReader, AListLongerThanItsRecordIsLost)
 {
     SamplesBuilder builder;
-    builder.record(PERF_RECORD_SAMPLE, {0, 0, 1, 1, 1'000'000, user, 1});
+    builder.record(PERF_RECORD_SAMPLE, {0, 0, 1, 0, 1, 1, 1, 1, 1, 1'000'000, user, 1});  // chain
+    builder.record(PERF_RECORD_SAMPLE, {0, 0, 1, 0, 1, ~0ULL, 1, 1, 1, 1, user, 1});      // group
+    builder.record(PERF_RECORD_SAMPLE, {0, 0, 1, 0, 1, 1, 1, 1, 1});
     builder.record(PERF_RECORD_SAMPLE, {0, 0});
+    builder.record(PERF_RECORD_SWITCH, {0});
     builder.sample(3, 1, {user, 1});
-    SampleReader reader(builder.bytes());
-    EXPECT_EQ(reader.next()->time, 3U);
-    EXPECT_EQ(reader.lost(), 2U);
+    const Listener heard(builder.bytes());
+    EXPECT_THAT(heard.words, ElementsAre("gap", "gap", "gap", "gap", "sample 3"));
+    EXPECT_EQ(heard.lost, 4U);
 }
 
 }  // namespace

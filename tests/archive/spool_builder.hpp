@@ -60,14 +60,70 @@ public:
         return append(record);
     }
 
-    void tool(std::uint64_t enter, std::uint64_t leave)
+    void tool(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Tool, enter, leave); }
+    void off(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Off, enter, leave); }
+
+    void interval(RecordKind kind, std::uint64_t enter, std::uint64_t leave)
     {
         spool::Record record{};
-        record.kind = RecordKind::Tool;
+        record.kind = kind;
         record.comm = -1;
         record.enter = enter;
         record.leave = leave;
         append(record);
+    }
+
+    /// Of the calls that come next.
+    void call_path(std::uint32_t id, const std::vector<std::uint64_t>& addresses)
+    {
+        for (std::size_t i = 0; i < addresses.size(); i += std::size(spool::CallPathRecord{}.address)) {
+            spool::CallPathRecord record{};
+            record.kind = RecordKind::CallPath;
+            record.id = id;
+            for (std::size_t j = i; j < addresses.size() && record.count < std::size(record.address); ++j) {
+                record.address[record.count++] = addresses[j];
+            }
+            append(record);
+        }
+    }
+
+    /// Of the call that comes next.
+    void counters(bool at_leave, const std::vector<std::int64_t>& values)
+    {
+        spool::CountersRecord record{};
+        record.kind = RecordKind::Counters;
+        record.at_leave = at_leave ? 1 : 0;
+        for (const std::int64_t value : values) {
+            record.value[record.count++] = value;
+        }
+        append(record);
+    }
+
+    void object(spool::ObjectRecord::Type type, std::int32_t id, std::int32_t comm, FunctionId function,
+                std::uint64_t gid, const char* name = "")
+    {
+        spool::ObjectRecord record{};
+        record.kind = RecordKind::Object;
+        record.type = type;
+        record.id = id;
+        record.comm = comm;
+        record.function = static_cast<std::uint32_t>(function);
+        record.gid[0] = gid;
+        std::strncpy(record.name, name, sizeof record.name - 1);
+        append(record);
+    }
+
+    /// Of the communicator or call before.
+    void members(const std::vector<std::int32_t>& ranks)
+    {
+        for (std::size_t i = 0; i < ranks.size(); i += 14) {
+            spool::MembersRecord record{};
+            record.kind = RecordKind::Members;
+            for (std::size_t j = i; j < ranks.size() && j < i + 14; ++j) {
+                record.world_rank[record.count++] = ranks[j];
+            }
+            append(record);
+        }
     }
 
     struct Slot {
@@ -76,6 +132,7 @@ public:
         std::int32_t peer = -1, tag = -1, comm = -1;
         std::uint64_t bytes = 0;
         std::uint8_t mode = 0;
+        spool::Operation operation = spool::Operation::Message;
     };
 
     /// Of the call before.
@@ -88,6 +145,7 @@ public:
                 const std::size_t k = record.slots++;
                 record.flags[k] = slots[j].flags;
                 record.mode[k] = slots[j].mode;
+                record.operation[k] = slots[j].operation;
                 record.request[k] = slots[j].request;
                 record.bytes[k] = slots[j].bytes;
                 record.peer[k] = slots[j].peer;
@@ -114,17 +172,10 @@ public:
         append(record);
     }
 
-    void comm_list(const Comm& comm, const std::vector<std::int32_t>& members)
+    void comm_list(const Comm& comm, const std::vector<std::int32_t>& ranks)
     {
         append(start(comm));
-        for (std::size_t i = 0; i < members.size(); i += 14) {
-            spool::MembersRecord record{};
-            record.kind = RecordKind::Members;
-            for (std::size_t j = i; j < members.size() && j < i + 14; ++j) {
-                record.world_rank[record.count++] = members[j];
-            }
-            append(record);
-        }
+        members(ranks);
     }
 
     /// MPI_COMM_WORLD and MPI_COMM_SELF as the recorder announces them.
@@ -181,19 +232,37 @@ public:
     static constexpr std::uint64_t user = PERF_CONTEXT_USER;
     static constexpr std::uint64_t kernel = PERF_CONTEXT_KERNEL;
 
-    void sample(std::uint64_t time, std::uint64_t period, const std::vector<std::uint64_t>& chain, std::uint64_t ip = 0)
+    static constexpr std::uint64_t no_faults = ~0ULL;
+
+    /// `faults`: page faults until then; they are not counted if it is no_faults.
+    void sample(std::uint64_t time, std::uint64_t period, const std::vector<std::uint64_t>& chain, std::uint64_t ip = 0,
+                std::uint64_t faults = no_faults, std::uint32_t processor = 0)
     {
-        std::vector<std::uint64_t> words = {ip, 0, time, period, chain.size()};
+        std::vector<std::uint64_t> words = {ip, 0, time, processor, period};
+        words.insert(words.end(), {faults == no_faults ? 1U : 2U, time, time, period * 100});
+        if (faults != no_faults) {
+            words.push_back(faults);
+        }
+        words.push_back(chain.size());
         words.insert(words.end(), chain.begin(), chain.end());
         record(PERF_RECORD_SAMPLE, words);
     }
 
-    void lost(std::uint64_t count) { record(PERF_RECORD_LOST, {1, count}); }
+    void out(std::uint64_t time, bool preempted, std::uint32_t processor = 0)
+    {
+        record(PERF_RECORD_SWITCH, {0, time, processor},
+               PERF_RECORD_MISC_SWITCH_OUT | (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0));
+    }
 
-    void record(std::uint32_t type, const std::vector<std::uint64_t>& words)
+    void in(std::uint64_t time, std::uint32_t processor = 0) { record(PERF_RECORD_SWITCH, {0, time, processor}); }
+
+    void lost(std::uint64_t count) { record(PERF_RECORD_LOST, {1, count, 0, 0, 0}); }
+
+    void record(std::uint32_t type, const std::vector<std::uint64_t>& words, int misc = 0)
     {
         perf_event_header header{};
         header.type = type;
+        header.misc = static_cast<std::uint16_t>(misc);
         header.size = static_cast<std::uint16_t>(sizeof header + words.size() * sizeof words[0]);
         add(&header, sizeof header);
         add(words.data(), words.size() * sizeof words[0]);

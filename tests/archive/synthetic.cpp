@@ -63,9 +63,11 @@ struct Point {
     std::uint64_t extra = 0;
 };
 
-void point(CallsBuilder& out, FunctionId function, std::uint64_t enter, std::uint64_t leave, const Point& p)
+void point(CallsBuilder& out, FunctionId function, std::uint64_t enter, std::uint64_t leave, const Point& p,
+           std::uint32_t path = 0)
 {
     spool::Record& call = out.call(function, enter, leave);
+    call.callpath = path;
     call.comm = p.comm;
     call.peer = p.peer;
     call.tag = p.tag;
@@ -124,11 +126,115 @@ void probes(CallsBuilder& out)
     point(out, FunctionId::MPI_Probe, 1524, 1525, {0, 3, 9, 8, 0, spool::flag_any_tag});
 }
 
+// Rank 0 knows from where it calls, rank 1 what it counted.
 void collectives(CallsBuilder& out, int rank)
 {
-    point(out, FunctionId::MPI_Bcast, 1600, 1620, {0, 2, 0, rank == 2 ? 80U : 0U, 0, 0, rank == 2 ? 0U : 80U});
+    const std::uint32_t path = rank == 0 ? 1 : 0;
+    if (rank == 0) {
+        std::vector<std::uint64_t> addresses = {address(synthetic_hot) + 3};
+        addresses.insert(addresses.end(), 7, address(synthetic_caller) + 4);  // more than one record holds
+        out.call_path(path, addresses);
+    }
+    point(out, FunctionId::MPI_Bcast, 1600, 1620, {0, 2, 0, rank == 2 ? 80U : 0U, 0, 0, rank == 2 ? 0U : 80U}, path);
     point(out, FunctionId::MPI_Neighbor_alltoallv, 1630, 1640, {0, -1, 0, 8, 0, 0, 8});
-    point(out, FunctionId::MPI_Barrier, 1650, 1660, {0, -1, 0, 0});
+    if (rank == 1) {
+        out.counters(false, {10, -20});
+        out.counters(true, {11, 1'000'000'000'000});
+    }
+    point(out, FunctionId::MPI_Barrier, 1650, 1660, {0, -1, 0, 0}, path);
+}
+
+Slot operation(spool::Operation what, std::uint64_t request, std::uint64_t bytes = 0)
+{
+    return {0, request, -1, -1, -1, bytes, 0, what};
+}
+
+void non_blocking(CallsBuilder& out, int rank)
+{
+    point(out, FunctionId::MPI_Ibcast, 1800, 1801, {0, 1, 0, rank == 1 ? 40U : 0U, 20, 0, rank == 1 ? 0U : 40U});
+    point(out, FunctionId::MPI_Ibarrier, 1802, 1803, {0, -1, 0, 0, 21});
+    out.comm_range({4, 111, 1, ranks, rank}, 0, 1);
+    point(out, FunctionId::MPI_Comm_idup, 1804, 1805, {0, -1, 0, 0, 22, 0, 5});
+    out.call(FunctionId::MPI_Waitall, 1806, 1808).count = 3;
+    out.completions({operation(spool::Operation::Collective, 21), operation(spool::Operation::NewComm, 22),
+                     operation(spool::Operation::Collective, 20)});
+    if (rank != 3) {  // there another thread has posted it
+        point(out, FunctionId::MPI_Ireduce, 1809, 1810, {0, 0, 0, 8, 23});
+    }
+    out.call(FunctionId::MPI_Wait, 1811, 1812).count = 1;
+    out.completions({operation(spool::Operation::Collective, 23)});
+}
+
+void fences(CallsBuilder& out, int next, int before)
+{
+    out.object(spool::ObjectRecord::Window, 0, 0, FunctionId::MPI_Win_allocate, 500);
+    point(out, FunctionId::MPI_Win_allocate, 1815, 1816, {0, 0, 0, 4096});
+    point(out, FunctionId::MPI_Win_fence, 1817, 1818, {0, 0, 0, 0, 0, 0, MPI_MODE_NOPRECEDE | MPI_MODE_NOPUT});
+    point(out, FunctionId::MPI_Put, 1819, 1820, {0, next, 0, 80});
+    point(out, FunctionId::MPI_Put, 1820, 1820, {0, -1, 0, 80, 0, spool::flag_null_peer});
+    point(out, FunctionId::MPI_Rget, 1821, 1822, {0, next, 0, 0, 24, 0, 16});
+    out.call(FunctionId::MPI_Wait, 1823, 1824).count = 1;
+    out.completions({operation(spool::Operation::Rma, 24)});
+    point(out, FunctionId::MPI_Win_flush_local, 1825, 1826, {0, next, 0, 0});
+    point(out, FunctionId::MPI_Accumulate, 1827, 1828, {0, before, 0, 8});
+    point(out, FunctionId::MPI_Win_fence, 1829, 1830, {0, 0, 0, 0});
+}
+
+void epochs(CallsBuilder& out, int next, int before)
+{
+    point(out, FunctionId::MPI_Win_post, 1831, 1832, {0, 0, 0, 0, 0, 0, MPI_MODE_NOCHECK});
+    out.members({before});
+    point(out, FunctionId::MPI_Win_start, 1833, 1834, {0, 0, 0, 0});
+    out.members({next});
+    point(out, FunctionId::MPI_Compare_and_swap, 1835, 1836, {0, next, 0, 8, 0, 0, 8});
+    point(out, FunctionId::MPI_Win_complete, 1837, 1838, {0, 0, 0, 0});
+    out.call(FunctionId::MPI_Win_test, 1839, 1840).count = 7;  // a run of polls
+    point(out, FunctionId::MPI_Win_test, 1841, 1842, {0, 0, 0, 0, 0, spool::flag_success});
+    point(out, FunctionId::MPI_Win_lock, 1843, 1844, {0, next, 0, 0, 0, 0, 1});
+    point(out, FunctionId::MPI_Get, 1845, 1846, {0, next, 0, 0, 0, 0, 24});
+    point(out, FunctionId::MPI_Win_flush, 1847, 1848, {0, next, 0, 0});
+    point(out, FunctionId::MPI_Win_unlock, 1849, 1850, {0, next, 0, 0});
+    point(out, FunctionId::MPI_Win_lock_all, 1851, 1852, {0, -1, 0, 0, 0, 0, 2});
+    point(out, FunctionId::MPI_Win_sync, 1853, 1854, {0, 0, 0, 0});
+    point(out, FunctionId::MPI_Win_unlock_all, 1855, 1856, {0, -1, 0, 0});
+    point(out, FunctionId::MPI_Win_free, 1857, 1858, {0, 0, 0, 0});
+}
+
+// Each on its own, and nobody knows of the others'.
+void window_alone(CallsBuilder& out, int rank)
+{
+    out.object(spool::ObjectRecord::Window, 1, 1, FunctionId::MPI_Win_create, 600U + rank);
+    point(out, FunctionId::MPI_Win_create, 1859, 1860, {1, 0, 1, 64});
+    out.object(spool::ObjectRecord::Window, 2, -1, FunctionId::MPI_Win_create, 700);  // cannot be described
+    point(out, FunctionId::MPI_Win_fence, 1861, 1862, {-1, 0, -1, 0});
+}
+
+void input_output(CallsBuilder& out)
+{
+    out.object(spool::ObjectRecord::File, 0, 0, FunctionId::MPI_File_open, 800, "some/data.bin");
+    point(out, FunctionId::MPI_File_open, 1863, 1864, {0, 0, 0, 0});
+    point(out, FunctionId::MPI_File_write_all, 1865, 1866, {0, 0, 0, 100});
+    point(out, FunctionId::MPI_File_iread, 1867, 1868, {0, 0, 0, 0, 25, 0, 64});
+    point(out, FunctionId::MPI_File_iwrite_all, 1869, 1870, {0, 0, 0, 32, 26});
+    out.call(FunctionId::MPI_Waitall, 1871, 1872).count = 2;
+    out.completions({operation(spool::Operation::File, 25, 60), operation(spool::Operation::File, 26, 31)});
+    point(out, FunctionId::MPI_File_write_ordered, 1873, 1874, {0, 0, 0, 9});
+    point(out, FunctionId::MPI_File_read_all_begin, 1875, 1876, {0, 0, 0, 0, 0, 0, 128});
+    point(out, FunctionId::MPI_File_read_all_end, 1877, 1878, {0, 0, 0, 0, 0, 0, 120});
+    point(out, FunctionId::MPI_File_close, 1879, 1880, {0, 0, 0, 0});
+}
+
+// On rank 2 the user has switched the recording off, which leaves out what need not be known.
+void switched_off(CallsBuilder& out, int rank)
+{
+    if (rank == 2) {
+        out.tool(1881, 1882);
+    }
+    point(out, FunctionId::MPI_Comm_free, 1883, 1884, {4, -1, 0, 0});
+    if (rank == 2) {
+        out.off(1880, 1885);
+        out.off(1886, 1887);
+    }
 }
 
 void communicators(CallsBuilder& out, int rank)
@@ -144,7 +250,7 @@ void communicators(CallsBuilder& out, int rank)
     if (rank == 0) {
         point(out, FunctionId::MPI_Send, 1740, 1745, {3, 1, 2, 12});
     }
-    const int root = rank == 0 ? MPI_ROOT : rank == 1 ? MPI_PROC_NULL : 0;
+    const int root = rank == 0 ? int{spool::root_is_me} : rank == 1 ? int{spool::root_in_my_group} : 0;
     point(out, FunctionId::MPI_Bcast, 1750, 1760, {3, root, 0, 0});
     point(out, FunctionId::MPI_Comm_free, 1770, 1780, {2, -1, 0, 0});
     point(out, FunctionId::MPI_Recv, 1785, 1786, {0, 0, 0, 0, 0, spool::flag_failed});
@@ -164,12 +270,23 @@ void write_main_thread(const std::string& base, int rank)
     collectives(out, rank);
     communicators(out, rank);
     out.tool(1790, 1795);
+    non_blocking(out, rank);
+    fences(out, (rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    epochs(out, (rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    window_alone(out, rank);
+    input_output(out);
+    switched_off(out, rank);
     out.call(FunctionId::MPI_Finalize, 1900, 1950);
     out.call(static_cast<FunctionId>(0), 0, 0).kind = RecordKind::Empty;
     spool::SpoolHeader header = make_header(rank, ranks, 0);
     header.process_start = 500U + rank;
     header.lost = rank == 1 ? 3 : 0;
     header.closed = 1;
+    if (rank == 1) {
+        header.counter_count = 2;
+        std::strcpy(header.counters[0], "PAPI_TOT_INS");
+        std::strcpy(header.counters[1], "PAPI_TOT_CYC");
+    }
     out.write(base + ".0.calls", header);
 }
 
@@ -188,17 +305,34 @@ void write_samples(const std::string& base, int rank)
     const std::uint64_t hot = address(synthetic_hot) + 2;
     const std::uint64_t caller = address(synthetic_caller) + 3;
     SamplesBuilder out;
+    if (rank == 2) {  // within the collector's own time
+        out.out(1022, true);
+        out.in(1028);
+    }
     out.sample(1150, 1000, {user, hot});
     if (rank == 3) {
         out.sample(1205, 1000, {user, address(synthetic_only_rank_3) + 1, caller});
     }
-    out.sample(1405, 1000, {user, hot, caller});
+    if (rank == 2) {  // within a call, to another processor; and an out whose in is missing
+        out.out(1310, true, 0);
+        out.in(1312, 0);
+        out.out(1313, true, 0);
+        out.in(1316, 1);
+        out.out(1321, true, 1);
+        out.in(1322, 1);
+        out.sample(1323, 1000, {user, hot}, 0, 3, 1);
+        out.out(1324, true, 1);
+        out.in(1325, 1);
+        out.out(1326, false, 1);
+    }
+    out.sample(1405, 1000, {user, hot, caller}, 0, rank == 2 ? 7 : 0, 1);
     // Out of order, from the kernel, and with an address behind which nothing can be trusted.
     out.sample(1305, 2500, {SamplesBuilder::kernel, 0xffffffff81000000U, user, hot, caller, 0x10, caller});
     out.lost(5);
     out.sample(1949, 1000, {user, hot});  // after the end
     spool::SpoolHeader header = sampled(rank, 0);
     header.lost = 5;
+    header.samples.page_faults = rank == 2 ? 9 : 0;
     out.write(base + ".0.samples", header);
 }
 
@@ -212,8 +346,10 @@ void write_other_threads(const std::string& base, int rank)
     if (rank == 3) {
         CallsBuilder calls;
         point(calls, FunctionId::MPI_Send, 1200, 1201, {0, 0, 2, 4});
+        point(calls, FunctionId::MPI_Ireduce, 1809, 1810, {0, 0, 0, 8, 23});
         spool::SpoolHeader header = make_header(rank, ranks, 2);
         header.samples.why_not = 13;  // EACCES
+        header.closed = 1;
         calls.write(base + ".2.calls", header);
     }
 }

@@ -56,6 +56,9 @@ Tables tables_of(std::uint32_t rank)
                                {{{rank % 2 == 0 ? 1 : 0, 2, 8}}}});
     t.strings.push_back({key("./app"), "./app"});
     t.generators.push_back({key("cpu-clock"), "cpu-clock", 1000});
+    t.windows.push_back({key("window " + std::to_string(rank / 4)), key("world")});
+    t.groups.push_back({key("group " + std::to_string(rank % 5)), {{static_cast<std::int32_t>(rank % 5), 2, 3}}});
+    t.metrics.push_back({key("counters"), {"PAPI_TOT_INS", "PAPI_TOT_CYC"}});
     for (int i = 0; i < 20; ++i) {
         const std::string name = "f" + std::to_string(random() % 30);
         t.regions.push_back(region(name));
@@ -156,6 +159,37 @@ TEST(Numbering, ParentsComeFirstAndIdsFollowNames)
     EXPECT_EQ(out.contexts[id("a/b/a")].parent, id("a/b"));
     EXPECT_EQ(out.contexts[id("a/b/a")].region, 1U);
     EXPECT_EQ(out.contexts[id("b")].parent, otf2::none);
+}
+
+TEST(Numbering, ContextsOfCallsComeFirst)
+{
+    Tables t;
+    t.regions = {region("a"), region("b"), {key("MPI_Send"), FunctionId::MPI_Send, "", ""}};
+    t.contexts = {context("a"), context("b"), context("b/a"), context("b/MPI_Send"), context("a/b")};
+    t.sort();
+    otf2::TraceDefinitions out;
+    const Numbers ids = number(t, out);
+    const auto id = [&](const std::string& path) { return ids.contexts[position(t.contexts, context(path).key)]; };
+    EXPECT_THAT((std::vector{id("b"), id("b/MPI_Send"), id("a"), id("b/a"), id("a/b")}), ElementsAre(0, 1, 2, 3, 4));
+    EXPECT_EQ(out.contexts[id("b/a")].parent, id("b"));
+}
+
+TEST(Numbering, WindowsKnowTheirCommunicators)
+{
+    Tables t;
+    t.communicators = {world(8), {key("child"), key("world"), Kind::Intra, {{{0, 1, 2}}}}};
+    t.windows = {{key("w1"), key("child")}, {key("w2"), key("world")}};
+    t.groups = {{key("g"), {{3, 1, 2}}}, {key("h"), {{1, 1, 2}}}};
+    t.metrics = {{key("m"), {"x", "y"}}};
+    t.sort();
+    otf2::TraceDefinitions out;
+    const Numbers ids = number(t, out);
+    ASSERT_EQ(out.windows.size(), 2U);
+    EXPECT_EQ(out.windows[ids.windows[position(t.windows, key("w2"))]].comm, 0U);
+    EXPECT_EQ(out.windows[ids.windows[position(t.windows, key("w1"))]].comm, 1U);
+    EXPECT_EQ(out.windows[0].name, "Window 0");
+    EXPECT_THAT(out.groups, ElementsAre(otf2::RankList{{1, 1, 2}}, otf2::RankList{{3, 1, 2}}));
+    EXPECT_THAT(out.metrics[0].names, ElementsAre("x", "y"));
 }
 
 TEST(Numbering, CommunicatorsFollowTheirParents)

@@ -218,6 +218,24 @@ void Rank::finish(std::int64_t time)
     trace_.locations[0].has_finalize = true;
 }
 
+void Rank::die(std::int64_t time)
+{
+    trace_.locations[0].end = us(time);
+    trace_.locations[0].recording_end = model::RecordingEnd::Died;
+}
+
+void Rank::die_in(FunctionId function, std::int64_t enter)
+{
+    add(function, {enter, enter});
+    die(enter);
+    trace_.locations[0].ends_in_call = true;
+}
+
+void Rank::run_out_of_room()
+{
+    trace_.locations[0].recording_end = model::RecordingEnd::Full;
+}
+
 void Rank::region(std::int64_t time, const std::string& name)
 {
     const auto region = name.empty() ? model::RegionId::none() : program_->region(model::RegionRole::User, name);
@@ -233,6 +251,11 @@ void Rank::sample(std::int64_t time, const std::string& function, std::int64_t w
 void Rank::tool(Span span)
 {
     trace_.locations[0].tool.push_back({us(span.enter), us(span.leave)});
+}
+
+void Rank::switched_off(Span span)
+{
+    trace_.locations[0].unrecorded.push_back({us(span.enter), us(span.leave)});
 }
 
 // -------------------------------------------------------------------------------------------------- Program
@@ -271,6 +294,14 @@ CommId Program::intercomm(std::initializer_list<std::uint32_t> first, std::initi
     for (const std::uint32_t member : second)
         inter.remote.push_back({member});
     return id;
+}
+
+void Program::clocks(const std::vector<std::uint32_t>& of_rank, const std::vector<std::int64_t>& uncertainty)
+{
+    for (std::size_t r = 0; r < of_rank.size(); ++r)
+        definitions_.processes[r].clock_domain = {of_rank[r]};
+    for (const std::int64_t us : uncertainty)
+        definitions_.clock_uncertainty.push_back(std::chrono::microseconds{us});
 }
 
 void Program::finish(std::int64_t time)

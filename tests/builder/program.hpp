@@ -85,9 +85,13 @@ public:
 
     void begin(std::int64_t time);                            // first event; 0 if not stated
     void finish(std::int64_t time);                           // MPI_Finalize is entered
+    void die(std::int64_t time);                              // outside of calls; Program::finish is not for these
+    void die_in(FunctionId function, std::int64_t enter);     // of a call that was never left
+    void run_out_of_room();                                   // nothing is known behind the last call
     void region(std::int64_t time, const std::string& name);  // innermost from here on; "": none
     void sample(std::int64_t time, const std::string& function, std::int64_t weight = 1000);
     void tool(Span span);
+    void switched_off(Span span);
 
 private:
     friend class Program;
@@ -118,6 +122,9 @@ public:
     static model::CommId self() { return {1}; }
     model::CommId comm(std::initializer_list<std::uint32_t> members);
     model::CommId intercomm(std::initializer_list<std::uint32_t> first, std::initializer_list<std::uint32_t> second);
+
+    /// By rank: whose clock it has (dense, from 0); and by clock: how far off it may be, in us.
+    void clocks(const std::vector<std::uint32_t>& of_rank, const std::vector<std::int64_t>& uncertainty);
 
     /// All ranks that have not finished enter MPI_Finalize.
     void finish(std::int64_t time);

@@ -4,6 +4,7 @@
 
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/exchange.hpp"
+#include "replayer/load/common_point.hpp"
 #include "replayer/pair/call_costs.hpp"
 
 #include <fmt/format.h>
@@ -78,12 +79,14 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
         if (loaded.owner.back() == loaded.rank)
             loaded.processes.push_back(program.trace(r));
     }
+    replayer::load::cut_at_common_point(loaded);
     return loaded;
 }
 
 Replayed replay(const replayer::Replay& loaded)
 {
     replayer::rules::Calibration calibration;
+    calibration.clocks = replayer::rules::ClockUncertainty(loaded.definitions);
     calibration.calls = replayer::calibrate_calls(loaded);
     const auto pairs = replayer::pair(loaded, calibration);
     const auto collectives = replayer::collect(loaded, calibration);

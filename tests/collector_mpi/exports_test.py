@@ -2,6 +2,7 @@
 """What the preload library exports and needs, and that its generated part is the same each time."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,16 +12,29 @@ from pathlib import Path
 from spool import FUNCTIONS, ROOT
 
 PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
+MPI = os.environ.get("CRITPATH_TEST_MPI", "Open MPI")
 
 
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def fortran_names():
+    """What a Fortran program calls instead of the functions of the table (collector/fortran/bindings.py)."""
+    lower = [name.lower() for name in FUNCTIONS]
+    if MPI == "MPICH":  # the rest of Fortran calls the functions of C
+        library = re.search(r"libmpichfort\.so.* => (.*)", output("/sbin/ldconfig", "-p"))[1]
+        symbols = output("nm", "-D", "--defined-only", library).split()
+        return {f"{name}_f08_" for name in lower if f"{name}_f08_" in symbols}
+    names = {f"{name}{ending}" for name in lower for ending in ("_", "__", "_f08_")}
+    pointers = ("mpi_alloc_mem_cptr", "mpi_win_allocate_cptr", "mpi_win_allocate_shared_cptr")
+    return names | {f"{name}{ending}" for name in pointers for ending in ("_", "__")}
+
+
 class Exports(unittest.TestCase):
     def test_exports_are_the_function_table(self):
         names = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", PRELOAD).splitlines()}
-        self.assertEqual(names, set(FUNCTIONS) | {"pthread_create"})
+        self.assertEqual(names, set(FUNCTIONS) | fortran_names() | {"pthread_create"})
 
     def test_needs_neither_mpi_nor_a_cxx_runtime(self):
         needed = [line for line in output("readelf", "-d", PRELOAD).splitlines() if "(NEEDED)" in line]
@@ -31,19 +45,24 @@ class Exports(unittest.TestCase):
 
 
 class Generator(unittest.TestCase):
-    def generate(self, hash_seed):
+    def generate(self, part, hash_seed):
         with tempfile.TemporaryDirectory() as directory:
             subprocess.run(
-                [sys.executable, "-B", ROOT / "collector/mpi/generate.py", ROOT / "formats/functions/functions.table", directory],
+                [sys.executable, "-B", ROOT / "collector" / part / "generate.py", ROOT / "formats/functions/functions.table", "Open MPI", directory],
                 check=True,
                 env={"PYTHONHASHSEED": hash_seed, "PATH": os.environ["PATH"]},
             )
             return {path.name: path.read_bytes() for path in sorted(Path(directory).iterdir())}
 
     def test_is_deterministic(self):
-        one = self.generate("1")
-        self.assertEqual(sorted(one), ["exports.map", "pmpi.inc", "wrappers.inc"])
-        self.assertEqual(one, self.generate("2"))
+        files = {
+            "mpi": ["exports.map", "pmpi.inc", "wrappers.inc"],
+            "fortran": ["fortran_bodies.hpp", "fortran_entries.inc", "fortran_regular.inc", "fortran_symbols.inc"],
+        }
+        for part, names in files.items():
+            one = self.generate(part, "1")
+            self.assertEqual(sorted(one), names)
+            self.assertEqual(one, self.generate(part, "2"))
 
 
 if __name__ == "__main__":

@@ -148,12 +148,19 @@ class Environment(Case):
 
 
 class Limits(Case):
-    def test_records_beyond_the_buffer_are_counted(self):
+    def test_records_beyond_the_buffer_are_packed(self):
         run = self.run_recorded(1, [LIFE, "many"], CRITPATH_BUFFER_MB="3")
         self.assertEqual(run.code, 0, run.stderr)
-        header = run.spools[0][0].header
-        self.assertGreater(header.lost, 0)
-        self.assertEqual(len(run.spools[0][0].calls), header.records - 2 - len(run.spools[0][0].tool))
+        spool = run.spools[0][0]
+        self.assertLessEqual((self.trace / "spool" / "0.0.calls").stat().st_size, 3 << 20)
+        self.assertEqual(spool.header.lost, 0)
+        self.assertEqual(len(spool.calls), 100000 + 2)
+        for before, after in zip(spool.calls, spool.calls[1:]):
+            self.assertLessEqual(before.leave, after.enter)
+        # The packing stands between the calls, as our time.
+        packings = (spool.header.records - 1) // 32768
+        self.assertGreaterEqual(len(spool.tool), packings)
+        self.assertLessEqual((self.trace / "spool" / "0.0.packed").stat().st_size, packings * (2 << 20) // 4)
 
     def test_every_record_is_kept_and_moving_the_window_is_tool_time(self):
         spool = self.run_recorded(1, [LIFE, "many"]).spools[0][0]
@@ -173,8 +180,9 @@ class Limits(Case):
         self.assertEqual(run.code, 0, run.stderr)
         header = run.spools[0][0].header
         self.assertGreater(header.lost, 0)
-        # Sends, Init and Finalize, the predefined communicators, and the tool's time, which is lost when the file is full.
-        self.assertEqual(header.records + header.lost, 400000 + 2 + 2 + len(run.spools[0][0].tool) + 1)
+        # Sends, Init and Finalize, the predefined communicators, a comparison of clocks, and the tool's time, which is lost
+        # when the file is full.
+        self.assertEqual(header.records + header.lost, 400000 + 2 + 2 + 1 + len(run.spools[0][0].tool) + 1)
 
     def test_without_a_trace(self):
         run = self.run_recorded(2, [LIFE, "hello"], CRITPATH_TRACE="")

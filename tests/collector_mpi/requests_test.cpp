@@ -63,10 +63,50 @@ TEST_F(RequestsTest, UnknownHandlesAreNotFound)
 // At MPI_THREAD_MULTIPLE a handle may be given out again before the thread that has waited for it has said so.
 TEST_F(RequestsTest, AHandleInUseTwiceMeansTheOlderRequest)
 {
+    requests_.set_threads(true);
     const std::uint64_t older = post(42, &variable_[0]);
     const std::uint64_t newer = post(42, &variable_[1]);
     EXPECT_EQ(complete(42, &variable_[0]), older);
     EXPECT_EQ(complete(42, &variable_[1]), newer);
+}
+
+// As above, but the thread that waits for the newer one is the first to say so.
+TEST_F(RequestsTest, AHandleInUseTwiceIsToldApartByLocation)
+{
+    requests_.set_threads(true);
+    const std::uint64_t older = post(42, &variable_[0]);
+    const std::uint64_t newer = post(42, &variable_[1]);
+    EXPECT_EQ(complete(42, &variable_[1]), newer);
+    EXPECT_EQ(complete(42, &variable_[0]), older);
+    EXPECT_EQ(requests_.size(), 0U);
+}
+
+// Somebody else has completed the older one: it must neither stay for ever nor be taken for the newer one.
+TEST_F(RequestsTest, APostEndsWhatHadItsHandle)
+{
+    post(42, &variable_[0]);
+    const std::uint64_t second = post(42, &variable_[1]);
+    EXPECT_EQ(requests_.size(), 1U);
+    EXPECT_EQ(complete(42, &variable_[0]), second);
+}
+
+TEST_F(RequestsTest, APostEndsWhatHadItsHandleAndVariableEvenIfThereAreThreads)
+{
+    requests_.set_threads(true);
+    post(42, &variable_[0]);
+    const std::uint64_t second = post(42, &variable_[0]);
+    EXPECT_EQ(requests_.size(), 1U);
+    EXPECT_EQ(complete(42, &variable_[7]), second);
+}
+
+// Which handle is shared is not known: any may be.
+TEST_F(RequestsTest, WhereNothingIsKnownOfSharedHandlesNothingEnds)
+{
+    requests_.set_shared_handle(0);
+    const std::uint64_t first = post(42, &variable_[0]);
+    const std::uint64_t second = post(42, &variable_[0]);
+    EXPECT_EQ(complete(42, &variable_[7]), first);
+    EXPECT_EQ(complete(42, &variable_[7]), second);
 }
 
 TEST_F(RequestsTest, SharedHandlesAreToldApartByLocation)
@@ -95,12 +135,15 @@ TEST_F(RequestsTest, AgreesWithAPlainMapOverManyRandomSteps)
 {
     std::mt19937 random(20260101);
     std::map<std::uint64_t, std::deque<std::uint64_t>> expected;
+    std::vector<char> places(200000);
+    std::size_t place = 0;
+    requests_.set_threads(true);
     for (int step = 0; step < 200000; ++step) {
         // Grows, then shrinks, so that the table is rebuilt while it is full of removed entries.
         const bool grows = random() % 100 < (step < 100000 ? 60U : 40U);
         const std::uint64_t handle = 0x7f0000000000U + 64 * (random() % 20000);
         if (grows) {
-            expected[handle].push_back(post(handle, &variable_[0]));
+            expected[handle].push_back(post(handle, &places[place++]));  // each in a variable of its own
         } else {
             std::deque<std::uint64_t>& queue = expected[handle];
             const std::uint64_t id = queue.empty() ? 0 : queue.front();

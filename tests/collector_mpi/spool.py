@@ -13,8 +13,12 @@ from table import read_table  # noqa: E402
 FUNCTIONS = [f.name for f in read_table(ROOT / "formats" / "functions" / "functions.table")]
 FLAGS = ["success", "any_source", "any_tag", "cancelled", "receive", "null_peer", "failed", "has_completion"]
 EMPTY, CALL, COMPLETIONS, COMMUNICATOR, MEMBERS, TOOL = range(6)
+OFF, CALLPATH, COUNTERS, OBJECT, CLOCK = range(6, 11)
+OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
-CAN_POLL = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status")
+SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
+AFTER_SAMPLES = SAMPLES + 32 + 4 * 8 + 2 * 4
+CAN_POLL = ("MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status", "MPI_Win_test")
 
 
 @dataclass
@@ -25,12 +29,14 @@ class Header:
     rank: int
     size: int
     thread: int
+    tid: int
     process_start: int
     thread_start: int
     records: int
     lost: int
     closed: int
     command: list
+    counters: list
 
 
 @dataclass
@@ -42,6 +48,7 @@ class Completion:
     comm: int
     flags: set
     mode: int
+    operation: str
 
 
 @dataclass
@@ -58,6 +65,9 @@ class Call:
     request: int
     count: int
     completions: list = field(default_factory=list)
+    members: list = field(default_factory=list)  # world ranks of its group
+    callpath: int = 0
+    counters: dict = field(default_factory=dict)  # "enter", "leave" -> values
 
     @property
     def polls(self):
@@ -77,11 +87,26 @@ class Communicator:
 
 
 @dataclass
+class Object:
+    """A window or a file."""
+
+    type: str
+    id: int
+    comm: int
+    function: str
+    gid: tuple
+    name: str
+
+
+@dataclass
 class Spool:
     header: Header
     calls: list
     communicators: list
     tool: list  # (enter, leave)
+    objects: list = field(default_factory=list)
+    off: list = field(default_factory=list)  # (enter, leave)
+    paths: dict = field(default_factory=dict)  # id -> return addresses, innermost first
 
     def call(self, name):
         """The one call of this function."""
@@ -95,39 +120,96 @@ def flag_set(bits):
 
 def read_header(data):
     magic, version, record_size, _hash = struct.unpack_from("<QIIQ", data, 0)
-    rank, size, thread, _clock, _pid, _tid, start, thread_start, _real = struct.unpack_from("<iiiiqqQQQ", data, 24)
+    rank, size, thread, _clock, _pid, tid, start, thread_start, _real = struct.unpack_from("<iiiiqqQQQ", data, 24)
     command = data[80 + 256 + 64 : 80 + 256 + 64 + 1024].split(b"\0\0")[0].split(b"\0")
-    on_close = 80 + 256 + 64 + 1024 + 64
+    (counter_count,) = struct.unpack_from("<I", data, AFTER_SAMPLES + 8)
+    first_name = AFTER_SAMPLES + 16
+    names = [data[at : at + 48].split(b"\0")[0].decode() for at in range(first_name, first_name + 48 * counter_count, 48)]
+    on_close = first_name + 48 * 7
     records, lost, _end, closed = struct.unpack_from("<QQQI", data, on_close)
-    return Header(magic, version, record_size, rank, size, thread, start, thread_start, records, lost, closed, command)
+    return Header(magic, version, record_size, rank, size, thread, tid, start, thread_start, records, lost, closed, command, names)
 
 
 def read_completions(data):
     slots = data[1]
-    flags, modes = data[2:4], data[4:6]
+    flags, modes, operations = data[2:4], data[4:6], data[6:8]
     request = struct.unpack_from("<2Q", data, 8)
     size = struct.unpack_from("<2Q", data, 24)
     peer, tag, comm = (struct.unpack_from("<2i", data, at) for at in (40, 48, 56))
-    return [Completion(request[i], size[i], peer[i], tag[i], comm[i], flag_set(flags[i]), modes[i]) for i in range(slots)]
+    return [
+        Completion(request[i], size[i], peer[i], tag[i], comm[i], flag_set(flags[i]), modes[i], OPERATIONS[operations[i]])
+        for i in range(slots)
+    ]
+
+
+def read_object(data):
+    kind, object_id, comm, function, *gid = struct.unpack_from("<BxxiiI2Q", data, 1)
+    name = data[32:64].split(b"\0")[0].decode()
+    return Object({1: "window", 2: "file"}[kind], object_id, comm, FUNCTIONS[function], tuple(gid), name)
 
 
 def read_call(data):
-    _kind, flags, function, comm, enter, leave, peer, tag, size, extra, request, count = struct.unpack_from(
-        "<BBHiQQiiQQQI", data
+    _kind, flags, function, comm, enter, leave, peer, tag, size, extra, request, count, path = struct.unpack_from(
+        "<BBHiQQiiQQQII", data
     )
-    return Call(FUNCTIONS[function], flag_set(flags), comm, enter, leave, peer, tag, size, extra, request, count)
+    call = Call(FUNCTIONS[function], flag_set(flags), comm, enter, leave, peer, tag, size, extra, request, count)
+    call.callpath = path
+    return call
+
+
+def read_packed(data):
+    """The records of a .packed file (formats/spool/packed.hpp)."""
+    at = HEADER_SIZE
+    while at < len(data):
+        _magic, _first, count, size, _padding = struct.unpack_from("<QQIIQ", data, at)
+        at += 32
+        end, last, time = at + size, {}, 0
+        for _ in range(count):
+            slot, mask = data[at : at + 2]
+            at += 2
+            before = last.get(slot, [0] * 8)
+            words = []
+            for i in range(8):
+                folded = shift = 0
+                while mask >> i & 1:
+                    folded |= (data[at] & 0x7F) << shift
+                    shift += 7
+                    at += 1
+                    if data[at - 1] < 0x80:
+                        break
+                is_interval = i > 0 and words[0] & 0xFF in (CALL, TOOL, OFF)
+                expected = before[i]
+                if is_interval and i == 1:
+                    expected = time
+                elif is_interval and i == 2:
+                    expected = words[1] + before[2] - before[1]
+                words.append((expected + (folded >> 1 ^ -(folded & 1))) % 2**64)
+            last[slot] = words
+            time = words[2] if words[0] & 0xFF in (CALL, TOOL, OFF) else time
+            yield struct.pack("<8Q", *words)
+        assert at == end
+
+
+def read_records(path, data):
+    packed = path.with_suffix(".packed")
+    if packed.exists():
+        yield from read_packed(packed.read_bytes())
+    for at in range(HEADER_SIZE, len(data), 64):
+        yield data[at : at + 64]
 
 
 def read_spool(path):
     data = Path(path).read_bytes()
     spool = Spool(read_header(data), [], [], [])
-    for at in range(HEADER_SIZE, len(data), 64):
-        record = data[at : at + 64]
+    counters = {}  # of the call that comes next
+    for record in read_records(Path(path), data):
         kind = record[0]
         if kind == EMPTY:
             break
         if kind == CALL:
             spool.calls.append(read_call(record))
+            spool.calls[-1].counters, counters = counters, {}
+            has_members = spool.calls[-1]
         elif kind == COMPLETIONS:
             spool.calls[-1].completions += read_completions(record)
         elif kind == TOOL:
@@ -139,9 +221,19 @@ def read_spool(path):
             spool.communicators.append(
                 Communicator(comm, tuple(words[:2]), tuple(words[2:]), size, rank, bool(is_inter), members)
             )
+            has_members = spool.communicators[-1]
+        elif kind == OFF:
+            spool.off.append(struct.unpack_from("<QQ", record, 8))
+        elif kind == CALLPATH:
+            (path,) = struct.unpack_from("<I", record, 4)
+            spool.paths.setdefault(path, []).extend(struct.unpack_from(f"<{record[1]}Q", record, 8))
+        elif kind == COUNTERS:
+            counters["leave" if record[2] else "enter"] = struct.unpack_from(f"<{record[1]}q", record, 8)
+        elif kind == OBJECT:
+            spool.objects.append(read_object(record))
         elif kind == MEMBERS:
-            spool.communicators[-1].members += struct.unpack_from(f"<{record[1]}i", record, 4)
-        else:
+            has_members.members += struct.unpack_from(f"<{record[1]}i", record, 4)
+        elif kind != CLOCK:
             raise ValueError(f"{path}: unknown record kind {kind} at {at}")
     return spool
 
@@ -150,6 +242,7 @@ def describe(item, **skip):
     """What is not at its default, as `key=value` and flag names."""
     keys = [("comm", -1), ("peer", -1), ("tag", -1), ("bytes", 0), ("extra", 0), ("request", 0)]
     words = [f"{k}={getattr(item, k)}" for k, default in keys if getattr(item, k, default) != default]
+    words += [getattr(item, "operation", "")] if getattr(item, "operation", "") else []
     return words + sorted(item.flags)
 
 
@@ -164,6 +257,7 @@ def lines(spool):
         if call.polls and result and result[-1] == line:
             continue
         result.append(line)
+        result += ["    members " + " ".join(map(str, call.members))] if call.members else []
         result += ["    " + " ".join(describe(c) + ([f"mode={c.mode}"] if c.mode else [])) for c in call.completions]
     return result
 

@@ -5,7 +5,7 @@ validate, replay, report).
 
 A test file defines unittest cases and calls main(). ctest runs one case a process:
 
-    E2E_BIN=<bin of the build> E2E_WORKLOADS=<directory> python3 test_x.py Class.test_y
+    E2E_BIN=<bin of the build> E2E_WORKLOADS=<directory> E2E_MPIEXEC=<mpirun> python3 test_x.py Class.test_y
 
 Exit code 77 means skipped, with a line `SKIPPED: reason`. Time limits guard against hangs; nothing here asserts how
 fast something is.
@@ -31,6 +31,7 @@ import unittest
 
 BIN = os.environ.get("E2E_BIN", "")
 WORKLOADS = os.environ.get("E2E_WORKLOADS", "")
+MPIEXEC = os.environ.get("E2E_MPIEXEC", "mpirun")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 PYTHON = "/usr/bin/python3"
 SKIPPED = 77
@@ -75,7 +76,7 @@ def text(data):
 
 
 def mpirun(ranks, *command, **options):
-    return run("mpirun", "-n", ranks, *command, **options)
+    return run(MPIEXEC, "-n", ranks, *command, **options)
 
 
 def describe(result):

@@ -91,8 +91,8 @@ import collections, sys, otf2
 calls = collections.Counter()
 with otf2.reader.open(sys.argv[1]) as trace:
     for location, event in trace.events:
-        if isinstance(event, otf2.events.Enter):
-            calls[(location.group.name, event.region.name)] += 1
+        if isinstance(event, otf2.events.CallingContextEnter):
+            calls[(location.group.name, event.calling_context.region.name)] += 1
 for (process, function), number in sorted(calls.items()):
     if function in ('MPI_Irecv', 'MPI_Isend', 'MPI_Waitall', 'MPI_Allreduce', 'MPI_Barrier'):
         print(process, function, number)

@@ -75,6 +75,16 @@ class Transparency(harness.Case):
         self.validate()
         self.replay_on(1, 2)
 
+    def test_signals_threads_children_and_descriptors(self):
+        plain, recorded = self.pair(2, harness.workload("busy_process"))
+        self.succeed(plain)
+        self.succeed(recorded)
+        self.assertIn("0: profiled 1, told of input 5 times, 300 threads, child 7, program 9, more files: yes", plain.out)
+        self.assertEqual(by_rank(plain.out), by_rank(recorded.out))
+        self.assertEqual(plain.err, recorded.err)
+        self.validate()
+        self.replay(2)
+
     def test_no_samples_wanted(self):
         self.record(2, harness.workload("late_sender"), options=("-q", "--frequency", "0"))
         self.validate()

@@ -136,7 +136,7 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
     EXPECT_EQ(defaults["frequency"], 997);
-    EXPECT_EQ(defaults["buffer_mb"], 4096);
+    EXPECT_EQ(defaults["buffer_mb"], 256);
     EXPECT_EQ(defaults["quiet"], false);
     EXPECT_EQ(defaults["rank"], 0);
     EXPECT_EQ(defaults["preload_library"], DUMMY_DIRECTORY "/libcritpath-preload.so");

@@ -52,6 +52,71 @@ std::vector<std::int64_t> ns(const std::vector<Ns>& times)
     return result;
 }
 
+/// A run in which rank 1 has a clock of its own; `local` is what that shows.
+void write_two_clocks(TinyTrace& t, const std::function<std::uint64_t(std::uint64_t)>& local)
+{
+    t.thread(0);
+    t.thread(1);
+    t.thread(1, 1);
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        const std::uint64_t time = i * 1'000'000'000;
+        t.thread(0).enter(time, "MPI_Send").send(time, "world", 1, 7, 800).leave(time + 300, "MPI_Send");
+        t.thread(1).enter(local(time - 900), "MPI_Recv").recv(local(time + 500), "world", 0, 7, 800);
+        t.thread(1).leave(local(time + 500), "MPI_Recv");
+        t.thread(1, 1).flush(local(time), local(time + 100));
+    }
+}
+
+TEST_F(Load, ClocksWithOffsetAndDriftBecomeOne)
+{
+    const auto local = [](std::uint64_t t) { return t + 1'000'000'000'000 + t * 37 / 1'000'000; };
+    const auto& one = load(2, [](TinyTrace& t) { write_two_clocks(t, [](std::uint64_t time) { return time; }); });
+    const Replay truth = one;
+    Scratch scratch;
+    TinyTrace trace(scratch.path() / "trace", 2);
+    write_two_clocks(trace, local);
+    for (const std::uint64_t time : {std::uint64_t{2'000'000'000}, std::uint64_t{20'000'000'000}}) {
+        const auto offset = static_cast<std::int64_t>(time) - static_cast<std::int64_t>(local(time));
+        trace.clock_offset(1, local(time), offset, 2);
+        trace.clock_offset(0, time, 0, 0);
+    }
+    trace.close();
+    Replay corrected;
+    replayer::load::load(trace.anchor(), corrected);
+    ASSERT_EQ(corrected.processes.size(), truth.processes.size());
+    const auto near = [](const std::vector<Ns>& a, const std::vector<Ns>& b) {
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            EXPECT_NEAR(static_cast<double>((a[i] - b[i]).count()), 0, 1) << i;
+        }
+    };
+    for (std::size_t p = 0; p < 2; ++p) {
+        near(truth.processes[p].locations[0].calls.enter, corrected.processes[p].locations[0].calls.enter);
+        near(truth.processes[p].locations[0].calls.leave, corrected.processes[p].locations[0].calls.leave);
+    }
+    const auto& tool = corrected.processes[1].locations[1].tool;
+    ASSERT_EQ(tool.size(), 20U);
+    EXPECT_NEAR(static_cast<double>((tool[4].begin - truth.processes[1].locations[1].tool[4].begin).count()), 0, 1);
+    EXPECT_NEAR(static_cast<double>((tool[4].end - tool[4].begin).count()), 100, 1);
+    EXPECT_EQ(corrected.processes[0].clock_uncertainty, Ns{9});  // nothing but wander: 1e-9 of 9 s
+    ASSERT_TRUE(corrected.processes[1].clock_uncertainty.has_value());
+    EXPECT_NEAR(static_cast<double>(corrected.processes[1].clock_uncertainty->count()), 2 + 9, 1);
+    EXPECT_FALSE(truth.processes[1].clock_uncertainty.has_value());
+}
+
+TEST_F(Load, ClockOffsetsAreInTicks)
+{
+    const auto& replay = load(
+        1,
+        [](TinyTrace& t) {
+            t.thread(0).enter(10, "MPI_Barrier").leave(20, "MPI_Barrier");
+            t.clock_offset(0, 0, -12, 3);
+        },
+        1'000'000);
+    EXPECT_THAT(ns(replay.processes[0].locations[0].calls.enter), ElementsAre(-2000));
+    EXPECT_THAT(ns(replay.processes[0].locations[0].calls.leave), ElementsAre(8000));
+}
+
 TEST_F(Load, BlockingMessageGoesFromPostToCompletionOfOneCall)
 {
     const auto& replay = load(2, [](TinyTrace& t) {
@@ -396,6 +461,96 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     EXPECT_EQ(process.anomalies.ignored_records, 1);
     EXPECT_EQ(process.anomalies.lost_records, 5);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
+}
+
+TEST_F(Load, WhatTheUserSwitchedOffIsNoToolTime)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "MPI_Init").leave(2, "MPI_Init").switched_off(10, "user").measurement(20, true);
+        t.thread(0).switched_off(30, "another").measurement(40, true).measurement(50, false).measurement(60, true);
+        t.thread(0).switched_off(70, "user").enter(80, "MPI_Barrier").leave(90, "MPI_Barrier");
+    });
+    const auto pairs = [](const std::vector<model::Interval>& intervals) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> result;
+        for (const auto& interval : intervals) {
+            result.emplace_back(interval.begin.count(), interval.end.count());
+        }
+        return result;
+    };
+    const auto& location = replay.processes[0].locations[0];
+    EXPECT_THAT(pairs(location.unrecorded), ElementsAre(std::pair(10, 20), std::pair(70, 90)));
+    EXPECT_THAT(pairs(location.tool), ElementsAre(std::pair(30, 40), std::pair(50, 60)));
+}
+
+TEST_F(Load, NonBlockingCollectivesStandWhereTheyWerePosted)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "MPI_Ibcast").collective_request(1, 7).leave(2, "MPI_Ibcast");
+        t.thread(0).enter(3, "MPI_Ibarrier").collective_request(3, 8).leave(4, "MPI_Ibarrier");
+        t.thread(0).enter(5, "MPI_Barrier");
+        t.thread(0).collective(5, 6, OTF2_COLLECTIVE_OP_BARRIER, "world", OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+        t.thread(0).leave(6, "MPI_Barrier").enter(7, "MPI_Iscan").collective_request(7, 9).leave(8, "MPI_Iscan");
+        t.thread(0).enter(9, "MPI_Ireduce").collective_request(9, 10).leave(10, "MPI_Ireduce");
+        t.thread(0).enter(11, "MPI_Waitall");
+        t.thread(0).collective_complete(12, OTF2_COLLECTIVE_OP_BARRIER, "world", OTF2_COLLECTIVE_ROOT_NONE, 0, 0, 8);
+        t.thread(0).collective_complete(12, OTF2_COLLECTIVE_OP_BCAST, "world", 0, 40, 50, 7).leave(12, "MPI_Waitall");
+        // By another thread; and one that nobody posted.
+        t.thread(0, 1).enter(13, "MPI_Wait");
+        t.thread(0, 1).collective_complete(14, OTF2_COLLECTIVE_OP_REDUCE, "world", 0, 4, 0, 10);
+        t.thread(0, 1).collective_complete(14, OTF2_COLLECTIVE_OP_REDUCE, "world", 0, 4, 0, 11).leave(14, "MPI_Wait");
+    });
+    const auto& process = replay.processes[0];
+    ASSERT_EQ(process.collectives.size(), 4);  // the scan was never completed
+    EXPECT_EQ(process.anomalies.unfinished_requests, 1);
+    EXPECT_EQ(process.anomalies.ignored_records, 1);
+    const auto& bcast = process.collectives[0];
+    EXPECT_FALSE(bcast.is_blocking());
+    EXPECT_EQ(bcast.begin().call, CallId{0});
+    EXPECT_EQ(bcast.call.call, CallId{5});
+    EXPECT_EQ(bcast.root, 0);
+    EXPECT_EQ(bcast.sent, 40);
+    EXPECT_EQ(bcast.received, 50);
+    EXPECT_EQ(process.collectives[1].begin().call, CallId{1});
+    EXPECT_EQ(process.collectives[1].root, -1);
+    EXPECT_TRUE(process.collectives[2].is_blocking());
+    EXPECT_EQ(process.collectives[2].begin().call, CallId{2});
+    EXPECT_EQ(process.collectives[3].begin().call, CallId{4});
+    EXPECT_EQ(process.collectives[3].call.location, process.locations[1].location);
+}
+
+TEST_F(Load, OneSidedRecordsAndCountersAreCounted)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).metric(1).enter(1, "MPI_Put").put(1).metric(2).leave(2, "MPI_Put").thread_begin(3);
+    });
+    const auto& anomalies = replay.processes[0].anomalies;
+    EXPECT_EQ(anomalies.ignored_rma_records, 1);
+    EXPECT_EQ(anomalies.ignored_metric_records, 2);
+    EXPECT_EQ(anomalies.ignored_records, 1);
+}
+
+TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0);
+        t.paradigm("[preempted]", OTF2_PARADIGM_NONE);
+        t.paradigm("[blocked]", OTF2_PARADIGM_NONE);
+        auto& thread = t.thread(0);
+        thread.enter(1, "main").enter(2, "[preempted]").leave(5, "[preempted]");
+        thread.enter(10, "MPI_Barrier").enter(12, "[blocked]").leave(19, "[blocked]").leave(20, "MPI_Barrier");
+        thread.enter(30, "[blocked]");  // the recording ends meanwhile
+    });
+    const auto& location = replay.processes[0].locations[0];
+    using Off = std::tuple<std::int64_t, std::int64_t, bool>;
+    std::vector<Off> off;
+    for (const auto& o : location.off) {
+        off.emplace_back(o.begin.count(), o.end.count(), o.preempted);
+    }
+    EXPECT_THAT(off, ElementsAre(Off(2, 5, true), Off(12, 19, false), Off(30, 30, false)));
+    EXPECT_THAT(ns(location.calls.enter), ElementsAre(10));
+    EXPECT_THAT(ns(location.calls.leave), ElementsAre(20));
+    EXPECT_EQ(location.user_regions.size(), 1);  // main, which was never left
+    EXPECT_EQ(replay.processes[0].anomalies.ignored_records, 0);
 }
 
 TEST_F(Load, RegionsByCallingContext)

@@ -173,6 +173,44 @@ TinyThread& TinyThread::measurement(std::uint64_t time, bool on)
     return *this;
 }
 
+TinyThread& TinyThread::switched_off(std::uint64_t time, const std::string& reason)
+{
+    List list;
+    check(OTF2_AttributeList_AddStringRef(list.get(), TinyTrace::reason_attribute, trace_.string(reason)));
+    check(OTF2_EvtWriter_MeasurementOnOff(writer_, list.get(), time, OTF2_MEASUREMENT_OFF));
+    return *this;
+}
+
+TinyThread& TinyThread::collective_request(std::uint64_t time, std::uint64_t request)
+{
+    check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, time, request));
+    return *this;
+}
+
+TinyThread& TinyThread::collective_complete(std::uint64_t time, OTF2_CollectiveOp operation, const std::string& comm,
+                                            std::uint32_t root, std::uint64_t sent, std::uint64_t received,
+                                            std::uint64_t request)
+{
+    check(OTF2_EvtWriter_NonBlockingCollectiveComplete(writer_, nullptr, time, operation, trace_.comm_reference(comm),
+                                                       root, sent, received, request));
+    return *this;
+}
+
+TinyThread& TinyThread::put(std::uint64_t time)
+{
+    check(OTF2_EvtWriter_RmaPut(writer_, nullptr, time, 0, 0, 8, 1));
+    return *this;
+}
+
+TinyThread& TinyThread::metric(std::uint64_t time)
+{
+    const OTF2_Type type = OTF2_TYPE_INT64;
+    OTF2_MetricValue value;
+    value.signed_int = 5;
+    check(OTF2_EvtWriter_Metric(writer_, nullptr, time, 0, 1, &type, &value));
+    return *this;
+}
+
 TinyThread& TinyThread::thread_begin(std::uint64_t time)
 {
     check(OTF2_EvtWriter_ThreadBegin(writer_, nullptr, time, OTF2_UNDEFINED_COMM, 0));
@@ -368,6 +406,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {comm_attribute, "critpath.comm", OTF2_TYPE_COMM},
         {offset_attribute, "critpath.offset", OTF2_TYPE_UINT64},
         {period_attribute, "critpath.period", OTF2_TYPE_UINT64},
+        {reason_attribute, "critpath.reason", OTF2_TYPE_STRING},
     };
     for (const auto& [reference, name, type] : attributes) {
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));
@@ -380,6 +419,29 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         check(
             OTF2_GlobalDefWriter_WriteLocationProperty(definitions, location(p.rank), string(p.name), p.type, p.value));
     }
+}
+
+void TinyTrace::clock_offset(std::uint32_t rank, std::uint64_t time, std::int64_t offset, double deviation)
+{
+    clock_offsets_.push_back({rank, time, offset, deviation});
+}
+
+void TinyTrace::write_clocks()
+{
+    if (clock_offsets_.empty()) {
+        return;
+    }
+    check(OTF2_Archive_OpenDefFiles(archive_));
+    for (const auto& [key, thread] : threads_) {
+        OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, location(key.first, key.second));
+        for (const ClockOffset& offset : clock_offsets_) {
+            if (offset.rank == key.first) {
+                check(OTF2_DefWriter_WriteClockOffset(writer, offset.time, offset.offset, offset.deviation));
+            }
+        }
+        check(OTF2_Archive_CloseDefWriter(archive_, writer));
+    }
+    check(OTF2_Archive_CloseDefFiles(archive_));
 }
 
 void TinyTrace::close()
@@ -395,6 +457,7 @@ void TinyTrace::close()
         check(OTF2_Archive_CloseEvtWriter(archive_, thread->writer_));
     }
     check(OTF2_Archive_CloseEvtFiles(archive_));
+    write_clocks();
     OTF2_Archive* archive = archive_;
     archive_ = nullptr;
     check(OTF2_Archive_Close(archive));

@@ -44,6 +44,14 @@ public:
     TinyThread& sample(std::uint64_t time, const std::string& region, std::uint64_t offset, std::uint64_t period = 0);
     TinyThread& flush(std::uint64_t begin, std::uint64_t end);
     TinyThread& measurement(std::uint64_t time, bool on);
+    TinyThread& switched_off(std::uint64_t time, const std::string& reason);
+    TinyThread& collective_request(std::uint64_t time, std::uint64_t request);
+    TinyThread& collective_complete(std::uint64_t time, OTF2_CollectiveOp operation, const std::string& comm,
+                                    std::uint32_t root, std::uint64_t sent, std::uint64_t received,
+                                    std::uint64_t request);
+    /// Records that refer to nothing that is defined; it must not matter.
+    TinyThread& put(std::uint64_t time);
+    TinyThread& metric(std::uint64_t time);
     TinyThread& thread_begin(std::uint64_t time);
     /// An ENTER by calling context.
     TinyThread& context_enter(std::uint64_t time, const std::string& region);
@@ -78,6 +86,8 @@ public:
     void process_property(std::uint32_t rank, const std::string& name, const std::string& value);
     void location_property(std::uint32_t rank, const std::string& name, double value);
     void location_property(std::uint32_t rank, const std::string& name, std::uint64_t value);
+    /// In the local definitions of every thread of the rank; in ticks.
+    void clock_offset(std::uint32_t rank, std::uint64_t time, std::int64_t offset, double deviation);
     /// The paradigm of a region that is not MPI by its name; COMPILER otherwise.
     void paradigm(const std::string& region, OTF2_Paradigm paradigm) { paradigms_[region] = paradigm; }
     /// Every location promises so many events too many, as a trace with a cut file does.
@@ -98,7 +108,8 @@ private:
         message_attribute = 50,
         source_attribute,
         tag_attribute,
-        comm_attribute
+        comm_attribute,
+        reason_attribute
     };
 
     OTF2_StringRef string(const std::string& text);
@@ -110,6 +121,7 @@ private:
     void write_system(OTF2_GlobalDefWriter* definitions);
     void write_communicators(OTF2_GlobalDefWriter* definitions);
     void write_rest(OTF2_GlobalDefWriter* definitions);
+    void write_clocks();
 
     struct Comm {
         std::string name;
@@ -130,6 +142,13 @@ private:
         OTF2_AttributeValue value;
     };
 
+    struct ClockOffset {
+        std::uint32_t rank;
+        std::uint64_t time;
+        std::int64_t offset;
+        double deviation;
+    };
+
     std::filesystem::path directory_;
     std::uint32_t ranks_;
     std::uint64_t resolution_;
@@ -146,6 +165,7 @@ private:
     std::vector<Generator> generators_;
     std::vector<Property> process_properties_;
     std::vector<Property> location_properties_;
+    std::vector<ClockOffset> clock_offsets_;
     OTF2_GroupRef next_group_ = 10;
 };
 

@@ -131,7 +131,7 @@ class CommandLine(unittest.TestCase):
     def test_progress(self):
         result = self.run_many(self.trace, "--progress=always")
         self.assertEqual(result.code, DONE, result)
-        phases = "open load clocks pair collect resolve restore attribute write".split()
+        phases = "open load clocks cut pair collect resolve restore attribute write".split()
         self.assertEqual([line.split()[1] for line in result.messages], phases)
 
     def test_help_and_version(self):

@@ -116,7 +116,7 @@ TEST_F(SegmentsFile, RefusesWhatIsNoPath)
     EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.begin += 1; }), HasSubstr("one chain"));
     EXPECT_THAT(failure_with(0, [](model::Segment& s) { s.end = s.begin; }), HasSubstr("one chain"));
     EXPECT_THAT(failure_with(9, [](model::Segment& s) { s.end += 1; }), HasSubstr("cover the run"));
-    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.kind = 7; }), HasSubstr("unknown kind"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.kind = model::segment_kinds; }), HasSubstr("unknown kind"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.location = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.from = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.function = 12; }), HasSubstr("unknown function"));

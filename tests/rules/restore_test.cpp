@@ -63,6 +63,18 @@ TEST(Restore, ToolTimeIsCarvedOutOfTheSegments)
                        "compute 0: 30-50");
 }
 
+TEST(Restore, WhatTheUserSwitchedOffIsNeitherWorkNorToolTime)
+{
+    Program p(1);
+    p[0].call(FunctionId::MPI_Isend, {20, 30});
+    p[0].tool({3, 5});
+    p[0].switched_off({10, 25});
+    p[0].tool({12, 13});
+    p.finish(50);
+    EXPECT_EQ(path(p), "compute 0: 0-3 | tool 0: 3-5 | compute 0: 5-10 | not recorded 0: 10-25 | "
+                       "mpi 0: 25-30 | compute 0: 30-50");
+}
+
 TEST(Restore, TraceOfARankThatStoppedEarly)
 {
     Program p(2);

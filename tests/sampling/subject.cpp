@@ -3,33 +3,17 @@
 //
 // The program that the tests of sampling sample: `sampling_subject SCENARIO DIRECTORY` plays one scenario, leaves
 // sample files in DIRECTORY and prints what it knows about itself as JSON.
-#include "collector/sampling/sampling.hpp"
-
-#include <nlohmann/json.hpp>
+#include "tests/sampling/subject.hpp"
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <functional>
 #include <iostream>
-#include <map>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include <linux/filter.h>
-#include <linux/perf_event.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 extern "C" {
 // The linker gives the bounds of sections whose names are C identifiers.
@@ -40,16 +24,7 @@ namespace
 {
 
 namespace sampling = critpath::sampling;
-using Json = nlohmann::json;
-
-constexpr std::uint32_t frequency = 997;
-
-std::uint64_t clock_ns(clockid_t clock)
-{
-    timespec time;
-    clock_gettime(clock, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
-}
+using namespace critpath::test;
 
 volatile std::uint64_t sink;
 
@@ -75,66 +50,19 @@ __attribute__((noinline)) std::uint64_t burn_for(double seconds)
     return used;
 }
 
+}  // namespace
+
 /// Burns `seconds` of processor time in burn_a_little; returns what it took. Two calls above it, because the kernel's
 /// walk over frame pointers leaves out the direct caller of a leaf that has no frame.
-__attribute__((noinline, section("calling_code"))) std::uint64_t burn(double seconds)
+__attribute__((noinline, section("calling_code"))) std::uint64_t critpath::test::burn(double seconds)
 {
     const std::uint64_t used = burn_for(seconds);
     sink = sink + 1;
     return used;
 }
 
-class Subject
+namespace
 {
-public:
-    explicit Subject(const char* directory) : directory_(directory)
-    {
-        facts["burning"] = {reinterpret_cast<std::uint64_t>(__start_burning_code),
-                            reinterpret_cast<std::uint64_t>(__stop_burning_code)};
-        facts["calling"] = {reinterpret_cast<std::uint64_t>(__start_calling_code),
-                            reinterpret_cast<std::uint64_t>(__stop_calling_code)};
-    }
-
-    void start(std::uint32_t at_frequency = frequency)
-    {
-        facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::start_process({at_frequency, CLOCK_MONOTONIC_RAW});
-        sampling::start_thread(0);
-    }
-
-    void open()
-    {
-        critpath::spool::SpoolHeader header{};
-        header.magic = critpath::spool::magic;
-        header.version = critpath::spool::version;
-        header.record_size = 64;
-        header.rank = 7;
-        header.size = 8;
-        header.clock_id = CLOCK_MONOTONIC_RAW;
-        std::strcpy(header.host, "somewhere");
-        sampling::open_files(directory_, header);
-    }
-
-    void finish()
-    {
-        sampling::finish();
-        facts["end"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        tell_refusal();
-    }
-
-    void tell_refusal()
-    {
-        char explanation[1024];
-        facts["refused"] = sampling::refused();
-        sampling::explain_refusal(sampling::refused(), explanation, sizeof explanation);
-        facts["explanation"] = explanation;
-    }
-
-    Json facts;
-
-private:
-    const char* directory_;
-};
 
 void play_main_thread(Subject& subject)
 {
@@ -284,99 +212,6 @@ void play_twice(Subject& subject)
     subject.open();
 }
 
-void refuse_perf_event_open(std::uint32_t error)
-{
-    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    const sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        std::perror("seccomp");
-        std::exit(77);
-    }
-}
-
-void play_refused(Subject& subject)
-{
-    refuse_perf_event_open(EACCES);
-    subject.start();
-    std::thread([] {
-        sampling::start_thread(1);
-        sampling::stop_thread();
-    }).join();
-    subject.open();
-    std::thread([] {
-        sampling::start_thread(2);
-        sampling::stop_thread();
-    }).join();
-    subject.finish();
-}
-
-/// The child of a fork neither samples nor disturbs; it and its own later calls leave nothing behind.
-void play_fork(Subject& subject)
-{
-    subject.start();
-    subject.open();
-    burn(0.1);
-    const pid_t child = fork();
-    if (child == 0) {
-        sampling::abandon_in_child();
-        burn(0.1);
-        sampling::start_thread(5);
-        sampling::stop_thread();
-        sampling::finish();
-        _exit(23);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    subject.facts["child"] = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    subject.facts["cpu"] = burn(0.2);
-    subject.finish();
-}
-
-/// No more than 16 KiB fit into a file: as a full disk, but with a signal that must not arrive.
-void play_full_disk(Subject& subject)
-{
-    subject.start();
-    subject.open();
-    burn(0.1);
-    const rlimit limit = {16384, 16384};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    subject.facts["cpu"] = burn(0.6);
-    subject.finish();
-}
-
-void play_bad_directory(Subject& subject)
-{
-    subject.start();
-    sampling::open_files("/dev/null/nowhere", critpath::spool::SpoolHeader{});
-    burn(0.1);
-    subject.finish();
-}
-
-/// Daemons close every descriptor that they did not open.
-void play_closed_descriptors(Subject& subject)
-{
-    subject.start();
-    subject.open();
-    burn(0.1);
-    close_range(3, ~0U, 0);
-    burn(0.3);
-    subject.finish();
-}
-
-/// The main thread ends before the process; the helper must not keep it alive.
-[[noreturn]] void play_main_thread_ends(Subject& subject)
-{
-    subject.start();
-    subject.open();
-    burn(0.1);
-    subject.tell_refusal();
-    std::cout << subject.facts << std::endl;
-    pthread_exit(nullptr);
-}
-
 /// What the helper costs: the processor time of the process beyond that of the only working thread.
 void play_cost(Subject& subject)
 {
@@ -392,7 +227,7 @@ void play_cost(Subject& subject)
 
 int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed test may end so
 {
-    const std::map<std::string, std::function<void(Subject&)>> scenarios = {
+    Scenarios scenarios = {
         {"main_thread", play_main_thread},
         {"before_files", play_before_files},
         {"never_opened", play_never_opened},
@@ -402,20 +237,20 @@ int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed 
         {"signals", play_signals},
         {"off", play_off},
         {"twice", play_twice},
-        {"refused", play_refused},
-        {"fork", play_fork},
-        {"full_disk", play_full_disk},
-        {"bad_directory", play_bad_directory},
-        {"closed_descriptors", play_closed_descriptors},
-        {"main_thread_ends", play_main_thread_ends},
         {"cost", play_cost},
     };
+    scenarios.merge(switch_scenarios());
+    scenarios.merge(trouble_scenarios());
     const auto scenario = argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
     if (scenario == scenarios.end()) {
         std::cerr << "usage: sampling_subject SCENARIO DIRECTORY\n";
         return 2;
     }
     Subject subject(argv[2]);
+    subject.facts["burning"] = {reinterpret_cast<std::uint64_t>(__start_burning_code),
+                                reinterpret_cast<std::uint64_t>(__stop_burning_code)};
+    subject.facts["calling"] = {reinterpret_cast<std::uint64_t>(__start_calling_code),
+                                reinterpret_cast<std::uint64_t>(__stop_calling_code)};
     scenario->second(subject);
     std::cout << subject.facts << std::endl;
     return 0;

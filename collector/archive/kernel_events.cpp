@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/kernel_events.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+namespace critpath::archive
+{
+
+void KernelEvents::write_before(std::uint64_t time)
+{
+    while (off_ != off_end_ && off_->begin < time) {
+        write_samples_before(off_->begin);
+        write_off(take_off(time));
+    }
+    write_samples_before(time);
+}
+
+void KernelEvents::write_until(std::uint64_t time)
+{
+    write_before(time);
+    if (time < std::numeric_limits<std::uint64_t>::max()) {
+        write_samples_before(time + 1);
+    }
+}
+
+void KernelEvents::write_tool_before(std::uint64_t time)
+{
+    while (off_ != off_end_ && off_->begin < time) {
+        ++off_;
+    }
+    write_samples_before(time);
+}
+
+// A thread does nothing while it is off, so that the interval nests in whatever the thread was doing. Only where
+// records were lost can it seem to reach beyond `limit`, the next thing that the thread did.
+OffInterval KernelEvents::take_off(std::uint64_t limit)
+{
+    const auto take = [&] {
+        OffInterval next = *off_++;
+        next.end = std::min(next.end, limit);
+        count(next);
+        return next;
+    };
+    OffInterval off = take();
+    while (can_bridge(off, limit)) {
+        const OffInterval next = take();
+        totals_.bridged_ns += next.begin - off.end;
+        ++totals_.bridges;
+        off.end = next.end;
+        if (next.migrated) {
+            off.migrated = true;
+            off.processor = next.processor;
+        }
+    }
+    return off;
+}
+
+bool KernelEvents::can_bridge(const OffInterval& off, std::uint64_t limit) const
+{
+    if (off_ == off_end_ || off_->begin >= limit || !off.preempted || !off_->preempted ||
+        off_->begin > off.end + largest_bridge) {
+        return false;
+    }
+    const auto sample = std::find_if(sample_, samples_end_, [&](const SamplePoint& s) { return s.time >= off.end; });
+    return sample == samples_end_ || sample->time > off_->begin;
+}
+
+void KernelEvents::write_off(const OffInterval& off)
+{
+    const OTF2_CallingContextRef context = off.preempted ? ids_.preempted : ids_.blocked;
+    out_.enter_context(off.begin, context);
+    write_samples_before(off.end);
+    if (off.migrated) {
+        out_.attach(otf2::Attribute::Processor, off.processor);
+    }
+    out_.leave_context(off.end, context);
+}
+
+void KernelEvents::count(const OffInterval& off)
+{
+    (off.preempted ? totals_.preempted_ns : totals_.blocked_ns) += off.end - off.begin;
+    ++(off.preempted ? totals_.preemptions : totals_.blocks);
+    totals_.migrations += off.migrated ? 1 : 0;
+}
+
+void KernelEvents::write_samples_before(std::uint64_t time)
+{
+    for (; sample_ != samples_end_ && sample_->time < time; ++sample_) {
+        const SamplePoint& s = *sample_;
+        const std::uint64_t faults = s.page_faults - std::min(s.page_faults, page_faults_);
+        out_.sample(s.time, ids_.contexts[s.context], generator_, s.offset,
+                    s.period == period_ ? std::nullopt : std::optional(s.period),
+                    faults == 0 ? std::nullopt : std::optional(faults));
+        page_faults_ = s.page_faults;
+        ++samples_;
+    }
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the context switches of a thread become the intervals in which it had no processor.
+#pragma once
+
+#include "collector/archive/sample_reader.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace critpath::archive
+{
+
+struct OffInterval {
+    std::uint64_t begin = 0, end = 0;  // ns
+    bool preempted = false;            // it was able to run; else it was blocked
+    std::uint32_t processor = 0;       // on which it came back
+    bool migrated = false;             // that is another one than before
+};
+
+/// Takes switches and samples in the order of their records. An out whose in is missing ends with the next record that
+/// shows the thread at work.
+class OffProcessor
+{
+public:
+    void on(const RawSwitch& change);
+    void on(const RawSample& sample);
+    void on_gap();
+
+    /// In order of time; an interval that is still open ends at `end`, or is left out if `end` is 0.
+    std::vector<OffInterval> finish(std::uint64_t end);
+
+private:
+    struct Seen {
+        std::uint64_t time;
+        std::uint32_t processor;
+    };
+    struct Out {
+        RawSwitch change;
+        bool gap = false;                // the in may be among the records that the kernel dropped
+        std::optional<Seen> first_seen;  // a sample afterwards
+    };
+
+    void close(std::uint64_t time, std::uint32_t processor);
+
+    std::optional<Out> out_;
+    std::vector<OffInterval> intervals_;
+};
+
+}  // namespace critpath::archive

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/rank_writer.hpp"
+
+#include "collector/archive/event_merge.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+void add_kernel_counts(otf2::LocationDefinition& location, const OffTotals& off, const spool::SampleFormat& sampling)
+{
+    const std::pair<const char*, std::uint64_t> counts[] = {
+        {"preempted_ns", off.preempted_ns}, {"preemptions", off.preemptions},
+        {"blocked_ns", off.blocked_ns},     {"blocks", off.blocks},
+        {"bridged_ns", off.bridged_ns},     {"bridges", off.bridges},
+        {"migrations", off.migrations},     {"page_faults", sampling.page_faults},
+    };
+    for (const auto& [name, count] : counts) {
+        if (count > 0) {
+            location.counts[name] = count;
+        }
+    }
+}
+
+void describe_sampling(otf2::LocationDefinition& location, const ThreadData& data, const spool::SampleFormat& sampling)
+{
+    if (data.generator.is_zero()) {
+        location.texts["no_samples"] =
+            sampling.why_not != 0 ? std::strerror(static_cast<int>(sampling.why_not)) : "off";
+    } else if (std::string_view(sampling.event) != "cpu-clock" && sampling.counted > 0) {
+        location.numbers["ns_per_count"] =
+            static_cast<double>(sampling.time_running) / static_cast<double>(sampling.counted);
+    }
+}
+
+// Equal where the clock is the same: processes in different time namespaces of one machine have different ones.
+std::string clock_domain(const spool::SpoolHeader& header)
+{
+    return header.time_offset == 0 ? header.boot_id : fmt::format("{}{:+}", header.boot_id, header.time_offset);
+}
+
+class RankWriter
+{
+public:
+    RankWriter(otf2::Archive& archive, std::uint32_t rank, const ProcessData& process, const EventIds& ids)
+        : archive_(archive), rank_(rank), process_(process), ids_(ids)
+    {
+    }
+
+    WrittenRank write()
+    {
+        summary_.begin = never;
+        summary_.ended = is_finalized() ? RankEnd::Finalized : RankEnd::Exited;
+        for (std::size_t i = 0; i < process_.spool().threads.size(); ++i) {
+            const OTF2_LocationRef location = otf2::location_reference(rank_, process_.spool().threads[i].thread);
+            otf2::EventWriter writer = archive_.event_writer(location);
+            const EventCounts counts = write_events(process_, i, ids_, writer);
+            const std::uint64_t events = archive_.finish(writer);
+            add_location(i, counts, writer, events);
+        }
+        describe_process();
+        out_.clocks = process_.clocks();
+        return std::move(out_);
+    }
+
+private:
+    [[nodiscard]] bool is_finalized() const { return process_.end() != never; }
+
+    void add_location(std::size_t position, const EventCounts& counts, const otf2::EventWriter& writer,
+                      std::uint64_t events)
+    {
+        const ThreadSpool& spool = process_.spool().threads[position];
+        const ThreadData& data = process_.threads()[position];
+        const std::uint64_t lost_records = data.lost_records + counts.unresolved;
+        otf2::LocationDefinition location;
+        location.rank = rank_;
+        location.thread = spool.thread;
+        location.events = events;
+        if (lost_records > 0) {
+            location.counts["lost_records"] = lost_records;
+        }
+        if (data.lost_samples > 0) {
+            location.counts["lost_samples"] = data.lost_samples;
+        }
+        if (writer.clipped() > 0) {
+            location.counts["clipped_times"] = writer.clipped();
+        }
+        describe_sampling(location, data, spool.sampling());
+        add_kernel_counts(location, counts.off, spool.sampling());
+        describe_end(location, spool.end());
+        summary_.locations.push_back(std::move(location));
+        if (writer.has_events()) {
+            summary_.begin = std::min(summary_.begin, writer.first_time());
+            summary_.end = std::max(summary_.end, writer.last_time());
+        }
+        out_.calls += counts.calls;
+        out_.samples += counts.samples;
+        out_.events += events;
+        out_.lost_records += lost_records;
+        out_.lost_samples += data.lost_samples;
+    }
+
+    // After MPI_Finalize there is nothing more that could be missing.
+    void describe_end(otf2::LocationDefinition& location, ThreadEnd end)
+    {
+        if (end == ThreadEnd::Full) {
+            location.texts["incomplete"] = "full";
+            summary_.ended = std::max(summary_.ended, RankEnd::Full);
+        } else if (end == ThreadEnd::Died && !is_finalized()) {
+            location.texts["incomplete"] = "died";
+            summary_.ended = std::max(summary_.ended, RankEnd::Died);
+        }
+    }
+
+    void describe_process()
+    {
+        const spool::SpoolHeader& header = process_.spool().threads.front().header();
+        summary_.process.host = header.host;
+        summary_.process.properties = {{"host", header.host},
+                                       {"boot_id", clock_domain(header)},
+                                       {"pid", std::to_string(header.pid)},
+                                       {"command", fmt::format("{}", fmt::join(process_.command(), " "))}};
+        summary_.realtime = header.realtime + (summary_.begin - header.process_start);
+        // From here on, times of the clock that all locations share.
+        const otf2::ClockCorrection correction(process_.clocks());
+        if (summary_.begin > summary_.end) {
+            return;  // no events
+        }
+        for (std::uint64_t* time : {&summary_.begin, &summary_.end}) {
+            *time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, correction.to_shared(*time)));
+        }
+    }
+
+    otf2::Archive& archive_;
+    std::uint32_t rank_;
+    const ProcessData& process_;
+    const EventIds& ids_;
+    WrittenRank out_;
+    ProcessSummary& summary_ = out_.summary;
+};
+
+}  // namespace
+
+WrittenRank write_rank(otf2::Archive& archive, std::uint32_t rank, const ProcessData& process, const EventIds& ids)
+{
+    return RankWriter(archive, rank, process, ids).write();
+}
+
+WrittenRank write_missing_rank(otf2::Archive& archive, std::uint32_t rank)
+{
+    WrittenRank written;
+    otf2::EventWriter writer = archive.event_writer(otf2::location_reference(rank, 0));
+    archive.finish(writer);
+    otf2::LocationDefinition location;
+    location.rank = rank;
+    location.texts = {{"incomplete", "missing"}, {"no_samples", "off"}};
+    written.summary.locations.push_back(std::move(location));
+    written.summary.ended = RankEnd::Missing;
+    written.summary.begin = never;
+    written.summary.process.host = "unknown";
+    return written;
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/record_cursor.hpp"
+
+#include "formats/functions/functions.hpp"
+#include "formats/spool/packed.hpp"
+
+#include <algorithm>
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+constexpr std::size_t record_bytes = sizeof(spool::Record);
+// What the writer never exceeds; more is damage.
+constexpr std::uint32_t most_records = 1U << 20;
+
+}  // namespace
+
+RecordCursor::RecordCursor(std::span<const std::byte> body, std::span<const std::byte> packed, std::uint64_t first)
+    : packed_(packed), body_(body), first_(first)
+{
+}
+
+bool RecordCursor::next_block()
+{
+    if (in_body_) {
+        return false;
+    }
+    if (unpack_frame()) {
+        return true;
+    }
+    in_body_ = true;
+    has_gap_ = next_ < first_;
+    if (has_gap_) {
+        block_ = {};
+        return false;
+    }
+    // A process that ended while it packed has left some records in both files.
+    const std::uint64_t again = next_ - first_;
+    block_ = again >= body_.size() / record_bytes ? std::span<const std::byte>() : body_.subspan(again * record_bytes);
+    return true;
+}
+
+bool RecordCursor::unpack_frame()
+{
+    spool::FrameHeader header;
+    if (packed_.size() < sizeof header) {
+        return false;
+    }
+    std::memcpy(&header, packed_.data(), sizeof header);
+    if (header.magic != spool::frame_magic || header.first != next_ || header.records > most_records ||
+        header.bytes > packed_.size() - sizeof header) {
+        return false;
+    }
+    const auto* in = reinterpret_cast<const unsigned char*>(packed_.data()) + sizeof header;
+    const auto* const end = in + header.bytes;
+    frame_.resize(header.records * record_bytes);
+    spool::Expectation expected;
+    for (std::size_t i = 0; i < header.records; ++i) {
+        in = spool::unpack_record(expected, in, end, frame_.data() + i * record_bytes);
+        if (in == nullptr) {
+            return false;
+        }
+    }
+    packed_ = packed_.subspan(sizeof header + header.bytes);
+    next_ += header.records;
+    block_ = frame_;
+    return true;
+}
+
+std::optional<OpenCall> RecordCursor::open_call(std::uint64_t leave) const
+{
+    if (!in_body_ || block_.size() < record_bytes ||
+        static_cast<spool::RecordKind>(block_.front()) != spool::RecordKind::Empty) {
+        return std::nullopt;
+    }
+    spool::Record record;
+    std::memcpy(static_cast<void*>(&record), block_.data(), sizeof record);
+    const bool makes_sense = record.function < static_cast<std::uint16_t>(functions::FunctionId::count);
+    return makes_sense && record.enter > leave ? std::optional(OpenCall{record.function, record.enter}) : std::nullopt;
+}
+
+}  // namespace critpath::archive

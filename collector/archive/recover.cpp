@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/recover.hpp"
+
+#include "collector/archive/communication.hpp"
+#include "collector/archive/rank_list.hpp"
+#include "formats/support/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace critpath::archive
+{
+
+namespace fs = std::filesystem;
+
+namespace
+{
+
+constexpr std::int32_t largest_size = 1 << 24;
+
+fs::path spool_of(const fs::path& trace)
+{
+    return trace / "spool";
+}
+
+// ------------------------------------------------------------------------------------------------- one at a time
+
+/// Two recoveries of one trace would write into each other's files.
+class Lock
+{
+public:
+    explicit Lock(const fs::path& directory) : fd_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+    {
+        if (fd_ < 0) {
+            throw_errno("{}", directory.native());
+        }
+        // Some file systems have no locks; then the user is trusted.
+        if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            ::close(fd_);
+            fail(ExitCode::Failed, "{}: is being recovered by another process; wait for it", directory.native());
+        }
+    }
+    ~Lock() { ::close(fd_); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+private:
+    int fd_;
+};
+
+// ------------------------------------------------------------------------------------------------ what there is
+
+/// The threads that have files, by rank.
+using Files = std::map<std::int32_t, std::set<std::uint32_t>>;
+
+/// "<rank>.<thread>.<kind>".
+bool add_file(const std::string& name, Files& files)
+{
+    const std::string_view kind = std::string_view(name).substr(std::min(name.size(), name.rfind('.')));
+    if (kind != ".calls" && kind != ".packed" && kind != ".samples") {
+        return false;
+    }
+    std::int32_t rank = -1;
+    std::uint32_t thread = 0;
+    const char* const end = name.data() + name.size();
+    const auto first = std::from_chars(name.data(), end, rank);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.' || rank < 0 || rank >= largest_size) {
+        return false;
+    }
+    const auto second = std::from_chars(first.ptr + 1, end, thread);
+    if (second.ec != std::errc() || std::string_view(second.ptr, end) != kind) {
+        return false;
+    }
+    files[rank].insert(thread);
+    return true;
+}
+
+Files list_files(const fs::path& spool)
+{
+    Files files;
+    std::error_code error;
+    for (fs::directory_iterator entry(spool, error), end; !error && entry != end; entry.increment(error)) {
+        add_file(entry->path().filename().native(), files);
+    }
+    if (error) {
+        fail(ExitCode::Failed, "{}: {}; check the permissions", spool.native(), error.message());
+    }
+    return files;
+}
+
+struct Process {
+    std::int32_t rank = 0;
+    std::int64_t pid = 0;
+    std::string host, boot_id;
+};
+
+/// What the headers of all files say.
+struct Survey {
+    std::int32_t size = 0;                                       // ranks in all
+    std::vector<Process> processes;                              // of which something can be read
+    std::map<std::int32_t, std::vector<std::uint32_t>> threads;  // of these
+    std::vector<std::string> damage;
+};
+
+Survey survey(const fs::path& spool)
+{
+    Survey result;
+    std::map<std::int32_t, std::size_t> sizes;
+    for (const auto& [rank, threads] : list_files(spool)) {
+        const std::vector<std::uint32_t> list(threads.begin(), threads.end());
+        if (const auto process = read_remains(spool.native(), rank, list, result.damage)) {
+            const spool::SpoolHeader& header = process->threads.front().header();
+            ++sizes[header.size];
+            result.processes.push_back({rank, header.pid, header.host, header.boot_id});
+            result.threads[rank] = list;
+        }
+    }
+    // A damaged header, or a file of another run, is outvoted.
+    const auto most = std::ranges::max_element(sizes, {}, [](const auto& entry) { return entry.second; });
+    result.size = most == sizes.end() ? 0 : most->first;
+    if (result.size <= 0 || result.size > largest_size) {
+        const std::string cause = result.damage.empty() ? "no file with records" : result.damage.front();
+        fail(ExitCode::BadTrace, "{}: nothing can be read: {}; record the run again", spool.native(), cause);
+    }
+    std::erase_if(result.threads, [&](const auto& entry) { return entry.first >= result.size; });
+    return result;
+}
+
+// ------------------------------------------------------------------------------------------ who is still running
+
+std::string read_line(const fs::path& path)
+{
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+std::string own_host()
+{
+    char name[256] = "";
+    ::gethostname(name, sizeof name - 1);
+    return name;
+}
+
+/// Whether the process `pid` of this host has been started by cpcollect; numbers come back after a while. A process
+/// that has ended and was not waited for has no memory any more.
+bool is_recording(std::int64_t pid)
+{
+    if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) {
+        return false;
+    }
+    std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+    if (!maps) {
+        return errno == EACCES || errno == EPERM;
+    }
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find("libcritpath-preload") != std::string::npos) {
+            return true;
+        }
+    }
+    return maps.bad() && errno != ESRCH;
+}
+
+void check_processes(const fs::path& trace, const Survey& survey, const RecoverOptions& options,
+                     std::vector<std::string>& notes)
+{
+    if (options.force) {
+        return;
+    }
+    const std::string host = own_host();
+    const std::string boot_id = read_line("/proc/sys/kernel/random/boot_id");
+    std::set<std::string> others;
+    for (const Process& process : survey.processes) {
+        if (process.host != host) {
+            others.insert(process.host);
+        } else if (process.boot_id == boot_id && is_recording(process.pid)) {
+            fail(ExitCode::Usage,
+                 "{}: rank {} is still running (process {}); wait until the application has ended, or end it, then "
+                 "cpcollect recover {}",
+                 trace.native(), process.rank, process.pid, trace.native());
+        }
+    }
+    if (others.empty()) {
+        return;
+    }
+    const std::string where =
+        others.size() == 1 ? *others.begin() : fmt::format("{} and {} other hosts", *others.begin(), others.size() - 1);
+    if (options.only_local) {
+        fail(ExitCode::BadTrace,
+             "{}: was recorded on {}, and whether it still is cannot be seen from here; if the application has ended: "
+             "cpcollect recover {}",
+             trace.native(), where, trace.native());
+    }
+    notes.push_back(fmt::format("{}: was recorded on {}; that no process there is still running was not checked",
+                                trace.native(), where));
+}
+
+// --------------------------------------------------------------------------------------------------- the archive
+
+/// What an archive library that did not finish has left behind.
+void remove_archive(const fs::path& trace)
+{
+    const otf2::ArchiveFiles files{trace.native()};
+    // The anchor first: without it there is no archive.
+    for (const std::string& path : {files.anchor(), files.definitions(), files.event_directory()}) {
+        std::error_code error;
+        if (fs::exists(fs::symlink_status(path, error)) &&
+            fs::remove_all(path, error) == static_cast<std::uintmax_t>(-1)) {
+            fail(ExitCode::Failed, "{}: cannot be removed to make place: {}; check the permissions", path,
+                 error.message());
+        }
+    }
+}
+
+void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
+{
+    std::error_code error;
+    Files ours;
+    std::vector<fs::path> paths;
+    for (fs::directory_iterator entry(spool, error), end; !error && entry != end; entry.increment(error)) {
+        if (add_file(entry->path().filename().native(), ours) || entry->path().extension() == ".maps") {
+            paths.push_back(entry->path());
+        }
+    }
+    for (const fs::path& path : paths) {
+        fs::remove(path, error);
+    }
+    fs::remove(spool, error);
+    if (error) {
+        notes.push_back(fmt::format("{}: {}; it is no longer needed", spool.native(), error.message()));
+    }
+}
+
+std::vector<std::int32_t> missing_ranks(const Survey& survey)
+{
+    std::vector<std::int32_t> missing;
+    for (std::int32_t rank = 0; rank < survey.size; ++rank) {
+        if (!survey.threads.contains(rank)) {
+            missing.push_back(rank);
+        }
+    }
+    return missing;
+}
+
+/// Returns whether something of the recording is not in the archive that could be, if somebody found the files.
+bool note_losses(const fs::path& spool, const Survey& survey, std::vector<std::string>& notes)
+{
+    constexpr std::size_t most_lines = 10;
+    for (std::size_t i = 0; i < std::min(survey.damage.size(), most_lines); ++i) {
+        notes.push_back(survey.damage[i] + "; left out");
+    }
+    if (survey.damage.size() > most_lines) {
+        notes.push_back(fmt::format("{} more damaged files; left out", survey.damage.size() - most_lines));
+    }
+    const std::vector<std::int32_t> missing = missing_ranks(survey);
+    if (!missing.empty()) {
+        notes.push_back(
+            fmt::format("rank{} {}: no records in {}; if they are elsewhere, copy them there and repeat this "
+                        "with --force",
+                        missing.size() == 1 ? "" : "s", list_ranks(missing), spool.native()));
+    }
+    return !missing.empty() || !survey.damage.empty();
+}
+
+}  // namespace
+
+bool is_archive(const fs::path& trace)
+{
+    std::error_code error;
+    return fs::exists(otf2::ArchiveFiles{trace.native()}.anchor(), error);
+}
+
+bool can_be_recovered(const fs::path& trace)
+{
+    std::error_code error;
+    return !is_archive(trace) && fs::is_directory(spool_of(trace), error);
+}
+
+bool is_abandoned(const fs::path& trace)
+try {
+    std::vector<std::string> ignored;
+    RecoverOptions options;
+    options.only_local = true;
+    if (!can_be_recovered(trace)) {
+        return false;
+    }
+    check_processes(trace, survey(spool_of(trace)), options, ignored);
+    return true;
+} catch (const Failure&) {
+    return false;
+}
+
+Recovered recover(const fs::path& trace, const RecoverOptions& options)
+{
+    const fs::path spool = spool_of(trace);
+    const Lock lock(spool);
+    Recovered result;
+    const Survey found = survey(spool);
+    check_processes(trace, found, options, result.notes);
+    result.is_spool_kept = note_losses(spool, found, result.notes) || options.keep;
+    remove_archive(trace);
+
+    SessionRequest request;
+    request.trace = trace.native();
+    for (std::int32_t rank = 0; rank < found.size; ++rank) {
+        request.ranks.push_back(rank);
+    }
+    request.read = [&](int rank) {
+        std::vector<std::string> ignored;
+        const auto threads = found.threads.find(rank);
+        return threads == found.threads.end() ? std::nullopt
+                                              : read_remains(spool.native(), rank, threads->second, ignored);
+    };
+    const NoCommunication alone;
+    Session session(std::move(request), alone);
+    try {
+        result.totals = session.run();
+    } catch (const Agreed& failure) {
+        const std::string message = failure.what();
+        fail(ExitCode::Failed, "{}{}", message,
+             message.find(';') == std::string::npos ? fmt::format("; the recording is kept in {}", spool.native())
+                                                    : "");
+    }
+    result.ranks = found.size;
+    result.incomplete = session.incomplete();
+    if (!result.is_spool_kept) {
+        remove_spool(spool, result.notes);
+    }
+    return result;
+}
+
+}  // namespace critpath::archive

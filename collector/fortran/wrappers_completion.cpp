@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the Fortran wrappers of MPI_Wait*, MPI_Test* and MPI_Request_get_status. As in C: no test is added to what the
+// application does, and its arrays are only read. A request is told apart from others with the
+// same handle by the address of its INTEGER.
+#include "collector/fortran/bodies.hpp"
+#include "collector/fortran/convert.hpp"
+
+namespace critpath::preload::fortran
+{
+
+namespace
+{
+
+// Of an array, as MPI_Waitany and its kin count. MPICH 4.0 counts as in C, but only with `use mpi_f08`, the one binding
+// that is wrapped with MPICH (its issue 6270).
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000 && MPICH_NUMVERSION < 40100000
+constexpr int first_index = 0;
+#else
+constexpr int first_index = 1;
+#endif
+
+SavedHandles save(Call& call, int count, const MPI_Fint* requests)
+{
+    return SavedHandles::of(call, count, [&](int i) { return from_fortran<MPI_Request>(requests[i]); });
+}
+
+// After a call that failed MPI does not say in Fortran how each request has ended, nor changes the application's
+// variables. What no longer exists is forgotten; its completion will be missing in the trace.
+void record_failure(Call& call, const SavedHandles& saved, const MPI_Fint* requests)
+{
+    Completions completions(call.thread(), saved.size());
+    for (int i = 0; i < saved.size(); ++i) {
+        if (saved[i] != from_fortran<MPI_Request>(requests[i])) {
+            completions.finished(saved[i], &requests[i], MPI_Status(), MPI_ERR_OTHER);
+        }
+    }
+    completions.write(call);
+}
+
+// Of MPI_Waitall, MPI_Testall.
+void record_all(Call& call, const SavedHandles& saved, const MPI_Fint* requests, const FortranStatuses& statuses)
+{
+    Completions completions(call.thread(), saved.size());
+    for (int i = 0; i < saved.size() && statuses.known(); ++i) {
+        completions.finished(saved[i], &requests[i], statuses.at(i), MPI_SUCCESS);
+    }
+    completions.write(call);
+}
+
+// `place`: of the finished request, counted from 0; negative: none.
+void record_one(Call& call, const SavedHandles& saved, const MPI_Fint* requests, int place, const MPI_Status& status)
+{
+    Completions completions(call.thread(), 1);
+    if (saved.has(place)) {
+        completions.finished(saved[place], &requests[place], status, MPI_SUCCESS);
+    }
+    completions.write(call);
+}
+
+// `indices`: of `count` requests, counted from first_index.
+void record_some(Call& call, const SavedHandles& saved, const MPI_Fint* requests, int count, const MPI_Fint* indices,
+                 const FortranStatuses& statuses)
+{
+    Completions completions(call.thread(), saved.size());
+    for (int i = 0; i < count && statuses.known(); ++i) {
+        const int place = indices[i] - first_index;
+        if (saved.has(place)) {
+            completions.finished(saved[place], &requests[place], statuses.at(i), MPI_SUCCESS);
+        }
+    }
+    completions.write(call);
+}
+
+// The same question again: the same place, and the same first request there.
+std::uint64_t poll_of(const MPI_Fint* requests, int count)
+{
+    const auto place = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(requests));
+    const auto first = count > 0 ? static_cast<std::uint64_t>(static_cast<std::uint32_t>(requests[0])) : 0;
+    return place ^ (first << 16) ^ (static_cast<std::uint64_t>(count) << 48);
+}
+
+// Records a poll that found nothing. Otherwise the caller records what was found: then the flag, or the number of
+// completed requests, is not 0. MPI_UNDEFINED is not 0 either: no request is active.
+bool found(Call& call, const MPI_Fint* hits, const MPI_Fint* requests, int count, const Caller& caller)
+{
+    if (*hits == 0) {
+        call.write_poll(poll_of(requests, count), caller.site);
+        return false;
+    }
+    call.flag(spool::flag_success);
+    return true;
+}
+
+}  // namespace
+
+void Wait(const Caller& caller, WaitFunction* function, MPI_Fint* request, MPI_Fint* status, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Wait, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Wait, caller);
+    Ierror ierror(f_ierror);
+    FortranStatus own(status, call.recorded());
+    const SavedHandles saved = save(call, 1, request);
+    const int result = call.run([&] {
+        function(request, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, request);
+    } else {
+        record_one(call, saved, request, 0, *own.get());
+    }
+}
+
+void Waitall(const Caller& caller, WaitallFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
+             MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Waitall, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Waitall, caller);
+    Ierror ierror(f_ierror);
+    FortranStatuses own(call, *count, statuses);
+    const SavedHandles saved = save(call, *count, requests);
+    const int result = call.run([&] {
+        function(count, requests, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else {
+        record_all(call, saved, requests, own);
+    }
+}
+
+void Waitany(const Caller& caller, WaitanyFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+             MPI_Fint* status, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Waitany, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Waitany, caller);
+    Ierror ierror(f_ierror);
+    FortranStatus own(status, call.recorded());
+    const SavedHandles saved = save(call, *count, requests);
+    const int result = call.run([&] {
+        function(count, requests, index, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else {
+        record_one(call, saved, requests, *index - first_index, *own.get());
+    }
+}
+
+void Waitsome(const Caller& caller, WaitsomeFunction* function, MPI_Fint* incount, MPI_Fint* requests,
+              MPI_Fint* outcount, MPI_Fint* indices, MPI_Fint* statuses, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Waitsome, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Waitsome, caller);
+    Ierror ierror(f_ierror);
+    FortranStatuses own(call, *incount, statuses);
+    const SavedHandles saved = save(call, *incount, requests);
+    const int result = call.run([&] {
+        function(incount, requests, outcount, indices, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else {
+        record_some(call, saved, requests, *outcount, indices, own);
+    }
+}
+
+void Test(const Caller& caller, TestFunction* function, MPI_Fint* request, MPI_Fint* flag, MPI_Fint* status,
+          MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Test, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Test, caller);
+    Ierror ierror(f_ierror);
+    FortranStatus own(status, call.recorded());
+    const SavedHandles saved = save(call, 1, request);
+    const int result = call.run([&] {
+        function(request, flag, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, request);
+    } else if (found(call, flag, request, 1, caller)) {
+        record_one(call, saved, request, 0, *own.get());
+    }
+}
+
+void Testall(const Caller& caller, TestallFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag,
+             MPI_Fint* statuses, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Testall, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Testall, caller);
+    Ierror ierror(f_ierror);
+    FortranStatuses own(call, *count, statuses);
+    const SavedHandles saved = save(call, *count, requests);
+    const int result = call.run([&] {
+        function(count, requests, flag, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else if (found(call, flag, requests, *count, caller)) {
+        record_all(call, saved, requests, own);
+    }
+}
+
+void Testany(const Caller& caller, TestanyFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+             MPI_Fint* flag, MPI_Fint* status, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Testany, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Testany, caller);
+    Ierror ierror(f_ierror);
+    FortranStatus own(status, call.recorded());
+    const SavedHandles saved = save(call, *count, requests);
+    const int result = call.run([&] {
+        function(count, requests, index, flag, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else if (found(call, flag, requests, *count, caller)) {
+        record_one(call, saved, requests, *index - first_index, *own.get());
+    }
+}
+
+void Testsome(const Caller& caller, TestsomeFunction* function, MPI_Fint* incount, MPI_Fint* requests,
+              MPI_Fint* outcount, MPI_Fint* indices, MPI_Fint* statuses, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Testsome, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Testsome, caller);
+    Ierror ierror(f_ierror);
+    FortranStatuses own(call, *incount, statuses);
+    const SavedHandles saved = save(call, *incount, requests);
+    const int result = call.run([&] {
+        function(incount, requests, outcount, indices, own.fortran(), ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS) {
+        record_failure(call, saved, requests);
+    } else if (found(call, outcount, requests, *incount, caller)) {
+        record_some(call, saved, requests, *outcount, indices, own);
+    }
+}
+
+// Leaves the request as it is, so nothing is completed here.
+void Request_get_status(const Caller& caller, Request_get_statusFunction* function, MPI_Fint* request, MPI_Fint* flag,
+                        MPI_Fint* status, MPI_Fint* f_ierror)
+{
+    if (function == nullptr) {
+        report_missing(FunctionId::MPI_Request_get_status, f_ierror);
+        return;
+    }
+    Call call(FunctionId::MPI_Request_get_status, caller);
+    Ierror ierror(f_ierror);
+    const int result = call.run([&] {
+        function(request, flag, status, ierror.get());
+        return ierror.value();
+    });
+    if (!call.recorded()) {
+        return;
+    }
+    if (result != MPI_SUCCESS || found(call, flag, request, 1, caller)) {
+        call.write();
+    }
+}
+
+}  // namespace critpath::preload::fortran

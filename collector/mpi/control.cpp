@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/mpi/control.hpp"
+
+#include "collector/mpi/clock.hpp"
+#include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/thread.hpp"
+#include "collector/sampling/sampling.hpp"
+
+#include <algorithm>
+
+namespace critpath::preload
+{
+
+constinit Control control;
+
+namespace
+{
+
+constexpr std::uint32_t bit(functions::Group group)
+{
+    return 1U << static_cast<unsigned>(group);
+}
+
+// Requests come from all of these.
+constexpr std::uint32_t with_requests = bit(functions::Group::PointToPoint) | bit(functions::Group::Collective) |
+                                        bit(functions::Group::Rma) | bit(functions::Group::Io);
+
+void write_off(Thread& thread, std::uint64_t begin, std::uint64_t end)
+{
+    // What was entered before the stretch is recorded, and what was entered in it is not, to their leaves.
+    begin = std::max(begin, thread.last_leave);
+    end = std::max(end, thread.dropped_leave);
+    if (begin >= end) {
+        return;
+    }
+    spool::Record off{};
+    off.kind = spool::RecordKind::Off;
+    off.function = static_cast<std::uint16_t>(functions::FunctionId::none);
+    off.comm = off.peer = off.tag = -1;
+    off.enter = begin;
+    off.leave = end;
+    thread.spool.append(off);
+    thread.last_leave = end;
+}
+
+}  // namespace
+
+void Control::start(const Settings& settings)
+{
+    included_ = (settings.groups & ~completion_bit) | life_cycle_bit;
+    if ((included_ & with_requests) != 0) {
+        included_ |= completion_bit;
+    }
+    range_begin_ = settings.range_begin;
+    range_end_ = settings.range_end;
+    counts_collectives_ = range_begin_ != 0 || range_end_ != ~0ULL;
+    wanted_by_range_ = range_begin_ == 0;
+    wanted_by_level_ = !settings.starts_off;
+    groups_.store(included_, std::memory_order_relaxed);
+    update(now());
+}
+
+void Control::update(std::uint64_t time)
+{
+    const std::uint32_t switches = switches_.load(std::memory_order_relaxed);
+    const bool was_on = switches % 2 == 0;
+    if (is_on() == was_on) {
+        return;
+    }
+    Stretch& stretch = stretches_[switches / 2 % remembered];
+    (was_on ? stretch.begin : stretch.end) = time;
+    groups_.store(is_on() ? included_ : life_cycle_bit, std::memory_order_relaxed);
+    switches_.store(switches + 1, std::memory_order_release);
+    if (process.sampling) {
+        was_on ? sampling::pause() : sampling::resume();
+    }
+}
+
+void Control::apply_level(int level)
+{
+    if (level == 0 || level == 1) {
+        const TableLock lock;
+        wanted_by_level_ = level == 1;
+        update(now());
+    }
+}
+
+void Control::count(functions::FunctionId function, MPI_Comm comm, std::uint64_t leave)
+{
+    const functions::FunctionInfo& what = functions::info(function);
+    if (comm != handles.comm_world || what.shape != functions::CollectiveShape::AllToAll ||
+        what.semantic_class != functions::SemanticClass::Collective) {
+        return;
+    }
+    const TableLock lock;
+    ++collectives_;
+    wanted_by_range_ = collectives_ >= range_begin_ && collectives_ < range_end_;
+    update(leave);
+}
+
+void Control::catch_up(Thread& thread, bool close)
+{
+    const TableLock lock;
+    const std::uint32_t current = switches();
+    const std::uint32_t over = current / 2;
+    const std::uint32_t kept = remembered - 1;  // the slot of the oldest may be that of a stretch that lasts
+    for (std::uint32_t i = std::max(thread.stretches, over > kept ? over - kept : 0); i < over; ++i) {
+        write_off(thread, stretches_[i % remembered].begin, stretches_[i % remembered].end);
+    }
+    thread.stretches = std::max(thread.stretches, over);
+    if (close && current % 2 != 0 && thread.stretches == over) {
+        write_off(thread, stretches_[over % remembered].begin, now());
+        ++thread.stretches;
+    }
+    thread.switches = current;
+}
+
+}  // namespace critpath::preload

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/sampling/drain.hpp"
+
+#include "collector/sampling/text.hpp"
+
+namespace critpath::sampling
+{
+namespace
+{
+
+spool::SpoolHeader slot_header(const State& state, const Slot& slot)
+{
+    spool::SpoolHeader header = state.header;
+    header.record_size = 0;
+    header.thread = slot.thread;
+    header.tid = slot.tid;
+    header.thread_start = slot.start;
+    header.thread_end = slot.end;
+    header.samples = {};
+    header.samples.why_not = static_cast<std::uint32_t>(slot.why_not);
+    if (state.config.frequency != 0 && slot.why_not == 0) {
+        Text(header.samples.event, sizeof header.samples.event).add(state.choice.name);
+        header.samples.period = state.choice.period;
+        header.samples.kernel = state.choice.kernel ? 1 : 0;
+        header.samples.counted = slot.count.value;
+        header.samples.time_running = slot.count.time_running;
+        header.samples.page_faults = slot.count.page_faults;
+    }
+    return header;
+}
+
+void drain(Slot& slot, bool all)
+{
+    if (slot.event.control == nullptr) {
+        return;
+    }
+    // Rings that are far from full wait, so that many threads do not mean many small writes.
+    if (!all && !slot.ready && unread_bytes(slot.event) < slot.event.ring_size / 4) {
+        return;
+    }
+    slot.ready = false;
+    const Unread unread = peek_records(slot.event);
+    append_records(slot.file, unread);
+    release_records(slot.event, unread);
+}
+
+void open_slot_file(const State& state, Slot& slot)
+{
+    if (!slot.file_tried && state.files_open.load(std::memory_order_acquire)) {
+        slot.file_tried = true;
+        open_file(slot.file, state.directory, slot_header(state, slot));
+    }
+}
+
+void close_slot(const State& state, Slot& slot)
+{
+    if (slot.event.control != nullptr) {
+        disable_event(slot.event);
+        drain(slot, true);
+        slot.count = read_count(slot.event);
+        close_event(slot.event);
+    }
+    open_slot_file(state, slot);
+    if (!slot.file_tried) {
+        slot.state.store(SlotState::Kept);
+        return;
+    }
+    spool::SpoolHeader header = slot_header(state, slot);
+    close_file(slot.file, header);
+    slot.state.store(SlotState::Free, std::memory_order_release);
+}
+
+/// The caller holds the pass lock.
+void visit_slots(State& state)
+{
+    const std::uint32_t used = state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        Slot& slot = state.slots[i];
+        switch (slot.state.load(std::memory_order_acquire)) {
+        case SlotState::Active:
+            open_slot_file(state, slot);
+            drain(slot, false);
+            break;
+        case SlotState::Ending:
+            close_slot(state, slot);
+            break;
+        case SlotState::Kept:
+            if (state.files_open.load(std::memory_order_acquire)) {
+                close_slot(state, slot);
+            }
+            break;
+        case SlotState::Free:
+        case SlotState::Claimed:
+            break;
+        }
+    }
+}
+
+}  // namespace
+
+void end_slot(const State& state, Slot& slot)
+{
+    SlotState expected = SlotState::Active;
+    if (slot.state.compare_exchange_strong(expected, SlotState::Ending)) {
+        disable_event(slot.event);
+        slot.end = now(state);
+    }
+}
+
+void pass(State& state)
+{
+    pthread_mutex_lock(&state.pass_lock);
+    visit_slots(state);
+    pthread_mutex_unlock(&state.pass_lock);
+}
+
+}  // namespace critpath::sampling

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/sampling/helper.hpp"
+
+#include "collector/sampling/drain.hpp"
+
+#include <cerrno>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace critpath::sampling
+{
+namespace
+{
+
+void wake_helper(const State& state)
+{
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t ignored = write(state.wake.load(), &one, sizeof one);
+}
+
+std::uint32_t collect_polled(State& state)
+{
+    state.polled[0] = {state.wake.load(), POLLIN, 0};
+    std::uint32_t count = 1;
+    const std::uint32_t used = state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        const Slot& slot = state.slots[i];
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
+            state.polled[count] = {slot.event.fd, POLLIN, 0};
+            state.polled_slot[count] = i;
+            ++count;
+        }
+    }
+    return count;
+}
+
+void look_at_polled(State& state, std::uint32_t count)
+{
+    std::uint64_t ignored;
+    if (state.polled[0].revents != 0 && read(state.wake.load(), &ignored, sizeof ignored) < 0 && errno == EBADF) {
+        state.wake = -1;  // the application closed what it did not open; poll must not spin on it
+    }
+    for (std::uint32_t i = 1; i < count; ++i) {
+        Slot& slot = state.slots[state.polled_slot[i]];
+        const short events = state.polled[i].revents;
+        slot.ready = events != 0;
+        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
+            end_slot(state, slot);  // the thread ended without a word, or somebody closed the descriptor
+        }
+    }
+}
+
+/// A process ends with its last thread; that must not be the helper. True if no thread is left to help; the helper
+/// is then free to end, and a later thread starts a new one.
+bool nobody_left(State& state)
+{
+    pthread_mutex_lock(&state.pass_lock);
+    bool left = state.stage.load() != Stage::Running;  // finish waits for the helper
+    const std::uint32_t used = state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used && !left; ++i) {
+        const SlotState slot_state = state.slots[i].state.load();
+        left = slot_state != SlotState::Free && slot_state != SlotState::Kept;
+    }
+    if (!left) {
+        pthread_detach(state.helper);
+        state.helper_running.store(false);
+        close_wake(state);
+    }
+    pthread_mutex_unlock(&state.pass_lock);
+    return !left;
+}
+
+void* help(void* argument)
+{
+    State& state = *static_cast<State*>(argument);
+    pthread_setname_np(pthread_self(), "cp-sampler");
+    while (state.stage.load() == Stage::Running) {
+        const std::uint32_t count = collect_polled(state);
+        // An application that closes all descriptors closes the eventfd too, and poll() does not notice.
+        const int patience = state.wake.load() >= 0 ? 1000 : 100;  // ms
+        if (poll(state.polled, count, patience) >= 0) {
+            look_at_polled(state, count);
+        }
+        pass(state);
+        if (nobody_left(state)) {
+            break;
+        }
+    }
+    return nullptr;
+}
+
+int create_helper(State& state)
+{
+    constexpr std::size_t small_stack = std::size_t{256} << 10;
+    const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake < 0) {
+        return errno;
+    }
+    state.wake = move_descriptor_up(wake);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, small_stack);
+    int error = state.create_thread(&state.helper, &attributes, help, &state);
+    pthread_attr_destroy(&attributes);
+    if (error == EINVAL) {  // thread-local data of the application's libraries need more
+        error = state.create_thread(&state.helper, nullptr, help, &state);
+    }
+    if (error != 0) {
+        close_wake(state);
+    }
+    return error;
+}
+
+}  // namespace
+
+int ensure_helper(State& state)
+{
+    pthread_mutex_lock(&state.pass_lock);
+    int error = 0;
+    if (!state.helper_running.load()) {
+        error = create_helper(state);
+        state.helper_running.store(error == 0);
+    }
+    pthread_mutex_unlock(&state.pass_lock);
+    return error;
+}
+
+void request_pass(State& state)
+{
+    if (state.helper_running.load()) {
+        wake_helper(state);
+    } else {
+        pass(state);
+    }
+}
+
+void join_helper(State& state)
+{
+    pthread_mutex_lock(&state.pass_lock);
+    const bool helped = state.helper_running.load();
+    pthread_mutex_unlock(&state.pass_lock);
+    if (helped) {
+        wake_helper(state);
+        pthread_join(state.helper, nullptr);
+        state.helper_running.store(false);
+    }
+}
+
+void close_wake(State& state)
+{
+    const int wake = state.wake.exchange(-1);
+    if (wake >= 0) {
+        close(wake);
+    }
+}
+
+}  // namespace critpath::sampling

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the parts of the sampling of one process share: a slot a thread, and how a slot goes from one owner to the
+// next. Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
+// (draining, files) is done by the helper thread. A slot goes Free -> Claimed -> Active -> Ending -> (Kept ->) Free;
+// whoever holds the pass lock moves it onwards from Active, except that a thread marks its own end.
+#pragma once
+
+#include "collector/sampling/perf_event.hpp"
+#include "collector/sampling/sample_file.hpp"
+#include "collector/sampling/sampling.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+
+namespace critpath::sampling
+{
+
+inline constexpr std::uint32_t max_threads = 4096;  // at the same time
+
+enum class SlotState : std::uint32_t {
+    Free,
+    Claimed,  // its thread is setting it up
+    Active,
+    Ending,  // its thread stopped; to be drained
+    Kept,    // drained; its samples wait in memory for their file
+};
+
+struct Slot {
+    std::atomic<SlotState> state;
+    int thread;
+    std::int64_t tid;
+    std::uint64_t start, end;
+    int why_not;
+    bool ready;  // poll said so; only used by the helper
+    bool file_tried;
+    PerfEvent event;
+    SampleFile file;
+    Count count;
+};
+
+enum class Stage : std::uint32_t { Running, Finishing, Finished };
+
+using CreateThread = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+
+/// All of it lies in one anonymous mapping, zeroed by the kernel; pages that no thread needs are never touched.
+struct State {
+    Config config;
+    EventChoice choice;
+    CreateThread create_thread;
+    pid_t pid;
+    std::atomic<Stage> stage;
+    std::atomic<int> refusal;
+    std::atomic<bool> files_open;
+    std::atomic<bool> helper_running;
+    pthread_mutex_t pass_lock;  // held while slots are drained; never by a thread whose signals are not blocked
+    bool paused;                // under the pass lock
+    pthread_t helper;
+    std::atomic<int> wake;            // eventfd
+    std::atomic<std::uint32_t> used;  // slots from here on were never claimed
+    spool::SpoolHeader header;
+    char directory[4096];
+    pollfd polled[max_threads + 1];
+    std::uint32_t polled_slot[max_threads + 1];
+    Slot slots[max_threads];
+};
+
+inline std::uint64_t now(const State& state)
+{
+    timespec time;
+    clock_gettime(state.config.clock_id, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace critpath::sampling

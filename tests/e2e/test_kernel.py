@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns what the kernel knows about a thread and the trace says: time off the processor, page faults, and samples on the
+clock of the calls, also where a time namespace has set that clock."""
+
+import collections
+import contextlib
+import os
+import sqlite3
+
+import harness
+
+OFF = ("[preempted]", "[blocked]")
+
+Interval = collections.namedtuple("Interval", "name begin end depth")
+
+
+class Thread:
+    """The events of one location, with every interval of its regions."""
+
+    def __init__(self, location):
+        self.name = location.name
+        self.properties = {}
+        self.intervals = []
+        self.samples = []  # (time, attributes by name)
+        self.times = []
+
+    def count(self, name):
+        return self.properties.get(f"critpath.{name}", 0)
+
+    def of(self, *names):
+        return [interval for interval in self.intervals if interval.name in names]
+
+
+def region_of(event):
+    return (event.region if hasattr(event, "region") else event.calling_context.region).name
+
+
+def read_trace(anchor):
+    """The threads by location, and the properties of their processes by rank."""
+    import otf2
+    from otf2 import events
+
+    threads = {}
+    with otf2.reader.open(anchor) as trace:
+        processes = [
+            {p.name: p.value for p in trace.definitions.location_group_properties if p.location_group is group}
+            for group in trace.definitions.location_groups
+        ]
+        open_regions = collections.defaultdict(list)
+        for location, event in trace.events:
+            thread = threads.setdefault(location, Thread(location))
+            thread.times.append(event.time)
+            stack = open_regions[location]
+            if isinstance(event, (events.Enter, events.CallingContextEnter)):
+                stack.append((region_of(event), event.time))
+            elif isinstance(event, (events.Leave, events.CallingContextLeave)):
+                name, begin = stack.pop()
+                if name != region_of(event):
+                    raise AssertionError(f"{location.name}: {region_of(event)} is left at {event.time} inside {name}")
+                thread.intervals.append(Interval(name, begin, event.time, len(stack)))
+            elif isinstance(event, events.CallingContextSample):
+                attributes = {a.name: value for a, value in (event.attributes or {}).items()}
+                thread.samples.append((event.time, attributes))
+        for location, thread in threads.items():
+            thread.properties = {
+                p.name: p.value for p in trace.definitions.location_properties if p.location is location
+            }
+    return list(threads.values()), processes
+
+
+class Kernel(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if reason := harness.perf_event_refused():
+            self.skipTest(f"perf_event_open is refused: {reason}")
+
+    def read(self):
+        return read_trace(os.path.join(self.trace, "traces.otf2"))
+
+    def fact(self, key):
+        with contextlib.closing(sqlite3.connect(os.path.join(self.trace, "critpath", "critpath.sqlite"))) as database:
+            return database.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()[0]
+
+    def test_time_off_the_processor(self):
+        program = os.path.join(harness.PROGRAMS, "sleeper.py")
+        result = self.record(2, harness.PYTHON, "-B", program)
+        self.validate()
+        threads, _ = self.read()
+        masters = [thread for thread in threads if thread.name == "Master thread"]
+        self.assertEqual(len(masters), 2)
+        slept = {tuple(map(int, line.split()[1:])) for line in result.out.splitlines()}
+        for begin, end in slept:
+            inside = [
+                [i for i in thread.of(*OFF) if i.begin >= begin and i.end <= end and i.end - i.begin > 150_000_000]
+                for thread in masters
+            ]
+            # The process whose sleep it is has been blocked for all of it.
+            self.assertIn([("[blocked]", True)], [[(i.name, i.end - i.begin < end - begin) for i in t] for t in inside])
+        for thread in threads:
+            off = thread.of(*OFF)
+            for name, sum_of, count_of in (("[preempted]", "preempted_ns", "preemptions"),
+                                           ("[blocked]", "blocked_ns", "blocks")):
+                mine = [i for i in off if i.name == name]
+                bridged = name == "[preempted]"
+                time = thread.count(sum_of) + (thread.count("bridged_ns") if bridged else 0)
+                self.assertEqual(sum(i.end - i.begin for i in mine), time)
+                self.assertEqual(len(mine), thread.count(count_of) - (thread.count("bridges") if bridged else 0))
+            for sample, _ in thread.samples:
+                self.assertFalse([i for i in off if i.begin + 50_000 < sample < i.end],
+                                 "a sample where the thread did not run")
+        for thread in masters:
+            faults = sum(attributes.get("critpath.page_faults", 0) for _, attributes in thread.samples)
+            self.assertGreaterEqual(faults, 4000)
+            self.assertGreaterEqual(thread.properties["critpath.page_faults"], faults)
+        self.replay_on(1, 2)
+        blocked = sum(thread.count("blocked_ns") for thread in threads)
+        self.assertEqual(self.fact("blocked_ns"), blocked)
+
+    def test_no_samples_no_switches(self):
+        self.record(2, harness.workload("halo"), "20", options=("--no-samples",))
+        self.validate()
+        threads, _ = self.read()
+        self.assertFalse([i for thread in threads for i in thread.of(*OFF)])
+
+    def test_time_namespace(self):
+        """The kernel stamps samples with its own clock, the process lives a thousand seconds later."""
+        if harness.run("unshare", "-T", "--monotonic", "1000", "true").code != 0:
+            self.skipTest("unshare -T is refused: a time namespace needs root and Linux 5.6")
+        inside = ("unshare", "-T", "--monotonic", "1000", "--")
+        result = harness.run(*inside, harness.MPIEXEC, "-n", "2", harness.tool("cpcollect"), "-o", self.trace,
+                             harness.workload("halo"), "100", "2000", cwd=self.scratch)
+        self.succeed(result)
+        self.validate()
+        threads, processes = self.read()
+        for process in processes:
+            self.assertTrue(process["critpath.boot_id"].endswith("+1000000000000"), process)
+        self.assertGreater(sum(len(thread.samples) for thread in threads), 0)
+        masters = [thread for thread in threads if thread.name == "Master thread"]
+        self.assertEqual(len(masters), 2)
+        for thread in masters:
+            calls = [i for i in thread.intervals if i.name.startswith("MPI_")]
+            self.assertGreater(len(calls), 0)
+            self.assertGreater(len(thread.samples), 0)
+            first, last = calls[0].begin, max(call.end for call in calls)
+            # All are from the life of the process, and some from between its first and its last call.
+            self.assertTrue(all(abs(time - first) < 100_000_000_000 for time, _ in thread.samples))
+            self.assertTrue([time for time, _ in thread.samples if first <= time <= last])
+        self.replay(2)
+        self.assertGreater(sum(1 for row in self.hotspots() if row["function"].startswith("work")), 0)
+
+
+if __name__ == "__main__":
+    harness.main()

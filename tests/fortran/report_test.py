@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fortran from end to end: recorded with cpcollect, replayed, and the hotspots name the subroutine that the run waits for."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+import harness  # noqa: E402
+
+PROGRAMS = Path(os.environ["CRITPATH_TEST_PROGRAMS"])
+
+
+class Report(harness.Case):
+    def record_imbalance(self, binding):
+        output = self.record_replay_report(3, PROGRAMS / f"imbalance_{binding}")
+        self.assertIn("energy is finite T", output)
+
+    def check_path(self, binding):
+        self.record_imbalance(binding)
+        segments = self.assert_sound()
+        functions = {segment.function for segment in segments if segment.function}
+        self.assertLessEqual(functions, {"MPI_Init", "MPI_Irecv", "MPI_Isend", "MPI_Waitall", "MPI_Allreduce", "MPI_Finalize"})
+        refused = harness.perf_event_refused()
+        if refused:
+            self.skipTest(f"perf_event_open is refused on this machine ({refused}): no functions to look at")
+        rows = [row for row in self.hotspots("path") if row["kind"] == "sampled"]
+        listing = "\n".join(map(str, rows[:8]))
+        self.assertIn("relax", rows[0]["function"], listing)
+        # 4 steps of 0.3 s on the last of three ranks, which is on the path all the time
+        self.assertGreater(rows[0]["path_seconds"], 0.9, listing)
+
+    @harness.retry_once
+    def test_mpif_h(self):
+        self.check_path(77)
+
+    @harness.retry_once
+    def test_use_mpi(self):
+        self.check_path(90)
+
+    @harness.retry_once
+    def test_use_mpi_f08(self):
+        self.check_path(8)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be read of a damaged spool becomes a trace; what cannot be read is named; nothing crashes or hangs."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import deaths
+from deaths import harness
+
+RANKS = 3
+HEADER = 4096
+RECORD = 64
+
+
+class Damage(deaths.Case):
+    def setUp(self):
+        super().setUp()
+        self.run_recorded(RANKS, 203, "kill", 1, options=("-q",))
+        self.whole = os.path.join(self.scratch, "whole")
+        shutil.copytree(self.trace, self.whole)
+
+    def fresh(self):
+        shutil.rmtree(self.trace)
+        shutil.copytree(self.whole, self.trace)
+
+    def cut(self, name, size):
+        os.truncate(self.spool(name), size)
+
+    def write(self, name, offset, data):
+        with open(self.spool(name), "r+b") as file:
+            file.seek(offset)
+            file.write(data)
+
+    def test_cut_anywhere(self):
+        self.succeed(self.recover())
+        whole = self.calls()
+        used = HEADER + RECORD * whole[2]
+        generator = random.Random(1)
+        sizes = sorted({0, 1, HEADER - 1, HEADER, HEADER + 1, HEADER + RECORD - 1, HEADER + RECORD,
+                        *(generator.randrange(HEADER, used) for _ in range(20))})
+        before = 0
+        for size in sizes:
+            self.fresh()
+            self.cut("2.0.calls", size)
+            self.succeed(self.recover())
+            self.validate()
+            found = self.calls()
+            self.assertEqual({rank: found[rank] for rank in (0, 1)}, {rank: whole[rank] for rank in (0, 1)})
+            self.assertGreaterEqual(found.get(2, 0), before, f"cut at {size}")
+            before = found.get(2, 0)
+            self.assertLessEqual(before, whole[2])
+            self.replay(2)
+
+    def test_cut_samples(self):
+        size = os.path.getsize(self.spool("0.0.samples"))
+        generator = random.Random(2)
+        for _ in range(10):
+            self.fresh()
+            self.cut("0.0.samples", generator.randrange(size))
+            self.succeed(self.recover())
+            self.validate()
+            self.assertEqual(self.calls()[1], self.logged(RANKS)[1])
+
+    def test_a_damaged_header(self):
+        generator = random.Random(3)
+        for offset, length in ((0, 8), (8, 4), (24, 4), (28, 4), (32, 4), (0, HEADER), (480, 2000)):
+            self.fresh()
+            self.write("1.0.calls", offset, generator.randbytes(length))
+            result = self.recover()
+            if result.code == 3:
+                self.assertIn("written by another version of critpath", result.err)
+                continue
+            self.succeed(result)
+            self.validate()
+            self.assertEqual(self.calls()[0] - self.logged(RANKS)[0] in (0, 1), True)
+            self.replay(2)
+
+    def test_damaged_records(self):
+        generator = random.Random(4)
+        for _ in range(20):
+            self.fresh()
+            for _ in range(3):
+                self.write("0.0.calls", HEADER + generator.randrange(40000), generator.randbytes(generator.randrange(1, 200)))
+            result = self.recover()
+            self.assertIn(result.code, (0, 1), harness.describe(result))
+            if result.code == 0:
+                self.validate()
+                self.assertIn(harness.mpirun(2, harness.tool("cpreplay"), self.trace).code, (0, 3))
+
+    def test_a_missing_file(self):
+        os.remove(self.spool("1.0.calls"))
+        os.remove(self.spool("1.0.samples"))
+        result = self.succeed(self.recover())
+        self.assertIn("rank 1: no records in", result.err)
+        self.assertIn("missing: 1", result.out)
+        self.assertIn("the raw records are kept in", result.out)
+        self.validate()
+        self.assertEqual(sorted(self.calls()), [0, 2])
+        self.replay_on(1, 2, RANKS)
+        summary = self.report("summary")
+        self.assertIn("missing: 1", summary)
+        self.assertNotIn("Clocks", summary)
+        # The file turns up.
+        shutil.copy(os.path.join(self.whole, "spool", "1.0.calls"), self.spool("1.0.calls"))
+        self.assertIn("there already", self.succeed(self.recover()).out)
+        self.succeed(self.recover("--force"))
+        self.assert_recovered(RANKS, victims=(1,))
+
+    def test_the_first_ranks_file_is_missing(self):
+        for name in ("0.0.calls", "0.0.samples", "0.maps"):
+            os.remove(self.spool(name))
+        self.succeed(self.recover())
+        self.validate()
+        self.assertEqual(sorted(self.calls()), [1, 2])
+        self.replay_on(1, RANKS)
+        self.assertIn("203 kill 1", self.report("summary"))
+
+    def test_nothing_left(self):
+        for name in os.listdir(self.spool()):
+            os.remove(self.spool(name))
+        self.assert_message(self.recover(), 3, "nothing can be read")
+        result = harness.mpirun(2, harness.tool("cpreplay"), self.trace)
+        self.assertEqual(result.code, 3, harness.describe(result))
+        self.assertIn("nothing can be read", result.err)
+
+    def test_another_version(self):
+        for rank in range(RANKS):
+            self.write(f"{rank}.0.calls", 8, b"\x63\0\0\0")
+        self.assert_message(self.recover(), 3, "use the version that recorded it")
+
+    def test_wrong_arguments(self):
+        self.assert_message(self.recover(trace=os.path.join(self.scratch, "nowhere")), 2, "no such directory")
+        self.assert_message(self.recover(trace=self.scratch), 3, "holds no records")
+        self.assert_message(self.recover("--frobnicate"), 2, "no such option")
+        self.assert_message(harness.run(harness.tool("cpcollect"), "recover"), 2, "no trace given")
+
+    def test_interrupted_recoveries(self):
+        """The spool is there until the archive is, however often it is tried."""
+        for delay in (0.005, 0.01, 0.02, 0.03, 0.05, 0.07):
+            process = subprocess.Popen([harness.tool("cpcollect"), "recover", self.trace], stdout=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.succeed(self.recover())
+        self.validate()
+        self.assertEqual(self.calls()[1], self.logged(RANKS)[1])
+
+    def test_leftovers_of_a_finished_archive(self):
+        self.succeed(self.recover("--keep"))
+        before = os.path.getmtime(os.path.join(self.trace, "traces.otf2"))
+        os.remove(self.spool("1.0.calls"))  # MPI_Finalize was killed while it tidied up
+        self.assertIn("nothing to do", self.succeed(self.recover()).out)
+        self.assertEqual(os.path.getmtime(os.path.join(self.trace, "traces.otf2")), before)
+        self.replay(1)
+
+
+if __name__ == "__main__":
+    harness.main()

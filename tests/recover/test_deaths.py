@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever an application dies of, it dies as it would without us, and what was recorded until then becomes a trace."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import deaths
+from deaths import harness
+
+RANKS = 4
+ITERATIONS = 203  # not at a collective
+
+
+class Deaths(deaths.Case):
+    def check(self, how, *more, reason, victims=range(1, 2), options=()):
+        self.run_both(RANKS, ITERATIONS, how, *more, options=options)
+        self.assertTrue(os.path.isdir(self.spool()))
+        result = self.succeed(self.recover())
+        self.assertIn(f"the recording is incomplete: {reason}", result.out)
+        self.assertIn(f"next: mpirun -n {RANKS} cpreplay {self.trace}", result.out)
+        self.assertFalse(os.path.exists(self.spool()), "the spool is still there")
+        self.assert_recovered(RANKS, victims)
+        return self.assert_analyzed(RANKS, reason)
+
+    def test_kill_of_one_rank(self):
+        segments = self.check("kill", 1, reason="died: 0-3")
+        # Nobody's wait for the rank that died is on the path.
+        self.assertNotIn("MPI_Waitall", [segment.function for segment in segments[-1:]])
+
+    def test_the_others_were_in_calls(self):
+        self.run_recorded(RANKS, ITERATIONS, "kill", 1)
+        self.succeed(self.recover())
+        waiting = self.open_calls()
+        self.assertNotIn(1, waiting)
+        # At least the neighbour to the right has not got its message of the next iteration.
+        self.assertIn(2, waiting)
+
+    def test_abort(self):
+        self.check("abort", 1, reason="died: 0-3", victims=())
+
+    def test_segmentation_fault(self):
+        self.check("segv", 1, reason="died: 0-3")
+
+    def test_exit_that_runs_nothing(self):
+        self.check("_exit", 1, reason="died:")
+
+    def test_exit_without_finalize(self):
+        # The rank that exits closes its files; mpirun kills those that wait for it.
+        self.check("exit", 1, reason="died: 0,2-3; no MPI_Finalize: 1")
+
+    def test_all_ranks_return_without_finalize(self):
+        result = self.run_both(RANKS, ITERATIONS, "return")
+        self.assertIn("the application ended without MPI_Finalize", result.err)
+        self.assertIn("cpcollect recover trace", result.err)
+        self.succeed(self.recover())
+        self.validate()
+        self.assertTrue(set(self.logged(RANKS)) == set(self.calls().values()))
+
+    def test_without_samples_and_paths(self):
+        self.check("kill", 1, reason="died: 0-3", options=("-F", "0", "--callpath", "none"))
+
+    def test_the_end_of_a_jobs_time(self):
+        codes = []
+        for recorder in ([], [harness.tool("cpcollect"), "-o", self.trace]):
+            process = subprocess.Popen([harness.MPIEXEC, "-n", str(RANKS), *recorder, deaths.DEATHS, self.log(), "0", "run"],
+                                       env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       cwd=self.scratch)
+            process.stdout.readline()
+            time.sleep(1)
+            process.send_signal(signal.SIGTERM)
+            codes.append(process.wait(60))
+            process.stdout.close()
+        self.assertEqual(codes[0], codes[1])
+        self.succeed(self.recover())
+        self.assert_recovered(RANKS)
+        self.assert_analyzed(RANKS, "died: 0-3")
+
+    def test_an_archive_that_cannot_be_written(self):
+        os.mkdir(self.trace)
+        process = subprocess.Popen([harness.MPIEXEC, "-n", str(RANKS), harness.tool("cpcollect"), "-o", self.trace,
+                                    deaths.DEATHS, self.log(), str(ITERATIONS), "finalize", "-1", "5000"],
+                                   env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.readline()
+        os.mkdir(os.path.join(self.trace, "traces"))  # as of somebody else
+        out, err = map(harness.text, process.communicate(timeout=60))
+        self.assertEqual((process.returncode, out), (0, "finalized\n"))
+        self.assertIn("traces: exists already", err)
+        self.assertIn(f"next: cpcollect recover {self.trace}", err)
+        result = self.succeed(self.recover())
+        self.assertNotIn("incomplete", result.out)
+        self.validate()
+        self.assertEqual(self.calls(), {rank: count + 1 for rank, count in enumerate(self.logged(RANKS))})
+        self.replay(2)
+        self.assert_sound()
+
+
+class Replay(deaths.Case):
+    def setUp(self):
+        super().setUp()
+        self.run_recorded(RANKS, ITERATIONS, "kill", 2)
+
+    def test_the_replay_recovers_by_itself(self):
+        result = self.replay(3)
+        self.assertIn(f"{self.trace}: the application did not come to MPI_Finalize; made the trace", result.err)
+        self.assertFalse(os.path.exists(self.spool()))
+        self.assert_recovered(RANKS, victims=(2,))
+
+    def test_without_a_name_it_is_the_newest_trace(self):
+        result = self.succeed(harness.run(harness.tool("cpreplay"), cwd=self.scratch))
+        self.assertIn("the recording is incomplete", result.out)
+
+    def test_samples_up_to_the_end(self):
+        if reason := harness.perf_event_refused():
+            self.skipTest(f"perf_event_open is refused on this machine: {reason}")
+        self.replay(1)
+        self.assertGreater(json.loads(self.report("summary", "--format", "json"))["samples"], 0)
+
+
+class Running(deaths.Case):
+    def setUp(self):
+        super().setUp()
+        self.process = subprocess.Popen([harness.MPIEXEC, "-n", "2", harness.tool("cpcollect"), "-o", self.trace,
+                                         deaths.DEATHS, self.log(), "0", "run", "-1", "1000"],
+                                        env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.process.stdout.close)
+        self.addCleanup(self.end)
+        self.process.stdout.readline()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+    def test_is_left_alone(self):
+        self.assert_message(self.recover(), 2, "is still running", "wait until the application has ended")
+        self.assert_message(harness.run(harness.tool("cpreplay"), self.trace), 2, "is still running")
+        self.assertTrue(os.path.exists(self.spool("0.0.calls")))
+        self.end()
+        self.succeed(self.recover())
+        self.assert_recovered(2)
+
+    def test_force(self):
+        self.succeed(self.recover("--force", "--keep"))
+        self.validate()
+        self.assertTrue(os.path.exists(self.spool("0.0.calls")))
+        self.assertEqual(self.process.poll(), None)
+
+
+if __name__ == "__main__":
+    harness.main()

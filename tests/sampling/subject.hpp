@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the scenarios of sampling_subject have in common.
+#pragma once
+
+#include "collector/sampling/sampling.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <time.h>
+
+namespace critpath::test
+{
+
+using Json = nlohmann::json;
+
+inline constexpr std::uint32_t frequency = 997;
+
+inline std::uint64_t clock_ns(clockid_t clock)
+{
+    timespec time;
+    clock_gettime(clock, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+/// Burns `seconds` of processor time; returns what it took.
+std::uint64_t burn(double seconds);
+
+class Subject
+{
+public:
+    explicit Subject(const char* directory) : directory_(directory) {}
+
+    void start(std::uint32_t at_frequency = frequency)
+    {
+        facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
+        sampling::start_process({at_frequency, CLOCK_MONOTONIC_RAW});
+        sampling::start_thread(0);
+    }
+
+    void open()
+    {
+        spool::SpoolHeader header{};
+        header.magic = spool::magic;
+        header.version = spool::version;
+        header.record_size = 64;
+        header.rank = 7;
+        header.size = 8;
+        header.clock_id = CLOCK_MONOTONIC_RAW;
+        std::strcpy(header.host, "somewhere");
+        sampling::open_files(directory_, header);
+    }
+
+    void finish()
+    {
+        sampling::finish();
+        facts["end"] = clock_ns(CLOCK_MONOTONIC_RAW);
+        tell_refusal();
+    }
+
+    void tell_refusal()
+    {
+        char explanation[1024];
+        facts["refused"] = sampling::refused();
+        sampling::explain_refusal(sampling::refused(), explanation, sizeof explanation);
+        facts["explanation"] = explanation;
+    }
+
+    [[nodiscard]] std::string directory() const { return directory_; }
+
+    Json facts;
+
+private:
+    const char* directory_;
+};
+
+using Scenarios = std::map<std::string, std::function<void(Subject&)>>;
+
+/// Of subject_switches.cpp and subject_trouble.cpp.
+Scenarios switch_scenarios();
+Scenarios trouble_scenarios();
+
+}  // namespace critpath::test

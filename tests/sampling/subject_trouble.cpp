@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Scenarios in which the machine, or the application, makes sampling hard.
+#include "tests/sampling/subject.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <thread>
+#include <vector>
+
+#include <dirent.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace
+{
+
+namespace sampling = critpath::sampling;
+using namespace critpath::test;
+
+void refuse_perf_event_open(std::uint32_t error)
+{
+    sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+                            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        std::perror("seccomp");
+        std::exit(77);
+    }
+}
+
+void play_refused(Subject& subject)
+{
+    refuse_perf_event_open(EACCES);
+    subject.start();
+    std::thread([] {
+        sampling::start_thread(1);
+        sampling::stop_thread();
+    }).join();
+    subject.open();
+    std::thread([] {
+        sampling::start_thread(2);
+        sampling::stop_thread();
+    }).join();
+    subject.finish();
+}
+
+/// The first thread is sampled, then no more events may be opened.
+void play_refused_later(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    refuse_perf_event_open(EMFILE);
+    std::thread([] {
+        sampling::start_thread(1);
+        burn(0.05);
+        sampling::stop_thread();
+    }).join();
+    subject.facts["cpu"] = burn(0.2);
+    subject.finish();
+}
+
+/// The child of a fork neither samples nor disturbs; it and its own later calls leave nothing behind.
+void play_fork(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    const pid_t child = fork();
+    if (child == 0) {
+        sampling::abandon_in_child();
+        burn(0.1);
+        sampling::start_thread(5);
+        sampling::stop_thread();
+        sampling::finish();
+        _exit(23);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    subject.facts["child"] = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    subject.facts["cpu"] = burn(0.2);
+    subject.finish();
+}
+
+/// No more than 16 KiB fit into a file: as a full disk, but with a signal that must not arrive.
+void play_full_disk(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    const rlimit limit = {16384, 16384};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    subject.facts["cpu"] = burn(0.6);
+    subject.finish();
+}
+
+void play_bad_directory(Subject& subject)
+{
+    subject.start();
+    sampling::open_files("/dev/null/nowhere", critpath::spool::SpoolHeader{});
+    burn(0.1);
+    subject.finish();
+}
+
+/// Daemons close every descriptor that they did not open.
+void play_closed_descriptors(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    close_range(3, ~0U, 0);
+    burn(0.3);
+    subject.finish();
+}
+
+/// The main thread ends before the process; the helper must not keep it alive.
+[[noreturn]] void play_main_thread_ends(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    burn(0.1);
+    subject.tell_refusal();
+    std::cout << subject.facts << std::endl;
+    pthread_exit(nullptr);
+}
+
+/// As many descriptors as leave room for the sampled event and its file, but not for the count of page faults.
+void play_few_descriptors(Subject& subject, rlim_t more)
+{
+    int used = 0;
+    DIR* directory = opendir("/proc/self/fd");
+    while (readdir(directory) != nullptr) {
+        ++used;
+    }
+    closedir(directory);
+    const rlimit limit = {static_cast<rlim_t>(used - 3) + more, 4096};  // ".", ".." and the directory's own
+    setrlimit(RLIMIT_NOFILE, &limit);
+    subject.start();
+    subject.open();
+    subject.facts["cpu"] = burn(0.2);
+    subject.finish();
+}
+
+/// Sixty threads at the same time of a user who may lock little memory.
+void play_little_locked_memory(Subject& subject)
+{
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_MEMLOCK, &none);
+    if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) {
+        std::exit(77);
+    }
+    subject.start();
+    subject.open();
+    std::atomic<bool> end{false};
+    std::atomic<int> started{0};
+    std::vector<std::thread> threads;
+    for (int thread = 1; thread <= 60; ++thread) {
+        threads.emplace_back([thread, &end, &started] {
+            sampling::start_thread(thread);
+            ++started;
+            while (!end) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            sampling::stop_thread();
+        });
+    }
+    while (started < 60) {
+        burn(0.01);
+    }
+    subject.facts["cpu"] = burn(0.1);
+    end = true;
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    subject.finish();
+}
+
+/// A thousand short threads, twenty at a time.
+void play_thread_storm(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 20; ++i) {
+            threads.emplace_back([thread = 1 + round * 20 + i] {
+                sampling::start_thread(thread);
+                sampling::stop_thread();
+            });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+    }
+    subject.finish();
+}
+
+/// The descriptors that another program finds when it starts.
+Json descriptors_of_child(const std::string& list)
+{
+    char program[] = "/bin/sh";
+    char option[] = "-c";
+    std::string command = "exec ls /proc/self/fd >" + list;
+    char* arguments[] = {program, option, command.data(), nullptr};
+    pid_t child = 0;
+    int status = -1;
+    if (posix_spawn(&child, program, nullptr, nullptr, arguments, environ) == 0) {
+        waitpid(child, &status, 0);
+    }
+    std::ifstream stream(list);
+    Json descriptors = Json::array();
+    for (int fd; stream >> fd;) {
+        descriptors.push_back(fd);
+    }
+    std::remove(list.c_str());
+    return descriptors;
+}
+
+void play_spawn(Subject& subject)
+{
+    const std::string list = subject.directory() + "/descriptors";
+    subject.facts["before"] = descriptors_of_child(list);
+    subject.start();
+    subject.open();
+    subject.facts["while_sampled"] = descriptors_of_child(list);
+    subject.facts["cpu"] = burn(0.2);
+    subject.finish();
+}
+
+/// The process becomes another program: what it leaves can still be read.
+[[noreturn]] void play_exec(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    subject.facts["cpu"] = burn(0.3);
+    subject.tell_refusal();
+    std::cout << subject.facts << std::endl;
+    execl("/bin/true", "true", nullptr);
+    std::exit(1);
+}
+
+}  // namespace
+
+critpath::test::Scenarios critpath::test::trouble_scenarios()
+{
+    return {
+        {"refused", play_refused},
+        {"refused_later", play_refused_later},
+        {"fork", play_fork},
+        {"full_disk", play_full_disk},
+        {"bad_directory", play_bad_directory},
+        {"closed_descriptors", play_closed_descriptors},
+        {"main_thread_ends", play_main_thread_ends},
+        {"no_descriptor", [](Subject& subject) { play_few_descriptors(subject, 0); }},
+        {"few_descriptors", [](Subject& subject) { play_few_descriptors(subject, 3); }},
+        {"little_locked_memory", play_little_locked_memory},
+        {"thread_storm", play_thread_storm},
+        {"spawn", play_spawn},
+        {"exec", play_exec},
+    };
+}

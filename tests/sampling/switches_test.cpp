@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Context switches, page faults, migrations and pauses, against what the threads know about themselves.
+#include "tests/sampling/played.hpp"
+
+#include <numeric>
+
+namespace critpath::test
+{
+namespace
+{
+
+std::uint64_t duration(const std::vector<Off>& off)
+{
+    return std::accumulate(off.begin(), off.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, const Off& o) { return sum + (o.end - o.begin); });
+}
+
+/// The parts that lie in [begin, end].
+std::vector<Off> within(const std::vector<Off>& off, std::uint64_t begin, std::uint64_t end)
+{
+    std::vector<Off> result;
+    std::copy_if(off.begin(), off.end(), std::back_inserter(result),
+                 [=](const Off& o) { return o.begin >= begin && o.end <= end; });
+    return result;
+}
+
+TEST_F(Sampling, EachOutHasItsIn)
+{
+    PLAY_OR_SKIP("sleeps");
+    const File& file = files["7.0.samples"];
+    ASSERT_FALSE(file.switches.empty());
+    std::uint64_t last = file.header.thread_start;
+    bool out = false;
+    for (const Switch& change : file.switches) {
+        ASSERT_NE(change.out, out);
+        ASSERT_EQ(change.tid, file.header.tid);
+        ASSERT_GE(change.time, last);
+        last = change.time;
+        out = change.out;
+    }
+    EXPECT_LE(last, file.header.thread_end);
+}
+
+TEST_F(Sampling, ASleepIsBlockedTimeFromItsBeginningToItsEnd)
+{
+    PLAY_OR_SKIP("sleeps");
+    const std::vector<Off> off = files["7.0.samples"].off();
+    for (const auto& sleep : facts["sleeps"]) {
+        const std::vector<Off> inside = within(off, sleep[0], sleep[1]);
+        const auto blocked = std::count_if(inside.begin(), inside.end(), [](const Off& o) { return !o.preempted; });
+        EXPECT_EQ(blocked, 1);
+        EXPECT_GE(duration(inside), 3'000'000 - 100'000U);  // the kernel's clocks for sleeping and for us differ
+    }
+}
+
+TEST_F(Sampling, WhatAThreadDoesNotRunItIsOff)
+{
+    PLAY_OR_SKIP("shared_processor");
+    const std::vector<Off> off = files["7.0.samples"].off();
+    const std::uint64_t begin = facts["window"][0], end = facts["window"][1];
+    const std::vector<Off> inside = within(off, begin, end);
+    const auto missing = static_cast<double>(end - begin - facts["cpu"].get<std::uint64_t>());
+    EXPECT_GT(missing, 0);
+    // Interrupts and what the switches themselves take are neither here nor there.
+    EXPECT_NEAR(static_cast<double>(duration(inside)), missing, 0.02 * static_cast<double>(end - begin));
+    EXPECT_TRUE(std::any_of(inside.begin(), inside.end(), [](const Off& o) { return o.preempted; }));
+}
+
+TEST_F(Sampling, ThreadsOfOneProcessorTakeTurns)
+{
+    PLAY_OR_SKIP("shared_processor");
+    const std::uint64_t begin = facts["window"][0], end = facts["window"][1];
+    const std::uint64_t off = duration(within(files["7.0.samples"].off(), begin, end)) +
+                              duration(within(files["7.1.samples"].off(), begin, end));
+    EXPECT_GE(off, (end - begin) * 9 / 10) << "at each moment one of the two is off";
+}
+
+TEST_F(Sampling, AYieldIsAPreemption)
+{
+    PLAY_OR_SKIP("yields");
+    const std::vector<Off> off = files["7.0.samples"].off();
+    EXPECT_GE(std::count_if(off.begin(), off.end(), [](const Off& o) { return o.preempted; }), 50);
+}
+
+TEST_F(Sampling, PageFaultsAreThoseOfTheKernel)
+{
+    PLAY_OR_SKIP("page_faults");
+    const File& file = files["7.0.samples"];
+    const auto faults = facts["faults"].get<std::uint64_t>();
+    EXPECT_GE(faults, 9000);
+    EXPECT_GE(file.header.samples.page_faults, faults);
+    EXPECT_LE(file.header.samples.page_faults, faults + 100);  // before and after: opening files, and the test itself
+    std::uint64_t last = 0;
+    for (const Sample& sample : file.samples) {
+        ASSERT_EQ(sample.values.size(), 2);
+        ASSERT_GE(sample.values[1], last);
+        last = sample.values[1];
+    }
+    EXPECT_GE(last, faults * 2 / 3);
+    EXPECT_LE(last, file.header.samples.page_faults);
+}
+
+TEST_F(Sampling, MigrationsShowInTheSwitches)
+{
+    PLAY_OR_SKIP("migrations");
+    const std::vector<Off> off = files["7.0.samples"].off();
+    EXPECT_EQ(std::count_if(off.begin(), off.end(), [](const Off& o) { return o.migrated; }), facts["moves"]);
+}
+
+TEST_F(Sampling, APauseLeavesNothing)
+{
+    PLAY_OR_SKIP("pause");
+    const std::uint64_t begin = facts["pause"][0], end = facts["pause"][1];
+    for (const auto& [name, file] : files) {
+        for (const Sample& sample : file.samples) {
+            EXPECT_FALSE(sample.time > begin && sample.time < end) << name;
+        }
+        for (const Switch& change : file.switches) {
+            EXPECT_FALSE(change.time > begin && change.time < end) << name;
+        }
+    }
+    expect_samples_match(files["7.0.samples"], facts["cpu"]);
+    expect_samples_match(files["7.1.samples"], facts["cpu_of_other"]);
+}
+
+TEST_F(Sampling, WithoutSamplesThereAreNoSwitches)
+{
+    ASSERT_NO_FATAL_FAILURE(play("off"));
+    EXPECT_TRUE(files["7.0.samples"].switches.empty());
+    EXPECT_EQ(files["7.0.samples"].header.samples.page_faults, 0);
+}
+
+}  // namespace
+}  // namespace critpath::test
