@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -45,8 +45,9 @@ void recover(const Phases& phases, const fs::path& trace)
     for (const std::string& note : recovered.notes) {
         phases.note(note);
     }
-    phases.note(fmt::format("{}: the application did not come to MPI_Finalize; made the trace of what was recorded ({} calls)",
-                            trace.string(), recovered.totals.calls));
+    phases.note(
+        fmt::format("{}: the application did not come to MPI_Finalize; made the trace of what was recorded ({} calls)",
+                    trace.string(), recovered.totals.calls));
 }
 
 /// Process 0 chooses, so that all look at the same trace even while another is being recorded.

@@ -32,8 +32,8 @@ struct CommandLine {
 /// Prints nothing, so that of many processes only one speaks.
 CommandLine parse_command_line(int argc, char** argv);
 
-/// `directory` if it is a trace, else the newest trace in it, by its traces.otf2; also one that has only raw records, of
-/// an application that has ended. Throws Failure(Usage) if there is none.
+/// `directory` if it is a trace, else the newest trace in it, by its traces.otf2; also one that has only raw records,
+/// of an application that has ended. Throws Failure(Usage) if there is none.
 std::filesystem::path newest_trace(const std::filesystem::path& directory);
 
 }  // namespace critpath::replayer

@@ -68,10 +68,11 @@ std::string summary(const model::Profile& profile, const std::string& trace)
         }
     }
     if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
-        fmt::format_to(out,
-                       "note: the recording is incomplete ({}); analyzed up to the last moment that is known of all ranks, "
-                       "{} later calls left out, {} operations under way\n",
-                       reason->second, fact(profile, "cut_calls"), fact(profile, "under_way"));
+        fmt::format_to(
+            out,
+            "note: the recording is incomplete ({}); analyzed up to the last moment that is known of all ranks, "
+            "{} later calls left out, {} operations under way\n",
+            reason->second, fact(profile, "cut_calls"), fact(profile, "under_way"));
     }
     for (const auto& oddity : oddities) {
         if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {

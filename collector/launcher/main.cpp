@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // cpcollect: checks everything that can be checked before the run, tells the preload library what to do, and becomes
-// the application (or recovers a recording: recover_command.hpp). There is no supervisor, so the exit code and the signals are the application's own.
+// the application (or recovers a recording: recover_command.hpp). There is no supervisor, so the exit code and the
+// signals are the application's own.
 #include "collector/launcher/application.hpp"
 #include "collector/launcher/environment.hpp"
 #include "collector/launcher/options.hpp"

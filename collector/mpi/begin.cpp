@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the beginning of a recording (lifecycle.hpp).
-#include "collector/mpi/callpath.hpp"
 #include "collector/fortran/library.hpp"
+#include "collector/mpi/callpath.hpp"
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/clock_sync.hpp"
 #include "collector/mpi/control.hpp"
@@ -59,8 +59,7 @@ void share_settings()
         std::uint64_t range_begin, range_end;
         std::uint64_t clock_period_s;
         char counters[sizeof mine.counters];
-    } all = {mine.callpath,  mine.starts_off,     mine.groups, mine.range_begin,
-             mine.range_end, mine.clock_period_s, {}};
+    } all = {mine.callpath, mine.starts_off, mine.groups, mine.range_begin, mine.range_end, mine.clock_period_s, {}};
     std::memcpy(all.counters, mine.counters, sizeof all.counters);
     if (pmpi.Bcast(&all, sizeof all, handles.type_byte, 0, process.comm) == MPI_SUCCESS) {
         mine.callpath = all.callpath;

@@ -23,8 +23,8 @@ struct Communicator {
     std::int32_t size = 0;   // of its group
     std::int32_t peers = 0;  // size of the group that ranks in calls refer to: the remote one, if there is one
     bool is_inter = false;
-    std::uint64_t children = 0;   // communicators made collectively from it
-    std::uint64_t windows = 0;    // that its members tried to make on it; also `files`
+    std::uint64_t children = 0;  // communicators made collectively from it
+    std::uint64_t windows = 0;   // that its members tried to make on it; also `files`
     std::uint64_t files = 0;
     std::int32_t in_degree = -1;  // of its topology; -1: not asked yet
     std::int32_t out_degree = -1;

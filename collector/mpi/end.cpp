@@ -77,8 +77,8 @@ const char* short_trace()
 
 void say_kept()
 {
-    say(Text() << "cpcollect: the raw records are kept in " << process.spool
-               << "; next: cpcollect recover " << short_trace());
+    say(Text() << "cpcollect: the raw records are kept in " << process.spool << "; next: cpcollect recover "
+               << short_trace());
 }
 
 Text& operator<<(Text& text, double size)  // in bytes

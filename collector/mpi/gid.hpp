@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the identity of communicators, windows and files: 128 bits that every member computes alike, without communication, from what all
-// of them know (docs/ALGORITHM, "Communicator identity").
+// Owns the identity of communicators, windows and files: 128 bits that every member computes alike, without
+// communication, from what all of them know (docs/ALGORITHM, "Communicator identity").
 #pragma once
 
 #include <cstdint>

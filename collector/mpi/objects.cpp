@@ -27,8 +27,12 @@ std::uint64_t& counter(Communicator& communicator, spool::ObjectRecord::Type typ
 
 PathEnd::PathEnd(const char* path, std::size_t length)
 {
-    const std::size_t used = length < capacity ? length : capacity - 1;
-    std::memcpy(text_, path + (length - used), used);
+    std::size_t used = length < capacity ? length : capacity - 1;
+    const char* end = path + length;
+    while (used < length && used > 0 && (static_cast<unsigned char>(*(end - used)) & 0xc0) == 0x80) {
+        --used;  // not from within a character of UTF-8
+    }
+    std::memcpy(text_, end - used, used);
 }
 
 ObjectOrigin Objects::next(MPI_Comm comm)

@@ -27,10 +27,10 @@ enum class CallPathMode : std::uint8_t { None, Site, Full };
 
 /// What cpcollect asked for: CRITPATH_* in the environment.
 struct Settings {
-    char trace[PATH_MAX] = {};       // directory; only rank 0 needs it, MPI_Init gives it to the others
-    char archive[PATH_MAX] = {};     // archive library; empty: beside this library
-    std::uint32_t frequency = 0;     // samples a second and thread
-    std::uint64_t buffer_mb = 256;   // of one thread's spool file; more is packed
+    char trace[PATH_MAX] = {};      // directory; only rank 0 needs it, MPI_Init gives it to the others
+    char archive[PATH_MAX] = {};    // archive library; empty: beside this library
+    std::uint32_t frequency = 0;    // samples a second and thread
+    std::uint64_t buffer_mb = 256;  // of one thread's spool file; more is packed
     CallPathMode callpath = CallPathMode::None;
     char counters[512] = {};          // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;       // functions that are recorded: bit functions::Group

@@ -54,8 +54,8 @@ public:
     /// Collective; before the first event_writer().
     void open_events();
 
-    /// Not collective; so is finish(). Several threads may have a writer each. The writer belongs to the archive and lives
-    /// until it is finished.
+    /// Not collective; so is finish(). Several threads may have a writer each. The writer belongs to the archive and
+    /// lives until it is finished.
     EventWriter event_writer(OTF2_LocationRef location);
 
     /// Not collective. Writes out what is buffered. Returns the number of events.

@@ -54,9 +54,9 @@ enum Flag : std::uint8_t {
 
 /// How to read the perf_event records of a .samples file: sample_type is fixed at PERF_SAMPLE_IP | TID | TIME | CPU |
 /// PERIOD | READ | CALLCHAIN, read_format at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
-/// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled event and,
-/// if a descriptor was left for it, the count of the thread's page faults (those of user code only, where `kernel` is
-/// 0). Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
+/// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled
+/// event and, if a descriptor was left for it, the count of the thread's page faults (those of user code only, where
+/// `kernel` is 0). Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
 ///
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
@@ -127,12 +127,14 @@ enum Root : std::int32_t {
 ///       requests are left out
 ///   (7) Test*, Request_get_status, Iprobe, Improbe without flag_success (and without flag_failed) are poll runs: count
 ///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest
-///   (8) Members records follow that list the world ranks of the group, `count` ranks in all
-///   (9) -1: all of them                (10) FileBegin has no request
+///   (8) Members records follow that list the world ranks of the group, `count` ranks in all; -1 stands for a process
+///       of another MPI_COMM_WORLD
+///   (9) -1, in a function for all: all of them      (10) FileBegin has no request
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
-/// or file was made on. Bytes of files are those of the status where the call has one.
+/// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the
+/// status where the call has one, but never more than it was asked to move.
 ///
 /// `comm` is -1 also for a communicator that cannot be described by ranks of MPI_COMM_WORLD (dynamic processes);
 /// its messages and non-blocking collectives have flag_null_peer, and their completions are left out. The root of a

@@ -23,9 +23,9 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
-                            "ignored_rma_records", "ignored_metric_records",
-                            "lost_records", "lost_samples", "clock_violations", "preempted_ns", "blocked_ns"})
+    for (const char* key :
+         {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records", "ignored_rma_records",
+          "ignored_metric_records", "lost_records", "lost_samples", "clock_violations", "preempted_ns", "blocked_ns"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
         add("cancelled_receives", trace.anomalies.cancelled_receives);

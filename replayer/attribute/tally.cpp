@@ -178,8 +178,9 @@ private:
 std::uint64_t analyzed_calls(const Replay& replay, const model::LocationTrace& location)
 {
     const auto& enters = location.calls.enter;
-    return replay.incomplete ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
-                             : enters.size();
+    return replay.incomplete
+               ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
+               : enters.size();
 }
 
 std::vector<RowKey> Tally::rows() const

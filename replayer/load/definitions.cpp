@@ -374,7 +374,7 @@ private:
             }
         }
         for (std::size_t p = 0; p < domain.size(); ++p) {
-            if (has_no_events(definitions_.processes[p])) {  // no time of it is ever compared
+            if (domain[p].empty() && has_no_events(definitions_.processes[p])) {  // no time of it is ever compared
                 domain[p] = *std::ranges::max_element(domain);
             }
         }

@@ -57,7 +57,7 @@ struct Vocabulary {
     Generator generator;  // the first that is defined; samples of others are not used
     Attributes attributes;
     std::optional<OTF2_StringRef> user_reason;  // value of `reason` where the user switched the recording off
-    std::vector<LocationFacts> locations;  // by LocationId
+    std::vector<LocationFacts> locations;       // by LocationId
 };
 
 struct LoadedDefinitions {

@@ -234,10 +234,11 @@ void count(const Replay& replay, std::uint64_t unmatched_sends, const rules::Clo
     for (std::size_t p = 0; p < pairs.processes.size(); ++p)
         for (const MatchedSend& send : pairs.processes[p].of_receive)
             ++counts[send.post.valid() ? 0 : 2];
-    for_each_message(replay, pairs.processes, [&](const model::Receive& receive, const MatchedSend& send, Ns, Ns leave) {
-        const Ns back = send.post.time - leave;
-        counts[3] += back > Ns{0} && back > clocks.between(send.post.call.location, receive.post.location) ? 1 : 0;
-    });
+    for_each_message(
+        replay, pairs.processes, [&](const model::Receive& receive, const MatchedSend& send, Ns, Ns leave) {
+            const Ns back = send.post.time - leave;
+            counts[3] += back > Ns{0} && back > clocks.between(send.post.call.location, receive.post.location) ? 1 : 0;
+        });
     MPI_Allreduce(MPI_IN_PLACE, counts, 4, MPI_UINT64_T, MPI_SUM, replay.comm);
     pairs.messages = counts[0];
     pairs.unmatched_sends = counts[1];

@@ -31,8 +31,7 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             const CallRef call = trace.collectives[i].call;
             const rules::CollectiveCase instance = collectives.of(p, i);
             if (!trace.collectives[i].is_blocking() || instance.operation.dependence != rules::Dependence::Members ||
-                instance.size < 2 ||
-                !usable(*instance.instance, instance.size))
+                instance.size < 2 || !usable(*instance.instance, instance.size))
                 continue;
             const rules::Waiting waits = waiting(replay, trace, calibration.calls, call,
                                                  bytes[p][local_index(trace, call.location)][call.call.value]);

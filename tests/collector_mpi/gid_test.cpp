@@ -30,6 +30,10 @@ TEST(Gid, DependsOnEverythingThatMakesACommunicator)
     const std::vector<Gid> groups = {group({0, 1}), group({1, 0}), group({0, 1, 2}), group({0}), group({})};
     for (int i = 0; i < 100; ++i) {
         add(self_gid(i));
+        for (const GidKind kind : {GidKind::Window, GidKind::File}) {
+            add(object_gid(kind, world_gid(), static_cast<std::uint64_t>(i)));
+            add(object_gid(kind, self_gid(i), 0));
+        }
         for (const Gid& members : groups) {
             const auto sequence = static_cast<std::uint64_t>(i);
             add(child_gid(world_gid(), sequence, members));

@@ -46,7 +46,8 @@ static void show_request(const char* call, int code)
     MPI_Count bytes;
     MPI_Error_class(code, &kind);
     PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-    printf("%d %s: %d, status %x, %llx bytes\n", rank, call, kind, (unsigned)status.MPI_ERROR, (unsigned long long)bytes);
+    printf("%d %s: %d, status %x, %llx bytes\n", rank, call, kind, (unsigned)status.MPI_ERROR,
+           (unsigned long long)bytes);
     preset();
 }
 #define SHOW_REQUEST(call) show_request(#call, call)
@@ -90,12 +91,13 @@ static void open_close(void)
     MPI_File file[4];
     MPI_Comm unknown;
     char name[32];
+    const char* long_name = "\u00fc23456789-123456789-123456789-1"; /* the last 31 bytes begin in its first character */
     const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
     PMPI_Comm_dup(WORLD, &unknown); /* out of sight of the collector */
     snprintf(name, sizeof name, "own.%d", rank);
     SHOW(MPI_File_open(WORLD, path_of("first"), mode, MPI_INFO_NULL, &file[0]));
     SHOW(MPI_File_open(WORLD, path_of("missing"), MPI_MODE_RDWR, MPI_INFO_NULL, &file[1]));
-    SHOW(MPI_File_open(WORLD, path_of("123456789-123456789-123456789-1"), mode, MPI_INFO_NULL, &file[1]));
+    SHOW(MPI_File_open(WORLD, path_of(long_name), mode, MPI_INFO_NULL, &file[1]));
     SHOW(MPI_File_open(MPI_COMM_SELF, path_of(name), mode, MPI_INFO_NULL, &file[2]));
     SHOW(MPI_File_open(unknown, path_of("unknown"), mode, MPI_INFO_NULL, &file[3]));
     SHOW(MPI_File_write_at(file[3], 4 * rank, data, 1, MPI_INT, IGNORE));

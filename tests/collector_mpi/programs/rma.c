@@ -343,9 +343,9 @@ int main(int argc, char** argv)
     static const struct {
         const char* name;
         void (*run)(void);
-    } cases[] = {{"constants", constants}, {"windows", windows},   {"fence", fence},
-                 {"pscw", pscw},           {"poll", poll},         {"lock", lock},
-                 {"requests", requests},   {"errors", errors},     {"large_group", large_group},
+    } cases[] = {{"constants", constants}, {"windows", windows}, {"fence", fence},
+                 {"pscw", pscw},           {"poll", poll},       {"lock", lock},
+                 {"requests", requests},   {"errors", errors},   {"large_group", large_group},
                  {"threads", thread_case}};
     int level;
     MPI_Init_thread(&argc, &argv, argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);

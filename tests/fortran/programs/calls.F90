@@ -4,7 +4,7 @@
 ! usage: mpirun -n 2 calls FILE
 !
 ! calls.c in Fortran, call by call: it must leave the same records.
-#include "bindings.h"
+#include "bindings.inc"
 program calls
 #if BINDING == 8 || BINDING == 108
     use mpi_f08

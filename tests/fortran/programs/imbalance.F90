@@ -5,7 +5,7 @@
 !
 ! Rank i of N does i + 1 shares of work in a subroutine of a module, then all exchange a value in a ring and add up. The
 ! last rank never waits, so the critical path is its work.
-#include "bindings.h"
+#include "bindings.inc"
 module physics
     implicit none
 contains

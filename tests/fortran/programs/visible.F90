@@ -7,7 +7,7 @@
 !
 ! Prints everything that MPI lets a Fortran program see, where it is the same in each run: with and without the collector
 ! the output must not differ by a character.
-#include "bindings.h"
+#include "bindings.inc"
 module handlers
 #if BINDING == 8 || BINDING == 108
     use mpi_f08
