@@ -17,33 +17,84 @@ namespace critpath::archive
 namespace
 {
 
-struct Descriptor {
-    int fd;
-    ~Descriptor() { ::close(fd); }
+// An open file and its size.
+class File
+{
+public:
+    explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+    {
+        if (fd_ < 0 && errno != ENOENT) {
+            throw_errno("{}", path);
+        }
+        struct stat status {
+        };
+        if (fd_ >= 0 && ::fstat(fd_, &status) != 0) {
+            const int error = errno;
+            ::close(fd_);
+            errno = error;
+            throw_errno("{}", path);
+        }
+        size_ = static_cast<std::size_t>(status.st_size);
+    }
+    ~File()
+    {
+        if (fd_ >= 0) {
+            ::close(fd_);
+        }
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    [[nodiscard]] bool exists() const { return fd_ >= 0; }
+    [[nodiscard]] int fd() const { return fd_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+private:
+    int fd_;
+    std::size_t size_ = 0;
 };
 
 }  // namespace
 
+std::optional<Mapping> Mapping::copy(const std::string& path)
+{
+    const File file(path);
+    if (!file.exists()) {
+        return std::nullopt;
+    }
+    if (file.size() == 0) {
+        return Mapping(nullptr, 0);
+    }
+    void* data = ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+        throw_errno("{}", path);
+    }
+    Mapping mapping(static_cast<const std::byte*>(data), file.size());
+    for (std::size_t done = 0; done < file.size();) {
+        const ssize_t read =
+            ::pread(file.fd(), static_cast<std::byte*>(data) + done, file.size() - done, static_cast<off_t>(done));
+        if (read < 0 && errno != EINTR) {
+            throw_errno("{}", path);
+        }
+        if (read == 0) {
+            break;  // it has become shorter; the rest stays zero
+        }
+        done += read > 0 ? static_cast<std::size_t>(read) : 0;
+    }
+    return mapping;
+}
+
 std::optional<Mapping> Mapping::open(const std::string& path)
 {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        if (errno == ENOENT) {
-            return std::nullopt;
-        }
-        throw_errno("{}", path);
+    const File file(path);
+    if (!file.exists()) {
+        return std::nullopt;
     }
-    const Descriptor owner{fd};
-    struct stat status {
-    };
-    if (::fstat(fd, &status) != 0) {
-        throw_errno("{}", path);
-    }
-    const auto size = static_cast<std::size_t>(status.st_size);
+    const std::size_t size = file.size();
     if (size == 0) {
         return Mapping(nullptr, 0);
     }
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
     if (data == MAP_FAILED) {
         throw_errno("{}", path);
     }

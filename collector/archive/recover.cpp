@@ -122,7 +122,7 @@ Survey survey(const fs::path& spool)
     std::map<std::int32_t, std::size_t> sizes;
     for (const auto& [rank, threads] : list_files(spool)) {
         const std::vector<std::uint32_t> list(threads.begin(), threads.end());
-        if (const auto process = read_remains(spool.native(), rank, list, result.damage)) {
+        if (const auto process = read_remains(spool.native(), rank, list, false, result.damage)) {
             const spool::SpoolHeader& header = process->threads.front().header();
             ++sizes[header.size];
             result.processes.push_back({rank, header.pid, header.host, header.boot_id});
@@ -323,8 +323,9 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     request.read = [&](int rank) {
         std::vector<std::string> ignored;
         const auto threads = found.threads.find(rank);
-        return threads == found.threads.end() ? std::nullopt
-                                              : read_remains(spool.native(), rank, threads->second, ignored);
+        return threads == found.threads.end()
+                   ? std::nullopt
+                   : read_remains(spool.native(), rank, threads->second, options.force, ignored);
     };
     const NoCommunication alone;
     Session session(std::move(request), alone);

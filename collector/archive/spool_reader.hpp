@@ -22,7 +22,8 @@ class SpoolFile
 public:
     /// Nothing if there is no such file, or if it is shorter than its header (its writer died at once). Throws
     /// Failure (BadTrace) if it is no spool file of this version and function table.
-    static std::optional<SpoolFile> open(const std::string& path);
+    /// `may_be_written`: its writer may still be at work; then what is read stays as it was when it was opened.
+    static std::optional<SpoolFile> open(const std::string& path, bool may_be_written = false);
 
     [[nodiscard]] const spool::SpoolHeader& header() const { return header_; }
     [[nodiscard]] std::span<const std::byte> body() const { return mapping_.bytes().subspan(spool::header_size); }
@@ -73,8 +74,9 @@ ProcessSpool read_process(const std::string& directory, int rank);
 
 /// What can be read of the spool files of one process that may have died, or whose files may have been damaged since.
 /// `threads`: that have files, ascending. Nothing if no record of thread 0 can be read. What is wrong with a file
-/// becomes a line of `damage`: "file: cause".
+/// becomes a line of `damage`: "file: cause". `may_run`: nobody has made sure that the process has ended.
 std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
-                                         const std::vector<std::uint32_t>& threads, std::vector<std::string>& damage);
+                                         const std::vector<std::uint32_t>& threads, bool may_run,
+                                         std::vector<std::string>& damage);
 
 }  // namespace critpath::archive
