@@ -75,10 +75,19 @@ int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
     return open_descriptor(attr, -1);
 }
 
-/// Follows its leader: counts while that counts.
+/// Follows its leader: counts while that counts. -1 if it would take one of the last two descriptors, which the
+/// helper's eventfd and the file of samples need more.
 int open_faults(const EventChoice& choice, int leader)
 {
-    const int fd = open_descriptor(attributes(choice, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS), leader);
+    const int for_helper = fcntl(leader, F_DUPFD_CLOEXEC, 0);
+    const int for_file = fcntl(leader, F_DUPFD_CLOEXEC, 0);
+    const int fd =
+        for_file >= 0 ? open_descriptor(attributes(choice, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS), leader) : -1;
+    for (const int reserved : {for_helper, for_file}) {
+        if (reserved >= 0) {
+            close(reserved);
+        }
+    }
     return fd >= 0 ? move_descriptor_up(fd) : -1;
 }
 

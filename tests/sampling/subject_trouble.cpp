@@ -4,6 +4,7 @@
 // Scenarios in which the machine, or the application, makes sampling hard.
 #include "tests/sampling/subject.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -143,13 +145,15 @@ void play_closed_descriptors(Subject& subject)
 /// As many descriptors as leave room for the sampled event and its file, but not for the count of page faults.
 void play_few_descriptors(Subject& subject, rlim_t more)
 {
-    int used = 0;
+    int highest = 0;
     DIR* directory = opendir("/proc/self/fd");
-    while (readdir(directory) != nullptr) {
-        ++used;
+    while (const dirent* entry = readdir(directory)) {
+        highest = std::max(highest, std::atoi(entry->d_name));
     }
     closedir(directory);
-    const rlimit limit = {static_cast<rlim_t>(used - 3) + more, 4096};  // ".", ".." and the directory's own
+    while (dup(0) < highest) {  // whoever started us may have left gaps
+    }
+    const rlimit limit = {static_cast<rlim_t>(open("/dev/null", O_RDONLY)) + 1 + more, 4096};
     setrlimit(RLIMIT_NOFILE, &limit);
     subject.start();
     subject.open();

@@ -81,9 +81,11 @@ TEST_F(Sampling, WithoutADescriptorItSaysSo)
 TEST_F(Sampling, WithFewDescriptorsPageFaultsAreLeftOut)
 {
     PLAY_OR_SKIP("few_descriptors");
+    ASSERT_EQ(files.size(), 1);
     const File& file = files["7.0.samples"];
     EXPECT_TRUE(file.whole);
     EXPECT_EQ(file.header.samples.why_not, 0);
+    EXPECT_EQ(file.header.samples.page_faults, 0);
     expect_samples_match(file, facts["cpu"]);
 }
 
