@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the timing of cheap MPI calls that need no other process, so that what a recorder adds to each is not lost in
-// the transport: elapsed ns a call, one line a kind, `<name> <calls> <ns>`.
+// the transport: elapsed ns a call, one line a kind, `<name> <calls> <ns>`; MPI_Finalize is a kind whose ns are divided
+// by all calls before it. Then the most memory that the process has had, `memory <when> <KiB>`.
 //
 // usage: calls [DEPTH]   calls from DEPTH functions inside main (default 1)
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { rounds = 50000, tag = 1 };
+enum { rounds = 50000, warm_up = 1000, tag = 1 };
 
 static double now(void)
 {
@@ -67,16 +69,19 @@ static const struct {
     {"irecv_isend_waitall_self", 3, irecv_isend_waitall_self},
 };
 
+static long all_calls = 0;
+
 static void measure(void)
 {
     for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; ++kind) {
-        for (int i = 0; i < 1000; ++i)
+        for (int i = 0; i < warm_up; ++i)
             kinds[kind].run();
         const double begin = now();
         for (int i = 0; i < rounds; ++i)
             kinds[kind].run();
         const int calls = rounds * kinds[kind].calls;
         printf("%s %d %.2f\n", kinds[kind].name, calls, (now() - begin) / calls);
+        all_calls += (rounds + warm_up) * kinds[kind].calls;
     }
 }
 
@@ -90,10 +95,21 @@ __attribute__((noinline)) static void descend(int depth)
     __asm__ volatile("" ::: "memory");
 }
 
+static long peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
     descend(argc > 1 ? atoi(argv[1]) : 1);
+    const long before = peak_memory();
+    const double begin = now();
     MPI_Finalize();
+    printf("finalize %ld %.2f\n", all_calls, (now() - begin) / (double)all_calls);
+    printf("memory before_finalize %ld\nmemory at_the_end %ld\n", before, peak_memory());
     return 0;
 }

@@ -43,16 +43,26 @@ class Bench:
 
     def run(self, *command):
         """Standard output of a command and its elapsed seconds."""
+        return self.run_measured(*command)[:2]
+
+    def run_measured(self, *command):
+        """The same, and the memory that the largest process of it has had, in KiB."""
         environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         if os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        begin = time.monotonic()
-        done = subprocess.run([str(word) for word in command], cwd=self.scratch, env=environment, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        seconds = time.monotonic() - begin
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(done.args)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout, seconds
+        words = [str(word) for word in command]
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+            begin = time.monotonic()
+            process = subprocess.Popen(words, cwd=self.scratch, env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=output, stderr=errors)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.monotonic() - begin
+            process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            errors.seek(0)
+            if process.returncode != 0:
+                sys.exit(f"{' '.join(words)}: exit code {process.returncode}\n{output.read()}{errors.read()}")
+            return output.read(), seconds, usage.ru_maxrss
 
     def pairs(self, first, second):
         """Calls both alternately, in changing order; the results of each in a list. One pair before does not count."""

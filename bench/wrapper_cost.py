@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost of a recorded MPI call beside the floor: two clock reads and a 64-byte store into a mapped file."""
+"""Cost of a recorded MPI call, by its calls and in MPI_Finalize, beside the floor: two clock reads and a 64-byte store
+into a mapped file. One process; also its memory."""
 
 import json
 import os
@@ -10,9 +11,10 @@ import shutil
 import pairs
 
 
-def ns_per_call(output):
-    """kind -> ns a call, from the lines of calls.c."""
-    return {name: float(ns) for name, _, ns in (line.split() for line in output.splitlines())}
+def measurements(output):
+    """kind -> ns a call, and "memory ..." -> KiB, from the lines of calls.c."""
+    lines = [line.split() for line in output.splitlines()]
+    return {f"memory {a}" if name == "memory" else name: float(value) for name, a, value in lines}
 
 
 # What is recorded with each call, and how many functions lie between main and the calls.
@@ -35,11 +37,11 @@ def main():
         trace = os.path.join(bench.scratch, "trace")
 
         def plain():
-            return ns_per_call(bench.run(calls)[0])
+            return measurements(bench.run(calls)[0])
 
         def recorded(depth, options):
             shutil.rmtree(trace, ignore_errors=True)
-            return ns_per_call(bench.run(cpcollect, "-q", "-o", trace, *options, calls, str(depth))[0])
+            return measurements(bench.run(cpcollect, "-q", "-o", trace, *options, calls, str(depth))[0])
 
         def floor():
             measured = json.loads(bench.run(floor_program, "--benchmark_format=json")[0])
@@ -53,8 +55,12 @@ def main():
 
         floors = results.pop("floor")
         without = results.pop("plain")
-        kinds = {}
+        kinds, memory = {}, {}
         for kind in without[0]:
+            if kind.startswith("memory"):
+                memory[kind.removeprefix("memory ")] = {
+                    name: pairs.summary([run[kind] for run in runs]) for name, runs in {"plain": without, **results}.items()}
+                continue
             kinds[kind] = {"without_ns": pairs.summary([run[kind] for run in without])}
             count = TOGETHER.get(kind, 1)
             for name, runs in results.items():
@@ -63,7 +69,7 @@ def main():
                 kinds[kind][name] = {"added_ns": pairs.summary(added), "added_by_floor": pairs.summary(ratio)}
         pairs.print_result("wrapper_cost", rounds=bench.repetitions,
                            floor_ns={name: pairs.summary([f[name] for f in floors]) for name in floors[0]},
-                           calls=kinds)
+                           calls=kinds, peak_memory_kib=memory)
 
 
 if __name__ == "__main__":
