@@ -33,6 +33,7 @@ struct Oddity {
 constexpr std::array oddities = {
     Oddity{"unmatched_sends", "sends without a receive"},
     Oddity{"unmatched_receives", "receives without a send"},
+    Oddity{"partners_unrecorded", "operations whose partner was not recorded (the recording was switched off)"},
     Oddity{"cancelled_receives", "receives were cancelled"},
     Oddity{"unfinished_requests", "requests were never completed"},
     Oddity{"incomplete_collectives", "collective operations that some members did not reach"},
@@ -41,6 +42,7 @@ constexpr std::array oddities = {
     Oddity{"ignored_rma_records", "records of one-sided communication, which is not analyzed"},
     Oddity{"ignored_records", "records of kinds that are not analyzed"},
     Oddity{"lost_records", "records that did not fit when they were recorded"},
+    Oddity{"unresolved_records", "records that name what was not recorded"},
     Oddity{"lost_samples", "samples that were lost when they were recorded"},
 };
 
@@ -73,6 +75,12 @@ std::string summary(const model::Profile& profile, const std::string& trace)
             "note: the recording is incomplete ({}); analyzed up to the last moment that is known of all ranks, "
             "{} later calls left out, {} operations under way\n",
             reason->second, fact(profile, "cut_calls"), fact(profile, "under_way"));
+    }
+    if (const auto what = profile.properties.find("inconsistent"); what != profile.properties.end()) {
+        fmt::format_to(out,
+                       "note: ranks disagree about communicators ({}); their operations are not matched, and what is "
+                       "said of the time in them is wrong\n",
+                       what->second);
     }
     for (const auto& oddity : oddities) {
         if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {

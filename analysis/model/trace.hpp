@@ -81,6 +81,7 @@ struct Definitions {
     std::string period_unit;   // "ns" or "count"
     std::string command;       // of the application
     std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
+    std::string inconsistent;  // about which communicators the ranks disagree; empty: none
 
     /// By clock domain: the largest error of the times of its processes against those of the others. Empty: not known.
     std::vector<Ns> clock_uncertainty;
@@ -162,7 +163,7 @@ struct Probe {
 
 /// One member's part in a collective operation.
 struct CollectiveCall {
-    CallRef call;  // of a non-blocking one: that completed it
+    CallRef call;  // of a non-blocking one: that completed it; invalid if none did
     CommId comm;
     std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3:
                         // another of its side, in an inter-communicator
@@ -173,6 +174,18 @@ struct CollectiveCall {
     [[nodiscard]] bool is_blocking() const { return !post.valid(); }
     /// The call whose enter counts, and whose function says what it was.
     [[nodiscard]] CallRef begin() const { return is_blocking() ? call : post; }
+};
+
+/// Operations that were posted but not recorded, because the user had switched the recording off. They count in the
+/// order of messages and collectives behind those that are posted until `time`, and before all later ones.
+struct Skipped {
+    enum class What : std::uint8_t { Send, Receive, Collective };
+    Ns time;
+    What what;
+    CommId comm;
+    std::int32_t peer;  // of messages: destination, or actual source
+    std::int32_t tag;
+    std::int32_t count;  // negative: so many of those before do not count, after all
 };
 
 struct Interval {
@@ -226,13 +239,14 @@ struct LocationTrace {
 /// What was seen but is not in the arrays.
 struct Anomalies {
     std::uint64_t cancelled_receives = 0;
-    std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives and collectives are left out
+    std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives are left out
     std::uint64_t open_calls = 0;           // enter without leave; closed at the location's last event
     std::uint64_t ignored_records = 0;      // but for the next two
     std::uint64_t ignored_rma_records = 0;
     std::uint64_t ignored_metric_records = 0;
-    std::uint64_t clock_violations = 0;  // events that go back in time within a location
-    std::uint64_t lost_records = 0;
+    std::uint64_t clock_violations = 0;    // events that go back in time within a location
+    std::uint64_t lost_records = 0;        // for which there was no room
+    std::uint64_t unresolved_records = 0;  // that named what nobody had defined
     std::uint64_t lost_samples = 0;
 };
 
@@ -245,6 +259,7 @@ struct ProcessTrace {
     std::vector<Receive> receives;
     std::vector<Probe> probes;
     std::vector<CollectiveCall> collectives;
+    std::vector<Skipped> skipped;  // in order of time
     Anomalies anomalies;
     std::optional<Ns> clock_uncertainty;  // the largest error of its times; none: nobody compared its clock with others
 };

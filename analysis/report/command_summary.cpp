@@ -214,6 +214,8 @@ Table function_table(Hotspots& hotspots)
 /// Facts that should be zero, in words.
 constexpr std::pair<const char*, const char*> anomalies[] = {
     {"lost_records", "MPI calls that the recorder could not keep"},
+    {"unresolved_records", "MPI calls that name what was not recorded"},
+    {"partners_unrecorded", "operations whose partner was not recorded (the recording was switched off)"},
     {"lost_samples", "samples that the recorder could not keep"},
     {"unmatched_sends", "sends without a receive"},
     {"unmatched_receives", "receives without a send"},

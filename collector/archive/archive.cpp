@@ -17,11 +17,21 @@ namespace critpath::archive
 namespace
 {
 
-Totals write(const critpath_archive_request& request, MPI_Comm comm)
+void copy(const std::string& from, char (&to)[512])
+{
+    const std::size_t length = std::min(from.size(), sizeof to - 1);
+    std::memcpy(to, from.data(), length);
+    to[length] = '\0';
+}
+
+Totals write(const critpath_archive_request& request, MPI_Comm comm, critpath_archive_summary& summary)
 {
     const MpiCommunication communication(comm);
     const auto read = [&](int rank) { return std::optional(read_process(request.spool, rank)); };
-    return Session({request.trace, {request.rank}, read}, communication).run();
+    Session session({request.trace, {request.rank}, read}, communication);
+    const Totals totals = session.run();
+    copy(session.inconsistent(), summary.inconsistent);
+    return totals;
 }
 
 void say(critpath_archive_summary& summary, const critpath_archive_request& request, std::string error)
@@ -30,9 +40,7 @@ void say(critpath_archive_summary& summary, const critpath_archive_request& requ
     if (error.find(';') == std::string::npos) {
         error += fmt::format("; the recording is kept in {}", request.spool);
     }
-    const std::size_t length = std::min(error.size(), sizeof summary.error - 1);
-    std::memcpy(summary.error, error.data(), length);
-    summary.error[length] = '\0';
+    copy(error, summary.error);
 }
 
 }  // namespace
@@ -45,7 +53,7 @@ critpath_archive_write(const critpath_archive_request* request, MPI_Comm comm, c
     using namespace critpath::archive;
     *summary = {};
     try {
-        const Totals totals = write(*request, comm);
+        const Totals totals = write(*request, comm, *summary);
         summary->calls = totals.calls;
         summary->samples = totals.samples;
         summary->events = totals.events;

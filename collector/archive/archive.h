@@ -28,7 +28,8 @@ struct critpath_archive_summary {
     uint64_t bytes;   // of the event files
     uint64_t lost_records;
     uint64_t lost_samples;
-    char error[512];  // one line: object, cause, next action; empty if all went well
+    char error[512];         // one line: object, cause, next action; empty if all went well
+    char inconsistent[512];  // on rank 0: about which communicators the ranks disagree; empty if about none
 };
 
 /// Turns the spool files of this process into its part of the OTF2 archive and writes the definitions. Collective

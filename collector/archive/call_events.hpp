@@ -21,13 +21,14 @@ class EventTarget
 {
 public:
     EventTarget(const ProcessData& process, const EventIds& event_ids, otf2::EventWriter& writer)
-        : ids(event_ids), out(writer), posts(process.posts())
+        : ids(event_ids), out(writer), posts(process.posts()), epochs(process.epochs())
     {
     }
 
     const EventIds& ids;
     otf2::EventWriter& out;
     PostsOfThread posts;
+    const Epochs& epochs;
     std::uint64_t unresolved = 0;  // records that name what nobody defined
 
     /// Nothing for -1, which is no communicator or none that can be described.

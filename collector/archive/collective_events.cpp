@@ -27,8 +27,8 @@ void CollectiveEvents::begin(const RecordedCall& recorded)
         }
     } else if (call.request != 0) {
         target_.posts.post(call);
-        if (target_.collective_comm(call, recorded.function())) {
-            out_.collective_request(call.enter, call.request);
+        if (const auto comm = target_.collective_comm(call, recorded.function())) {
+            out_.collective_request(call.enter, *comm, call.request);
         }
     }
 }

@@ -197,10 +197,42 @@ private:
     // Some calls are recorded even while the recording is off, so that on and off are two events between the others.
     void write_switches_until(std::uint64_t time)
     {
+        for (; next_skipped_ < data_.skipped.size() && data_.skipped[next_skipped_].since < time; ++next_skipped_) {
+            const spool::SkippedRecord& skipped = data_.skipped[next_skipped_];
+            write_until(skipped.since);
+            write_skipped(skipped);
+        }
+        write_until(time);
+    }
+
+    // Off and on at the same time: nothing is unmeasured between them.
+    void write_skipped(const spool::SkippedRecord& skipped)
+    {
+        using What = spool::SkippedRecord::What;
+        for (std::size_t i = 0; i < std::min<std::size_t>(skipped.slots, std::size(skipped.what)); ++i) {
+            const auto comm = target_.comm(skipped.comm[i]);
+            if (!comm || skipped.count[i] == 0) {
+                continue;
+            }
+            kernel_.write_before(skipped.since);
+            out_.attach(otf2::Attribute::Skipped, skipped.count[i]);
+            out_.attach(otf2::Attribute::Comm, *comm);
+            if (skipped.what[i] != What::Collective) {
+                const bool is_send = skipped.what[i] == What::Send;
+                out_.attach(is_send ? otf2::Attribute::Dest : otf2::Attribute::Source, skipped.peer[i]);
+                out_.attach(otf2::Attribute::Tag, skipped.tag[i]);
+            }
+            out_.measurement(skipped.since, false);
+            out_.measurement(skipped.since, true);
+        }
+    }
+
+    void write_until(std::uint64_t time)
+    {
         for (; next_switch_ < 2 * data_.switched_off.size(); ++next_switch_) {
             const Stretch& off = data_.switched_off[next_switch_ / 2];
             const bool ends = next_switch_ % 2 == 1;
-            const std::uint64_t at = ends ? off.end : off.begin;
+            const std::uint64_t at = std::min(ends ? off.end : off.begin, process_.end());
             if (at >= time) {
                 break;
             }
@@ -234,6 +266,7 @@ private:
     const spool::CountersRecord* at_leave_ = nullptr;
     std::vector<spool::Record> tools_;
     std::size_t next_switch_ = 0;  // in pairs: off and on of each stretch
+    std::size_t next_skipped_ = 0;
     bool is_off_ = false;
     bool finalized_ = false;
     EventCounts counts_;

@@ -28,26 +28,26 @@ bool is_posted(SemanticClass semantics)
 void FileEvents::begin(const RecordedCall& recorded)
 {
     const spool::Record& call = recorded.record;
-    const bool is_collective = target_.collective_comm(call, recorded.function()).has_value();
+    const auto comm = target_.collective_comm(call, recorded.function());
     switch (recorded.semantics) {
     case SemanticClass::FileIio:
     case SemanticClass::FileIioAll:
         if (call.request != 0) {
             target_.posts.post(call);
-            if (is_collective) {
-                out_.collective_request(call.enter, call.request);
+            if (comm) {
+                out_.collective_request(call.enter, *comm, call.request);
             }
         }
         break;
     case SemanticClass::FileBegin:
-        if (is_collective) {
-            out_.collective_request(call.enter, split_request(call));
+        if (comm) {
+            out_.collective_request(call.enter, *comm, split_request(call));
         }
         break;
     case SemanticClass::FileEnd:
         break;
     default:
-        if (is_collective) {
+        if (comm) {
             out_.collective_begin(call.enter);
         }
         break;

@@ -107,6 +107,7 @@ ProcessData::ProcessData(const ProcessSpool& spool)
         scan_calls(thread, threads_.emplace_back());
     }
     posts_.finish();
+    epochs_.sort();
     std::ranges::sort(clocks_, {}, &otf2::ClockPoint::time);
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         take_samples(spool.threads[i], threads_[i]);
@@ -145,6 +146,7 @@ void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2
         entry.kind = record.is_inter != 0 ? Kind::Inter : Kind::Intra;
         entry.key = gid;
         entry.sides.push_back(std::move(members));
+        entry.knowers = {{spool_.threads.front().header().rank, 1, 1}};
     }
     gid_keys_[gid] = entry.key;
     comm_keys_[record.comm] = entry.key;

@@ -40,12 +40,13 @@ struct Stretch {
 
 struct ThreadData {
     CallPaths call_paths;
-    std::optional<OpenCall> open_call;  // in which the process died
-    std::vector<Stretch> switched_off;  // by the user; by time
-    Hash128 metric;                     // zero: no counters
-    std::size_t counters = 0;           // values of a CountersRecord
-    std::vector<SamplePoint> samples;   // by time
-    std::vector<OffInterval> off;       // by time
+    std::optional<OpenCall> open_call;          // in which the process died
+    std::vector<Stretch> switched_off;          // by the user; by time
+    std::vector<spool::SkippedRecord> skipped;  // by time
+    Hash128 metric;                             // zero: no counters
+    std::size_t counters = 0;                   // values of a CountersRecord
+    std::vector<SamplePoint> samples;           // by time
+    std::vector<OffInterval> off;               // by time
     std::uint64_t lost_records = 0;
     std::uint64_t lost_samples = 0;
     Hash128 generator;         // zero: not sampled
@@ -77,6 +78,31 @@ struct EventIds {
     std::vector<OTF2_StringRef> arguments;
 };
 
+/// Which group an epoch of a window is for: known at its begin, on any thread, and asked for at its end.
+class Epochs
+{
+public:
+    enum class Side : std::uint8_t { Access, Exposure };
+
+    void begin(std::int32_t window, Side side, std::uint64_t leave, const Hash128& group);
+    void end(std::int32_t window, Side side, std::uint64_t leave);
+    /// After this, ends and begins may not have been recorded until `end`.
+    void gap(std::uint64_t begin) { gaps_.push_back(begin); }
+    /// When all are known.
+    void sort();
+
+    /// The group of the epoch that was open at `time`; nothing if its begin is not known.
+    [[nodiscard]] std::optional<Hash128> open_at(std::int32_t window, Side side, std::uint64_t time) const;
+
+private:
+    struct Change {
+        std::uint64_t time;
+        std::optional<Hash128> group;  // nothing: an end
+    };
+    std::map<std::pair<std::int32_t, Side>, std::vector<Change>> changes_;
+    std::vector<std::uint64_t> gaps_;
+};
+
 class ProcessData
 {
 public:
@@ -92,6 +118,7 @@ public:
     [[nodiscard]] std::uint64_t end() const { return end_; }
     [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
     [[nodiscard]] const PostsOfProcess& posts() const { return posts_; }
+    [[nodiscard]] const Epochs& epochs() const { return epochs_; }
     /// How the clock of this process relates to that of rank 0; empty if nobody compared them.
     [[nodiscard]] const std::vector<otf2::ClockPoint>& clocks() const { return clocks_; }
 
@@ -132,6 +159,7 @@ private:
     std::map<Hash128, std::uint64_t> alone_windows_;                  // by communicator of this process alone
     std::unordered_map<Hash128, otf2::RankList, HashOfHash> groups_;  // by group_key
     PostsOfProcess posts_;
+    Epochs epochs_;
     std::vector<std::string> command_;
     std::vector<otf2::ClockPoint> clocks_;
     Tables tables_;

@@ -59,6 +59,39 @@ Hash128 group_key(std::span<const std::int32_t> world_ranks)
     return hasher.result();
 }
 
+void Epochs::begin(std::int32_t window, Side side, std::uint64_t leave, const Hash128& group)
+{
+    changes_[{window, side}].push_back({leave, group});
+}
+
+void Epochs::end(std::int32_t window, Side side, std::uint64_t leave)
+{
+    changes_[{window, side}].push_back({leave, std::nullopt});
+}
+
+void Epochs::sort()
+{
+    for (auto& [window, changes] : changes_) {
+        std::ranges::stable_sort(changes, {}, &Change::time);
+    }
+    std::ranges::sort(gaps_);
+}
+
+std::optional<Hash128> Epochs::open_at(std::int32_t window, Side side, std::uint64_t time) const
+{
+    const auto found = changes_.find({window, side});
+    if (found == changes_.end()) {
+        return std::nullopt;
+    }
+    const auto next = std::ranges::upper_bound(found->second, time, {}, &Change::time);
+    if (next == found->second.begin()) {
+        return std::nullopt;
+    }
+    const Change& last = *std::prev(next);
+    const auto gap = std::ranges::lower_bound(gaps_, last.time);
+    return gap != gaps_.end() && *gap < time ? std::nullopt : last.group;
+}
+
 void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
 {
     add_counters(thread.header(), data);
@@ -81,6 +114,9 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         } else if (kind == RecordKind::Off) {
             const auto& off = cursor.take<spool::Record>();
             data.switched_off.push_back({off.enter, off.leave});
+            epochs_.gap(off.enter);
+        } else if (kind == RecordKind::Skipped) {
+            data.skipped.push_back(cursor.take<spool::SkippedRecord>());
         } else if (kind == RecordKind::Clock) {
             const auto& clock = cursor.take<spool::ClockRecord>();
             clocks_.push_back(otf2::point_around(clock.time, clock.low, clock.high));
@@ -88,6 +124,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
             cursor.skip();
         }
     }
+    std::ranges::stable_sort(data.skipped, {}, &spool::SkippedRecord::since);
     if (thread.end() == ThreadEnd::Died) {
         data.open_call = cursor.open_call(last_leave);
     }
@@ -118,8 +155,27 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
     if (record.request != 0 && posts_operation(call.semantics)) {
         posts_.post(thread, record);
     }
-    if (call.semantics == SemanticClass::WinStart || call.semantics == SemanticClass::WinPost) {
+    switch (call.semantics) {
+    case SemanticClass::WinStart:
+    case SemanticClass::WinPost:
         add_group(call.members);
+        epochs_.begin(record.tag,
+                      call.semantics == SemanticClass::WinStart ? Epochs::Side::Access : Epochs::Side::Exposure,
+                      record.leave, group_key(call.members));
+        break;
+    case SemanticClass::WinComplete:
+        epochs_.end(record.tag, Epochs::Side::Access, record.leave);
+        break;
+    case SemanticClass::WinWait:
+        epochs_.end(record.tag, Epochs::Side::Exposure, record.leave);
+        break;
+    case SemanticClass::WinTest:
+        if ((record.flags & spool::flag_success) != 0) {
+            epochs_.end(record.tag, Epochs::Side::Exposure, record.leave);
+        }
+        break;
+    default:
+        break;
     }
 }
 

@@ -83,13 +83,15 @@ private:
     {
         const ThreadSpool& spool = process_.spool().threads[position];
         const ThreadData& data = process_.threads()[position];
-        const std::uint64_t lost_records = data.lost_records + counts.unresolved;
         otf2::LocationDefinition location;
         location.rank = rank_;
         location.thread = spool.thread;
         location.events = events;
-        if (lost_records > 0) {
-            location.counts["lost_records"] = lost_records;
+        if (data.lost_records > 0) {
+            location.counts["lost_records"] = data.lost_records;
+        }
+        if (counts.unresolved > 0) {
+            location.counts["unresolved_records"] = counts.unresolved;
         }
         if (data.lost_samples > 0) {
             location.counts["lost_samples"] = data.lost_samples;
@@ -108,7 +110,7 @@ private:
         out_.calls += counts.calls;
         out_.samples += counts.samples;
         out_.events += events;
-        out_.lost_records += lost_records;
+        out_.lost_records += data.lost_records;
         out_.lost_samples += data.lost_samples;
     }
 

@@ -19,43 +19,44 @@ constexpr std::uint32_t most_records = 1U << 20;
 
 }  // namespace
 
-RecordCursor::RecordCursor(std::span<const std::byte> body, std::span<const std::byte> packed, std::uint64_t first)
-    : packed_(packed), body_(body), first_(first)
+RecordCursor::RecordCursor(std::span<const std::byte> stage, std::span<const std::byte> frames, std::uint64_t first)
+    : frames_(frames), stage_(stage), first_(first)
 {
 }
 
 bool RecordCursor::next_block()
 {
-    if (in_body_) {
+    if (in_stage_) {
         return false;
     }
     if (unpack_frame()) {
         return true;
     }
-    in_body_ = true;
+    in_stage_ = true;
     has_gap_ = next_ < first_;
     if (has_gap_) {
         block_ = {};
         return false;
     }
-    // A process that ended while it packed has left some records in both files.
+    // A process that ended while it packed has left its stage as it was.
     const std::uint64_t again = next_ - first_;
-    block_ = again >= body_.size() / record_bytes ? std::span<const std::byte>() : body_.subspan(again * record_bytes);
+    block_ =
+        again >= stage_.size() / record_bytes ? std::span<const std::byte>() : stage_.subspan(again * record_bytes);
     return true;
 }
 
 bool RecordCursor::unpack_frame()
 {
     spool::FrameHeader header;
-    if (packed_.size() < sizeof header) {
+    if (frames_.size() < sizeof header) {
         return false;
     }
-    std::memcpy(&header, packed_.data(), sizeof header);
+    std::memcpy(&header, frames_.data(), sizeof header);
     if (header.magic != spool::frame_magic || header.first != next_ || header.records > most_records ||
-        header.bytes > packed_.size() - sizeof header) {
+        header.bytes > frames_.size() - sizeof header) {
         return false;
     }
-    const auto* in = reinterpret_cast<const unsigned char*>(packed_.data()) + sizeof header;
+    const auto* in = reinterpret_cast<const unsigned char*>(frames_.data()) + sizeof header;
     const auto* const end = in + header.bytes;
     frame_.resize(header.records * record_bytes);
     spool::Expectation expected;
@@ -65,7 +66,7 @@ bool RecordCursor::unpack_frame()
             return false;
         }
     }
-    packed_ = packed_.subspan(sizeof header + header.bytes);
+    frames_ = frames_.subspan(sizeof header + header.bytes);
     next_ += header.records;
     block_ = frame_;
     return true;
@@ -73,7 +74,7 @@ bool RecordCursor::unpack_frame()
 
 std::optional<OpenCall> RecordCursor::open_call(std::uint64_t leave) const
 {
-    if (!in_body_ || block_.size() < record_bytes ||
+    if (!in_stage_ || block_.size() < record_bytes ||
         static_cast<spool::RecordKind>(block_.front()) != spool::RecordKind::Empty) {
         return std::nullopt;
     }

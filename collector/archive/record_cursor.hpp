@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the way through a thread's records: those that were packed, then those of the .calls file, as one sequence.
+// Owns the way through a thread's records: those in frames, then those of the stage, as one sequence.
 #pragma once
 
 #include "formats/spool/record.hpp"
@@ -25,8 +25,8 @@ struct OpenCall {
 class RecordCursor
 {
 public:
-    /// `body`: of a .calls file. `packed`: the frames of the .packed file; `first`: SpoolHeader::first_record.
-    explicit RecordCursor(std::span<const std::byte> body, std::span<const std::byte> packed = {},
+    /// `first`: SpoolHeader::first_record.
+    explicit RecordCursor(std::span<const std::byte> stage, std::span<const std::byte> frames = {},
                           std::uint64_t first = 0);
     ~RecordCursor() = default;
     RecordCursor(RecordCursor&&) = default;
@@ -43,7 +43,7 @@ public:
             }
         }
         const auto kind = static_cast<spool::RecordKind>(block_.front());
-        return kind <= spool::RecordKind::Clock ? kind : spool::RecordKind::Empty;
+        return kind <= spool::last_kind ? kind : spool::RecordKind::Empty;
     }
 
     /// The record at the cursor, which moves on. T must be the struct of kind().
@@ -70,7 +70,7 @@ public:
     /// Where kind() is Empty: the call that the thread had entered, if that was after `leave`, the last leave of all.
     [[nodiscard]] std::optional<OpenCall> open_call(std::uint64_t leave) const;
 
-    /// Where kind() is Empty: records are missing between the packed ones and the others, which are not read.
+    /// Where kind() is Empty: records are missing between the frames and the stage, which is not read.
     [[nodiscard]] bool has_gap() const { return has_gap_; }
 
 private:
@@ -78,11 +78,11 @@ private:
     bool unpack_frame();
 
     std::span<const std::byte> block_;   // the rest of what is being read
-    std::span<const std::byte> packed_;  // frames that come next
-    std::span<const std::byte> body_;
-    std::uint64_t first_;     // number of the first record of `body_`
+    std::span<const std::byte> frames_;  // that come next
+    std::span<const std::byte> stage_;
+    std::uint64_t first_;     // number of the first record of `stage_`
     std::uint64_t next_ = 0;  // number of the first record behind those of the frames so far
-    bool in_body_ = false;
+    bool in_stage_ = false;
     bool has_gap_ = false;
     std::vector<std::byte> frame_;
 };

@@ -32,6 +32,9 @@ namespace
 
 constexpr std::int32_t largest_size = 1 << 24;
 
+/// In a spool that stays where it is although the archive is made.
+constexpr const char* kept_mark = "kept";
+
 fs::path spool_of(const fs::path& trace)
 {
     return trace / "spool";
@@ -71,7 +74,7 @@ using Files = std::map<std::int32_t, std::set<std::uint32_t>>;
 bool add_file(const std::string& name, Files& files)
 {
     const std::string_view kind = std::string_view(name).substr(std::min(name.size(), name.rfind('.')));
-    if (kind != ".calls" && kind != ".packed" && kind != ".samples") {
+    if (kind != ".calls" && kind != ".samples") {
         return false;
     }
     std::int32_t rank = -1;
@@ -233,7 +236,8 @@ void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
     Files ours;
     std::vector<fs::path> paths;
     for (fs::directory_iterator entry(spool, error), end; !error && entry != end; entry.increment(error)) {
-        if (add_file(entry->path().filename().native(), ours) || entry->path().extension() == ".maps") {
+        const fs::path name = entry->path().filename();
+        if (add_file(name.native(), ours) || name.extension() == ".maps" || name == kept_mark) {
             paths.push_back(entry->path());
         }
     }
@@ -244,6 +248,15 @@ void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
     if (error) {
         notes.push_back(fmt::format("{}: {}; it is no longer needed", spool.native(), error.message()));
     }
+}
+
+bool is_empty_of_recordings(const fs::path& spool)
+{
+    Files files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
+        add_file(entry.path().filename().native(), files);
+    }
+    return files.empty();
 }
 
 std::vector<std::int32_t> missing_ranks(const Survey& survey)
@@ -282,7 +295,23 @@ bool note_losses(const fs::path& spool, const Survey& survey, std::vector<std::s
 bool is_archive(const fs::path& trace)
 {
     std::error_code error;
-    return fs::exists(otf2::ArchiveFiles{trace.native()}.anchor(), error);
+    const std::uintmax_t size = fs::file_size(otf2::ArchiveFiles{trace.native()}.anchor(), error);
+    return !error && size > 0;
+}
+
+bool remove_leftovers(const fs::path& trace, const RecoverOptions& options, std::vector<std::string>& notes)
+{
+    std::error_code error;
+    const fs::path spool = spool_of(trace);
+    if (options.keep || !fs::is_directory(spool, error) || fs::exists(spool / kept_mark, error)) {
+        return false;
+    }
+    const Lock lock(spool);
+    if (!is_empty_of_recordings(spool)) {
+        check_processes(trace, survey(spool), options, notes);
+    }
+    remove_spool(spool, notes);
+    return true;
 }
 
 bool can_be_recovered(const fs::path& trace)
@@ -314,6 +343,9 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     check_processes(trace, found, options, result.notes);
     result.is_spool_kept = note_losses(spool, found, result.notes) || options.keep;
     remove_archive(trace);
+    if (result.is_spool_kept) {
+        std::ofstream(spool / kept_mark);
+    }
 
     SessionRequest request;
     request.trace = trace.native();
@@ -339,6 +371,11 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     }
     result.ranks = found.size;
     result.incomplete = session.incomplete();
+    if (!session.inconsistent().empty()) {
+        result.notes.push_back(fmt::format("ranks disagree about communicators: {}; the analysis of operations on them "
+                                           "will be wrong: please report this defect of critpath",
+                                           session.inconsistent()));
+    }
     if (!result.is_spool_kept) {
         remove_spool(spool, result.notes);
     }

@@ -36,8 +36,13 @@ bool can_be_recovered(const std::filesystem::path& trace);
 /// The same, and recover() with `only_local` would not refuse: the application has ended.
 bool is_abandoned(const std::filesystem::path& trace);
 
-/// True if there is an archive.
+/// True if there is an archive. It is whole: its anchor is written last.
 bool is_archive(const std::filesystem::path& trace);
+
+/// Removes the spool beside an archive if nobody asked for it to be kept: what made the archive, a recovery or
+/// MPI_Finalize, was ended before it came to that. Returns whether there was one to remove. Throws as recover() does.
+bool remove_leftovers(const std::filesystem::path& trace, const RecoverOptions& options,
+                      std::vector<std::string>& notes);
 
 /// Throws Failure: BadTrace if nothing can be read, Usage if the processes are still running, Failed if the archive
 /// cannot be written; then the spool is as it was.

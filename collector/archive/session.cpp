@@ -39,14 +39,14 @@ Totals Session::run()
 void Session::write()
 {
     phase([this] { read_definitions(); });
-    phase([this] { numbers_ = unify(communication_, std::exchange(tables_, {}), definitions_); });
+    phase([this] { numbers_ = unify(communication_, std::exchange(tables_, {}), definitions_, disagreements_); });
     open();
     phase([this] { write_events(); });
     phase([this] { archive_->close_events(); });
     phase([this] { archive_->open_local_definitions(); });
     phase([this] { write_local_definitions(); });
     phase([this] { archive_->close_local_definitions(); });
-    phase([this] { gather(communication_, summaries(), definitions_); });
+    phase([this] { gather(communication_, summaries(), disagreements_, definitions_); });
     phase([this] { write_global_definitions(); });
     phase([this] { archive_->close(); });
     phase([this] { check_files(); });

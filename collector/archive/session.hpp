@@ -54,6 +54,9 @@ public:
     /// What is incomplete, in words; empty if nothing is. Known on process 0.
     [[nodiscard]] const std::string& incomplete() const { return definitions_.incomplete; }
 
+    /// About which communicators the ranks disagree, in words; empty if about none. Known on process 0.
+    [[nodiscard]] const std::string& inconsistent() const { return definitions_.inconsistent; }
+
 private:
     /// A rank between its two passes.
     struct Rank {
@@ -86,7 +89,8 @@ private:
     std::vector<Rank> ranks_;
     std::vector<Tables> tables_;          // by rank of this process
     std::vector<Numbers> numbers_;        // of their entries
-    otf2::TraceDefinitions definitions_;  // on process 0
+    otf2::TraceDefinitions definitions_;  // on process 0, as what follows
+    std::vector<Disagreement> disagreements_;
     std::optional<otf2::Archive> archive_;
     bool has_created_ = false;
     std::uint64_t bytes_ = 0;

@@ -102,16 +102,20 @@ std::optional<SpoolFile> SpoolFile::open(const std::string& path, bool may_be_wr
     return SpoolFile(std::move(*mapping), header);
 }
 
+RecordCursor SpoolFile::records() const
+{
+    const std::size_t stage = std::min<std::uint64_t>(header_.stage_bytes, body().size());
+    return RecordCursor(body().first(stage), body().subspan(stage), header_.first_record);
+}
+
 RecordCursor ThreadSpool::records() const
 {
-    using Bytes = std::span<const std::byte>;
-    return RecordCursor(calls ? calls->body() : Bytes(), packed ? packed->body() : Bytes(),
-                        calls ? calls->header().first_record : 0);
+    return calls ? calls->records() : RecordCursor({});
 }
 
 ThreadEnd ThreadSpool::end() const
 {
-    const bool closed = calls ? calls->header().closed != 0 : !packed && samples->header().closed != 0;
+    const bool closed = (calls ? calls : samples)->header().closed != 0;
     return !closed ? ThreadEnd::Died : calls && calls->header().lost > 0 ? ThreadEnd::Full : ThreadEnd::Closed;
 }
 
@@ -121,8 +125,7 @@ ProcessSpool read_process(const std::string& directory, int rank)
     std::uint32_t missing = 0;
     for (std::uint32_t thread = 0; missing < longest_gap; ++thread) {
         const std::string base = fmt::format("{}/{}.{}", directory, rank, thread);
-        ThreadSpool spool{thread, SpoolFile::open(base + ".calls"), SpoolFile::open(base + ".packed"),
-                          SpoolFile::open(base + ".samples")};
+        ThreadSpool spool{thread, SpoolFile::open(base + ".calls"), SpoolFile::open(base + ".samples")};
         if (spool.calls || spool.samples) {
             missing = 0;
             process.threads.push_back(std::move(spool));
@@ -147,8 +150,8 @@ std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
             return open_remains(fmt::format("{}/{}.{}.{}", directory, rank, thread, kind), rank, thread, may_run,
                                 damage);
         };
-        ThreadSpool spool{thread, open("calls"), open("packed"), open("samples")};
-        if (spool.calls || spool.packed || spool.samples) {
+        ThreadSpool spool{thread, open("calls"), open("samples")};
+        if (spool.calls || spool.samples) {
             process.threads.push_back(std::move(spool));
         }
     }

@@ -26,7 +26,10 @@ public:
     static std::optional<SpoolFile> open(const std::string& path, bool may_be_written = false);
 
     [[nodiscard]] const spool::SpoolHeader& header() const { return header_; }
+    /// What follows the header.
     [[nodiscard]] std::span<const std::byte> body() const { return mapping_.bytes().subspan(spool::header_size); }
+    /// Of a .calls file.
+    [[nodiscard]] RecordCursor records() const;
 
 private:
     SpoolFile(Mapping mapping, const spool::SpoolHeader& header) : mapping_(std::move(mapping)), header_(header) {}
@@ -45,7 +48,6 @@ enum class ThreadEnd : std::uint8_t {
 struct ThreadSpool {
     std::uint32_t thread = 0;
     std::optional<SpoolFile> calls;
-    std::optional<SpoolFile> packed;
     std::optional<SpoolFile> samples;
 
     /// All records of the thread.
@@ -53,10 +55,7 @@ struct ThreadSpool {
     [[nodiscard]] ThreadEnd end() const;
 
     /// Of whichever file there is.
-    [[nodiscard]] const spool::SpoolHeader& header() const
-    {
-        return (calls ? calls : packed ? packed : samples)->header();
-    }
+    [[nodiscard]] const spool::SpoolHeader& header() const { return (calls ? calls : samples)->header(); }
     /// How the thread was sampled; the .samples file knows best.
     [[nodiscard]] const spool::SampleFormat& sampling() const
     {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/tables.hpp"
 
+#include "collector/archive/agreement.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -65,8 +67,24 @@ std::vector<std::uint32_t> select_one(const std::vector<std::uint32_t>& through,
 
 }  // namespace
 
+namespace
+{
+
+otf2::RankList join(const otf2::RankList& a, const otf2::RankList& b)
+{
+    std::vector<std::int32_t> all = expand(a);
+    const std::vector<std::int32_t> more = expand(b);
+    all.insert(all.end(), more.begin(), more.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return otf2::compress(all);
+}
+
+}  // namespace
+
 void CommunicatorEntry::absorb(const CommunicatorEntry& other)
 {
+    knowers = join(knowers, other.knowers);
     if (kind != Kind::Inter) {
         return;
     }

@@ -64,6 +64,7 @@ struct CommunicatorEntry {
     Hash128 parent;  // zero: none
     Kind kind = Kind::Intra;
     std::vector<otf2::RankList> sides;  // World, Intra: the members; Inter: the groups known so far, sorted
+    otf2::RankList knowers = {};        // Intra, Inter: the ranks that have it in their recordings
 
     void absorb(const CommunicatorEntry& other);
     bool operator==(const CommunicatorEntry&) const = default;

@@ -45,6 +45,7 @@ void write(Packer& out, const CommunicatorEntry& e)
     for (const otf2::RankList& side : e.sides) {
         write(out, side);
     }
+    write(out, e.knowers);
 }
 
 void write(Packer& out, const GeneratorEntry& e)
@@ -111,6 +112,7 @@ void read(Unpacker& in, CommunicatorEntry& e)
     for (otf2::RankList& side : e.sides) {
         read(in, side);
     }
+    read(in, e.knowers);
 }
 
 void read(Unpacker& in, GeneratorEntry& e)

@@ -95,7 +95,8 @@ std::string describe_ends(const std::vector<RankEnd>& ends)
 }
 
 // The summaries of all ranks in rank order, which is the order of the tree's subtrees.
-void define_processes(std::span<const std::byte> summaries, otf2::TraceDefinitions& definitions)
+void define_processes(std::span<const std::byte> summaries, const std::vector<Disagreement>& disagreements,
+                      otf2::TraceDefinitions& definitions)
 {
     definitions.begin = std::numeric_limits<std::uint64_t>::max();
     std::vector<RankEnd> ends;
@@ -112,6 +113,7 @@ void define_processes(std::span<const std::byte> summaries, otf2::TraceDefinitio
         std::move(summary.locations.begin(), summary.locations.end(), std::back_inserter(definitions.locations));
     }
     definitions.incomplete = describe_ends(ends);
+    definitions.inconsistent = describe(disagreements, ends);
 }
 
 // The tables of several ranks as one, and the way back.
@@ -170,7 +172,7 @@ private:
 }  // namespace
 
 std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
-                           otf2::TraceDefinitions& definitions)
+                           otf2::TraceDefinitions& definitions, std::vector<Disagreement>& disagreements)
 {
     OwnRanks ranks(std::move(own));
     const std::vector<int> children = communication.children();
@@ -184,6 +186,7 @@ std::vector<Numbers> unify(const Communication& communication, std::vector<Table
     Numbers numbers;
     if (communication.rank() == 0) {
         numbers = number(all, definitions);
+        disagreements = find_disagreements(all, numbers.communicators);
     } else {
         communication.send(communication.parent(), pack(all));
         numbers = unpack_numbers(communication.receive(communication.parent()));
@@ -196,7 +199,7 @@ std::vector<Numbers> unify(const Communication& communication, std::vector<Table
 }
 
 void gather(const Communication& communication, std::span<const ProcessSummary> own,
-            otf2::TraceDefinitions& definitions)
+            const std::vector<Disagreement>& disagreements, otf2::TraceDefinitions& definitions)
 {
     Packer out;
     for (const ProcessSummary& summary : own) {
@@ -208,7 +211,7 @@ void gather(const Communication& communication, std::span<const ProcessSummary> 
         summaries.insert(summaries.end(), theirs.begin(), theirs.end());
     }
     if (communication.rank() == 0) {
-        define_processes(summaries, definitions);
+        define_processes(summaries, disagreements, definitions);
     } else {
         communication.send(communication.parent(), summaries);
     }

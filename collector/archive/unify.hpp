@@ -6,6 +6,7 @@
 // may stand for several ranks, in the order of processes.
 #pragma once
 
+#include "collector/archive/agreement.hpp"
 #include "collector/archive/communication.hpp"
 #include "collector/archive/tables.hpp"
 
@@ -13,9 +14,9 @@ namespace critpath::archive
 {
 
 /// Collective. Returns the ids of the entries of each of `own`, the tables of the ranks of this process; on process 0
-/// also fills the tables of `definitions`.
+/// also fills the tables of `definitions`, and `disagreements`.
 std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
-                           otf2::TraceDefinitions& definitions);
+                           otf2::TraceDefinitions& definitions, std::vector<Disagreement>& disagreements);
 
 /// How the recording of a rank ended, worst last.
 enum class RankEnd : std::uint8_t {
@@ -36,8 +37,9 @@ struct ProcessSummary {
     std::uint64_t realtime = 0;  // at `begin`
 };
 
-/// Collective. On process 0 fills processes, locations, times and what is incomplete of `definitions`.
+/// Collective. On process 0 fills processes, locations, times, what is incomplete and what is inconsistent of
+/// `definitions`.
 void gather(const Communication& communication, std::span<const ProcessSummary> own,
-            otf2::TraceDefinitions& definitions);
+            const std::vector<Disagreement>& disagreements, otf2::TraceDefinitions& definitions);
 
 }  // namespace critpath::archive

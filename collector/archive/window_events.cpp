@@ -169,21 +169,17 @@ void WindowEvents::collective(const RecordedCall& recorded, const WindowId& wind
 void WindowEvents::group(const RecordedCall& recorded, const WindowId& window, std::uint64_t time)
 {
     const spool::Record& call = recorded.record;
-    Epoch& epoch = epochs_[call.tag];
     OTF2_RmaSyncLevel level = memory;
     OTF2_GroupRef group = OTF2_UNDEFINED_GROUP;
     switch (recorded.semantics) {
     case SemanticClass::WinStart:
-        group = epoch.started = group_of(recorded);
-        level = no_sync;
-        break;
     case SemanticClass::WinPost:
-        group = epoch.posted = group_of(recorded);
+        group = group_of(group_key(recorded.members));
         level = no_sync;
         break;
     case SemanticClass::WinComplete:
         done_remote(call, window, -1, time);
-        group = std::exchange(epoch.started, OTF2_UNDEFINED_GROUP);
+        group = group_of(target_.epochs.open_at(call.tag, Epochs::Side::Access, call.enter));
         break;
     case SemanticClass::WinTest:
         if ((call.flags & spool::flag_success) == 0) {
@@ -191,11 +187,11 @@ void WindowEvents::group(const RecordedCall& recorded, const WindowId& window, s
         }
         [[fallthrough]];
     default:
-        group = std::exchange(epoch.posted, OTF2_UNDEFINED_GROUP);
+        group = group_of(target_.epochs.open_at(call.tag, Epochs::Side::Exposure, call.enter));
         break;
     }
     if (group == OTF2_UNDEFINED_GROUP) {
-        return;  // the epoch was begun by another thread
+        return;  // the begin of the epoch was not recorded
     }
     if (const std::uint32_t bits = level == no_sync ? assertions(call) : 0; bits != 0) {
         out_.attach(Attribute::Assertions, bits);
@@ -267,9 +263,9 @@ void WindowEvents::complete(const Completion& completion, std::uint64_t time)
     }
 }
 
-OTF2_GroupRef WindowEvents::group_of(const RecordedCall& call) const
+OTF2_GroupRef WindowEvents::group_of(const std::optional<Hash128>& key) const
 {
-    const auto found = target_.ids.groups.find(group_key(call.members));
+    const auto found = key ? target_.ids.groups.find(*key) : target_.ids.groups.end();
     return found == target_.ids.groups.end() ? OTF2_UNDEFINED_GROUP : found->second;
 }
 

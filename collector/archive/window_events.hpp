@@ -31,8 +31,6 @@ private:
     };
     struct Epoch {
         std::map<std::int32_t, std::vector<Open>> transfers;  // by target
-        OTF2_GroupRef started = OTF2_UNDEFINED_GROUP;
-        OTF2_GroupRef posted = OTF2_UNDEFINED_GROUP;
     };
 
     void transfer(const RecordedCall& call, const WindowId& window);
@@ -42,7 +40,7 @@ private:
     /// Of the transfers to `target`, or to all if that is negative.
     void done_remote(const spool::Record& call, const WindowId& window, std::int32_t target, std::uint64_t time);
     void done_here(const spool::Record& call, const WindowId& window, std::uint64_t time);
-    OTF2_GroupRef group_of(const RecordedCall& call) const;
+    [[nodiscard]] OTF2_GroupRef group_of(const std::optional<Hash128>& key) const;
 
     std::unordered_map<std::int32_t, Epoch> epochs_;  // by window
     std::uint64_t transfers_ = 0;

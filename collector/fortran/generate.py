@@ -51,14 +51,17 @@ AFTER_FUNCTION = {
 
 # Handles that the call takes away, as they were before.
 TAKEN = """\
-    const {type} taken_handle = call.recorded() ? from_fortran<{type}>(*f_{name}) : {type}();
+    const {type} taken_handle = call.follows() ? from_fortran<{type}>(*f_{name}) : {type}();
     const auto taken = {look_up};
 """
 TAKEN_LOOK_UP = {
-    "comm_free": "call.recorded() ? process.communicators.id(taken_handle) : -1",
+    "comm_free": "call.follows() ? process.communicators.id(taken_handle) : -1",
     "win_free": "taken_window(call, &taken_handle)",
     "file_close": "taken_file(call, &taken_handle)",
 }
+
+# Also inside other calls: see Call::follow.
+FOLLOWED = (*c_wrappers.MAKING, *TAKEN_LOOK_UP, "comm_create_group", "comm_idup")
 
 BODY = """
 void {short}({parameters})
@@ -73,7 +76,7 @@ void {short}({parameters})
         function({passed});
         return ierror.value();
     }});
-    if (call.recorded()) {{
+    if (call.{followed}()) {{
 {conversions}        {after}
     }}
 {behind}}}
@@ -188,6 +191,7 @@ def body(function):
         keep="const int result = " if "result" in after + behind else "",
         before=before,
         conversions=conversions(function, after),
+        followed="follow" if semantic_class in FOLLOWED else "recorded",
         after=after,
         behind=behind,
     )

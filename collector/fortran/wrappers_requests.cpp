@@ -87,7 +87,7 @@ void Mrecv(const Caller& caller, MrecvFunction* function, void* buf, MPI_Fint* c
     Call call(FunctionId::MPI_Mrecv, caller);
     Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
-    const MPI_Message taken = call.recorded() ? from_fortran<MPI_Message>(*message) : MPI_Message();
+    const TakenMessage taken(call, call.recorded() ? from_fortran<MPI_Message>(*message) : MPI_Message());
     const int result = call.run([&] {
         function(buf, count, datatype, message, own.fortran(), ierror.get());
         return ierror.value();
@@ -106,7 +106,7 @@ void Imrecv(const Caller& caller, ImrecvFunction* function, void* buf, MPI_Fint*
     }
     Call call(FunctionId::MPI_Imrecv, caller);
     Ierror ierror(f_ierror);
-    const MPI_Message taken = call.recorded() ? from_fortran<MPI_Message>(*message) : MPI_Message();
+    const TakenMessage taken(call, call.recorded() ? from_fortran<MPI_Message>(*message) : MPI_Message());
     const int result = call.run([&] {
         function(buf, count, datatype, message, f_request, ierror.get());
         return ierror.value();

@@ -130,10 +130,11 @@ void require_recordable(const std::string& path)
 /// A launcher below cpcollect would be recorded itself, instead of the ranks that it starts.
 void require_no_launcher(const std::string& path, const ProcessPlace& place)
 {
-    constexpr std::array<std::string_view, 8> launchers = {"mpirun", "mpiexec", "orterun", "prun",
-                                                           "srun",   "aprun",   "jsrun",   "mpiexec.hydra"};
+    constexpr std::array<std::string_view, 7> launchers = {"mpirun", "mpiexec", "orterun", "prun",
+                                                           "srun",   "aprun",   "jsrun"};
     const std::string name = base_name(path);
-    if (!place.is_parallel && std::find(launchers.begin(), launchers.end(), name) != launchers.end()) {
+    const std::string kind = name.substr(0, name.find('.'));  // mpiexec.hydra, mpirun.openmpi
+    if (!place.is_parallel && std::find(launchers.begin(), launchers.end(), kind) != launchers.end()) {
         refuse(exit_usage, "{}: starts the ranks and is none itself; put cpcollect behind it: {} ... cpcollect ./app",
                name, name);
     }

@@ -5,10 +5,12 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include <link.h>
@@ -64,6 +66,70 @@ std::string machine_in_words(const Header& header)
     }
 }
 
+template <class T>
+std::vector<T> read_all(std::ifstream& file, std::uint64_t offset, std::uint64_t bytes)
+{
+    constexpr std::uint64_t most = std::uint64_t{64} << 20;
+    std::vector<T> values(bytes > most ? 0 : bytes / sizeof(T));
+    if (!read_at(file, offset, values.data(), values.size())) {
+        values.clear();
+    }
+    return values;
+}
+
+/// Where the file has what lies at `address` in memory.
+std::optional<std::uint64_t> file_offset(const std::vector<Segment>& segments, std::uint64_t address)
+{
+    for (const Segment& segment : segments) {
+        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
+            return address - segment.p_vaddr + segment.p_offset;
+        }
+    }
+    return std::nullopt;
+}
+
+/// DT_NEEDED, in its order.
+std::vector<std::string> needed_libraries(std::ifstream& file, const Header& header)
+{
+    const auto segments = read_all<Segment>(file, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Segment));
+    const auto dynamic = std::find_if(segments.begin(), segments.end(),
+                                      [](const Segment& segment) { return segment.p_type == PT_DYNAMIC; });
+    if (dynamic == segments.end()) {
+        return {};
+    }
+    const auto entries = read_all<Dynamic>(file, dynamic->p_offset, dynamic->p_filesz);
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    for (const Dynamic& entry : entries) {
+        address = entry.d_tag == DT_STRTAB ? entry.d_un.d_ptr : address;
+        size = entry.d_tag == DT_STRSZ ? entry.d_un.d_val : size;
+    }
+    const auto offset = file_offset(segments, address);
+    auto strings = offset ? read_all<char>(file, *offset, size) : std::vector<char>{};
+    strings.push_back('\0');
+    std::vector<std::string> names;
+    for (const Dynamic& entry : entries) {
+        if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < strings.size()) {
+            names.emplace_back(&strings[entry.d_un.d_val]);
+        }
+    }
+    return names;
+}
+
+/// What runs a script, by its first line; empty if the file is none.
+std::string interpreter(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string line(256, '\0');
+    file.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<std::size_t>(file.gcount()));
+    if (!line.starts_with("#!")) {
+        return {};
+    }
+    const std::size_t begin = line.find_first_not_of(" \t", 2);
+    return begin == std::string::npos ? std::string() : line.substr(begin, line.find_first_of(" \t\n", begin) - begin);
+}
+
 /// A position-independent static program has a dynamic section, which says so, but nobody loads libraries for it.
 bool is_static_pie(std::ifstream& file, const Segment& segment)
 {
@@ -99,6 +165,36 @@ bool is_static(std::ifstream& file, const Header& header)
 }
 
 }  // namespace
+
+bool is_first_library(const std::string& name)
+{
+    const std::string base = name.substr(name.find_last_of('/') + 1);
+    return base.starts_with("libasan.so") || base.starts_with("libclang_rt.asan");
+}
+
+std::string first_library(const std::string& path)
+{
+    constexpr int most_interpreters = 4;  // as in the kernel
+    std::string program = path;
+    for (int i = 0; i < most_interpreters; ++i) {
+        const std::string next = interpreter(program);
+        if (next.empty()) {
+            break;
+        }
+        program = next;
+    }
+    if (inspect_elf(program).kind != ElfKind::Dynamic) {
+        return {};
+    }
+    std::ifstream file(program, std::ios::binary);
+    Header header{};
+    if (!read_at(file, 0, &header, 1)) {
+        return {};
+    }
+    const std::vector<std::string> names = needed_libraries(file, header);
+    const auto first = std::find_if(names.begin(), names.end(), is_first_library);
+    return first == names.end() ? std::string() : *first;
+}
 
 ElfFile inspect_elf(const std::string& path)
 {

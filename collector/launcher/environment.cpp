@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 
 namespace critpath::launcher
 {
@@ -33,6 +34,16 @@ std::optional<int> first_number(std::initializer_list<const char*> names)
     return std::nullopt;
 }
 
+std::optional<int> launched_rank()
+{
+    constexpr bool is_mpich = std::string_view(CRITPATH_MPI) == "MPICH";
+    // Hydra may be started by a launcher with PMIx, mpirun by one with PMI, never the other way round.
+    const auto rank = is_mpich ? first_number({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
+                               : first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
+    // A batch script is not a task of a step, but has a number like one.
+    return rank || environment_value("SLURM_STEP_ID").empty() ? rank : number("SLURM_PROCID");
+}
+
 bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
@@ -44,7 +55,7 @@ bool is_plain(char c)
 ProcessPlace find_place()
 {
     ProcessPlace place;
-    if (const auto rank = first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})) {
+    if (const auto rank = launched_rank()) {
         place.is_parallel = true;
         place.rank = *rank;
     }

@@ -16,7 +16,9 @@ struct ProcessPlace {
     bool is_parallel = false;
 };
 
-/// Known before MPI_Init: Open MPI, PMIx, PMI and Slurm, in this order of trust.
+/// Known before MPI_Init, from what Open MPI, PMIx, PMI and Slurm set. Several may have: a batch system that started
+/// the launcher of an MPI library leaves the launcher's place among its own tasks to all ranks. So the launchers of the
+/// MPI library that critpath was built with come first, and Slurm last.
 ProcessPlace find_place();
 
 /// Job id of the batch system, without characters that a file name should not have; empty outside of jobs.

@@ -5,6 +5,9 @@
 // the application (or recovers a recording: recover_command.hpp). There is no supervisor, so the exit code and the
 // signals are the application's own.
 #include "collector/launcher/application.hpp"
+#include "collector/launcher/counters.hpp"
+#include "collector/launcher/elf_file.hpp"
+#include "collector/launcher/end_of_job.hpp"
 #include "collector/launcher/environment.hpp"
 #include "collector/launcher/options.hpp"
 #include "collector/launcher/preload.hpp"
@@ -54,15 +57,18 @@ void print_config(const Options& options, const ProcessPlace& place)
     nlohmann::ordered_json config;
     config["version"] = CRITPATH_VERSION;
     config["application"] = options.application;
+    config["path"] = options.application.empty() ? "" : find_application(options.application.front(), place);
     const std::string name = options.application.empty() ? "app" : base_name(options.application.front());
     config["output"] = choose_directory(options.output, name, options.force).native();
     config["force"] = options.force;
     config["frequency"] = options.frequency;
     config["callpath"] = options.callpath;
     config["counters"] = options.counters;
+    config["unavailable_counters"] = unavailable_counters(options.counters);
     config["groups"] = options.groups;
     config["range"] = options.range;
-    config["buffer_mb"] = options.buffer_mb;
+    config["buffer_kb"] = options.buffer_kb;
+    config["clock_period_s"] = options.clock_period;
     config["quiet"] = options.quiet;
     config["rank"] = place.rank;
     const Libraries libraries = find_libraries();
@@ -83,26 +89,33 @@ int execute(const std::string& path, const std::vector<std::string>& words)
     return errno;
 }
 
-/// Returns only if the application could not be started.
-void become(const Options& options, const ProcessPlace& place)
+/// Throws if the application could not be started.
+[[noreturn]] void become(const Options& options, const ProcessPlace& place)
 {
     const std::string path = find_application(options.application.front(), place);
-    const Libraries libraries = find_libraries();
-    std::filesystem::path trace;
-    bool made = false;
+    Libraries libraries = find_libraries();
+    libraries.first = first_library(path);
+    ClaimedDirectory trace{};
     if (place.rank == 0) {
-        trace = choose_directory(options.output, base_name(options.application.front()), options.force);
-        made = prepare_directory(trace, options.force);
+        trace = claim_directory(options.output, base_name(options.application.front()), options.force);
     }
-    set_environment(libraries, options, trace.native());
+    set_environment(libraries, options, place, trace.path.native());
     const int error = execute(path, options.application);
-    if (made) {
+    if (trace.made) {
         std::error_code ignored;
-        std::filesystem::remove(trace, ignored);
+        std::filesystem::remove(trace.path, ignored);
     }
     throw Unusable{error == ENOENT ? exit_not_found : exit_not_executable,
                    fmt::format("{}: {}; {}", path, std::system_category().message(error),
                                error == ENOENT ? "check the interpreter in its first line" : "check the file")};
+}
+
+/// Says why the application was not started, and ends the job. Returns the exit code.
+int refuse(const ProcessPlace& place, int exit_code, const std::string& message)
+{
+    report(place, message);
+    end_job(exit_code);
+    return exit_code;
 }
 
 int run(int argc, const char* const* argv, const ProcessPlace& place)
@@ -119,15 +132,12 @@ int run(int argc, const char* const* argv, const ProcessPlace& place)
         }
         become(options, place);
     } catch (const Unusable& unusable) {
-        report(place, unusable.message);
-        return unusable.exit_code;
+        return refuse(place, unusable.exit_code, unusable.message);
     } catch (const Failure& failure) {
-        report(place, failure.what());
-        return static_cast<int>(failure.code());
+        return refuse(place, static_cast<int>(failure.code()), failure.what());
     } catch (const std::exception& error) {
-        report(place, error.what());
+        return refuse(place, static_cast<int>(ExitCode::Failed), error.what());
     }
-    return static_cast<int>(ExitCode::Failed);
 }
 
 }  // namespace

@@ -22,15 +22,15 @@ namespace
 {
 
 constexpr unsigned highest_frequency = 20'000;
-constexpr unsigned long largest_buffer = 1UL << 20;  // MB
+constexpr unsigned longest_clock_period = 86'400;
+constexpr unsigned long largest_buffer = 1UL << 20;  // KiB
 
 constexpr const char* help = R"(usage: mpirun -n N cpcollect [options] [--] application [arguments]
 Records MPI calls and samples of a run. If it died: cpcollect recover TRACE
 
 Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
-      --force          overwrite the trace that is there
-  -q, --quiet          no summary at the end
+      --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 997)
       --no-samples     the same as --frequency 0
@@ -39,9 +39,10 @@ Recording
       --include LIST   record only these of p2p, collective, rma, io, local
       --exclude LIST   do not record these
       --range A:B      from the A-th to the B-th collective of all ranks; or pcontrol
-      --buffer MB      records of one thread before they are packed (default 256)
+      --buffer KB      memory for one thread's records, packed when full (default 128)
+      --clock-period S  time between comparisons of clocks in long runs (default 60)
 Other
-          --config         print what would be done as JSON, and do nothing
+      --config         print what would be done as JSON, and do nothing
   -h, --help           print this text     --version  print the version
 Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 
@@ -90,6 +91,9 @@ CLI::Validator counter_list()
     return CLI::Validator(
         [](std::string& text) -> std::string {
             const auto commas = static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+            if (("," + text + ",").find(",,") != std::string::npos) {
+                return fmt::format("'{}' has an empty name", text);
+            }
             return commas < spool::max_counters
                        ? std::string()
                        : fmt::format("{} counters, but at most {} fit", commas + 1, spool::max_counters);
@@ -131,9 +135,12 @@ void declare(CLI::App& app, Parsed& parsed)
         ->envname("CPCOLLECT_FREQUENCY")
         ->check(whole_number(0, highest_frequency));
     app.add_flag("--no-samples", parsed.no_samples)->envname("CPCOLLECT_NO_SAMPLES");
-    app.add_option("--buffer", parsed.options.buffer_mb)
+    app.add_option("--buffer", parsed.options.buffer_kb)
         ->envname("CPCOLLECT_BUFFER")
-        ->check(whole_number(1, largest_buffer));
+        ->check(whole_number(4, largest_buffer));
+    app.add_option("--clock-period", parsed.options.clock_period)
+        ->envname("CPCOLLECT_CLOCK_PERIOD")
+        ->check(whole_number(0, longest_clock_period));
     app.add_option("--callpath", parsed.options.callpath)
         ->envname("CPCOLLECT_CALLPATH")
         ->check(one_of({"full", "site", "none"}));
@@ -151,6 +158,18 @@ bool takes_value(const CLI::App& app, const std::string& name)
 {
     const CLI::Option* option = app.get_option_no_throw(name);
     return option != nullptr && option->get_expected_min() > 0;
+}
+
+/// CLI11 would take the next word for a value that is empty, and "=x" for the value of -o=x.
+void refuse_odd_value(std::string_view word)
+{
+    const std::size_t equals = word.find('=');
+    const std::string_view name = word.substr(0, equals);
+    if (equals != std::string_view::npos && (equals + 1 == word.size() || (name.size() == 2 && name != "--"))) {
+        fail(ExitCode::Usage, "{}: {}; see cpcollect --help", word,
+             equals + 1 == word.size() ? "the value is empty"
+                                       : fmt::format("write {} {}", name, word.substr(equals + 1)));
+    }
 }
 
 /// True if `word` is an option of ours whose value is the next word.
@@ -179,7 +198,13 @@ std::size_t find_application(const CLI::App& app, const std::vector<std::string>
         if (words[i].size() < 2 || words[i][0] != '-') {
             return i;
         }
-        i += wants_next_word(app, words[i]) ? 1 : 0;
+        refuse_odd_value(words[i]);
+        if (wants_next_word(app, words[i])) {
+            ++i;
+            if (i < words.size() && (words[i] == "--" || app.get_option_no_throw(words[i]) != nullptr)) {
+                fail(ExitCode::Usage, "{}: the value is missing; see cpcollect --help", words[i - 1]);
+            }
+        }
     }
     end_of_ours = words.size();
     return words.size();

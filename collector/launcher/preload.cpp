@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/preload.hpp"
 
+#include "collector/launcher/elf_file.hpp"
 #include "collector/launcher/environment.hpp"
 #include "formats/support/error.hpp"
 
@@ -54,6 +55,20 @@ void set(const char* name, const std::string& value)
     }
 }
 
+/// The user's own libraries come behind ours, but for one that must be the first. The loader looks for one without a
+/// slash as it would for the program.
+std::string preload_list(const Libraries& libraries, std::string others)
+{
+    std::string first = libraries.first;
+    const std::string user = others.substr(0, others.find_first_of(": "));
+    if (is_first_library(user)) {
+        first = user;
+        others.erase(0, user.size() + 1);
+    }
+    const std::string ours = libraries.preload.native();
+    return (first.empty() ? "" : first + ":") + ours + (others.empty() ? "" : ":" + others);
+}
+
 }  // namespace
 
 Libraries find_libraries()
@@ -69,7 +84,8 @@ Libraries find_libraries()
     return libraries;
 }
 
-void set_environment(const Libraries& libraries, const Options& options, const std::string& trace)
+void set_environment(const Libraries& libraries, const Options& options, const ProcessPlace& place,
+                     const std::string& trace)
 {
     const char* original = std::getenv("LD_PRELOAD");
     if (original != nullptr) {
@@ -77,16 +93,17 @@ void set_environment(const Libraries& libraries, const Options& options, const s
     } else {
         unsetenv("CRITPATH_ORIGINAL_LD_PRELOAD");
     }
-    const std::string others = environment_value("LD_PRELOAD");
-    set("LD_PRELOAD", libraries.preload.native() + (others.empty() ? "" : ":" + others));
+    set("LD_PRELOAD", preload_list(libraries, environment_value("LD_PRELOAD")));
     set("CRITPATH_ARCHIVE_LIBRARY", libraries.archive);
     set("CRITPATH_FREQUENCY", std::to_string(options.frequency));
-    set("CRITPATH_BUFFER_MB", std::to_string(options.buffer_mb));
+    set("CRITPATH_BUFFER_KB", std::to_string(options.buffer_kb));
+    set("CRITPATH_CLOCK_PERIOD", std::to_string(options.clock_period));
     set("CRITPATH_CALLPATH", options.callpath);
     set("CRITPATH_COUNTERS", options.counters);
     set("CRITPATH_RANGE", options.range);
     set("CRITPATH_GROUPS", fmt::format("{}", fmt::join(options.groups, ",")));
     set("CRITPATH_QUIET", options.quiet ? "1" : "0");
+    set("CRITPATH_LAUNCHER_RANK", std::to_string(place.rank));
     if (trace.empty()) {
         unsetenv("CRITPATH_TRACE");
         unsetenv("CRITPATH_TRACE_OWNER");

@@ -4,6 +4,7 @@
 // Owns how the preload library is found and what it is told through the environment.
 #pragma once
 
+#include "collector/launcher/environment.hpp"
 #include "collector/launcher/options.hpp"
 
 #include <filesystem>
@@ -15,6 +16,7 @@ namespace critpath::launcher
 struct Libraries {
     std::filesystem::path preload;
     std::filesystem::path archive;
+    std::string first = {};  // goes before ours: elf_file.hpp
 };
 
 /// Looks in CRITPATH_LIBDIR if that is set, else at the places relative to this program in build trees and
@@ -22,6 +24,7 @@ struct Libraries {
 Libraries find_libraries();
 
 /// Sets LD_PRELOAD and the CRITPATH_* variables. `trace` is empty for all but the process that made the directory.
-void set_environment(const Libraries& libraries, const Options& options, const std::string& trace);
+void set_environment(const Libraries& libraries, const Options& options, const ProcessPlace& place,
+                     const std::string& trace);
 
 }  // namespace critpath::launcher

@@ -13,6 +13,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace critpath::launcher
 {
@@ -141,9 +142,15 @@ int run(const Command& command)
     std::error_code error;
     const bool has_spool = fs::is_directory(trace / "spool", error);
     if (archive::is_archive(trace) && !(command.options.force && has_spool)) {
+        std::vector<std::string> notes;
+        const bool was_left = archive::remove_leftovers(trace, command.options, notes);
+        for (const std::string& note : notes) {
+            fmt::print(stderr, "cpcollect: {}\n", note);
+        }
         if (!command.quiet) {
-            fmt::print("cpcollect: {}: the archive is there already, nothing to do\ncpcollect: next: cpreplay {}\n",
-                       trace.native(), trace.native());
+            fmt::print("cpcollect: {}: the archive is there already, {}\ncpcollect: next: cpreplay {}\n",
+                       trace.native(), was_left ? "the raw records beside it were removed" : "nothing to do",
+                       trace.native());
         }
         return static_cast<int>(ExitCode::Done);
     }

@@ -50,8 +50,8 @@ std::string foreign_entry(const fs::path& directory)
     if (fs::is_directory(spool)) {
         for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
             const std::string name = entry.path().filename();
-            if (!ends_with(name, ".calls") && !ends_with(name, ".packed") && !ends_with(name, ".samples") &&
-                !ends_with(name, ".maps")) {
+            if (!ends_with(name, ".calls") && !ends_with(name, ".samples") && !ends_with(name, ".maps") &&
+                name != "kept") {
                 return "spool/" + name;
             }
         }
@@ -133,6 +133,21 @@ bool prepare_directory(const fs::path& directory, bool force)
         return prepare(directory, force);
     } catch (const fs::filesystem_error& error) {
         fail(ExitCode::Usage, "{}: {}; choose another directory with -o", directory.native(), error.code().message());
+    }
+}
+
+ClaimedDirectory claim_directory(const std::string& output, const std::string& application, bool force)
+{
+    while (true) {
+        const fs::path directory = choose_directory(output, application, force);
+        std::error_code error;
+        if (output.empty() && !force && fs::create_directory(directory, error)) {
+            return {directory, true};
+        }
+        const bool lost_race = output.empty() && !force && (!error || error == std::errc::file_exists);
+        if (!lost_race) {
+            return {directory, prepare_directory(directory, force)};
+        }
     }
 }
 

@@ -19,4 +19,12 @@ std::filesystem::path choose_directory(const std::string& output, const std::str
 /// directories that hold anything but a trace. Returns true if the directory was made here.
 bool prepare_directory(const std::filesystem::path& directory, bool force);
 
+struct ClaimedDirectory {
+    std::filesystem::path path;
+    bool made;  // was not there before
+};
+
+/// Both steps. Steps of one batch job that begin at the same moment get different directories, if none was given.
+ClaimedDirectory claim_directory(const std::string& output, const std::string& application, bool force);
+
 }  // namespace critpath::launcher

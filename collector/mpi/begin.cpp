@@ -10,6 +10,7 @@
 #include "collector/mpi/counters.hpp"
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
+#include "collector/mpi/patience.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
@@ -18,6 +19,7 @@
 #include "formats/functions/functions.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include <sys/stat.h>
@@ -39,12 +41,24 @@ bool make_communicator()
            pmpi.Comm_group(handles.comm_world, &process.world_group) == MPI_SUCCESS;
 }
 
-// The directory that rank 0 was given becomes everybody's. An empty one says that rank 0 has refused.
-void share_trace()
+// The directory of `root` becomes everybody's. An empty one says that it has refused.
+void share_trace(int root)
 {
     char* trace = process.settings.trace;
-    if (pmpi.Bcast(trace, PATH_MAX, handles.type_byte, 0, process.comm) != MPI_SUCCESS) {
+    if (pmpi.Bcast(trace, PATH_MAX, handles.type_byte, root, process.comm) != MPI_SUCCESS) {
         trace[0] = '\0';
+    }
+}
+
+// The launcher and the MPI library mostly agree on which process is rank 0. Where they do not, the directory comes to
+// rank 0 from the process that cpcollect took for it.
+void bring_trace_to_root()
+{
+    const int mine = process.settings.trace[0] != '\0' ? process.rank : INT_MAX;
+    int owner = INT_MAX;
+    if (pmpi.Allreduce(&mine, &owner, 1, handles.type_int, handles.op_min, process.comm) == MPI_SUCCESS && owner > 0 &&
+        owner < process.size) {
+        share_trace(owner);
     }
 }
 
@@ -76,6 +90,14 @@ void share_settings()
 void make_spool_directory()
 {
     char* trace = process.settings.trace;
+    if (trace[0] == '\0' && process.settings.launcher_rank > 0) {
+        if (process.settings.launcher_rank == 1) {  // for all others like it
+            say(Text() << "cpcollect: the launcher and the MPI library of the application do not know each other: each "
+                       << "process is rank 0 of " << process.size << ", and only the first is recorded; use the "
+                       << "launcher of that MPI library, or srun with --mpi=pmi2 or --mpi=pmix");
+        }
+        return;
+    }
     if (trace[0] == '\0') {
         say(Text()
             << "cpcollect: CRITPATH_TRACE is not set, nothing will be recorded; start the application with cpcollect");
@@ -139,12 +161,37 @@ bool agree(bool mine)
 namespace
 {
 
+// Before anything is opened, and so before there is a communicator of the library.
+bool all_may_open_files()
+{
+    const int mine = may_open_files() ? 1 : 0;
+    int all = 0;
+    if (pmpi.Allreduce(&mine, &all, 1, handles.type_int, handles.op_min, handles.comm_world) != MPI_SUCCESS) {
+        return false;
+    }
+    if (all == 0 && process.rank == 0) {
+        say(Text() << "cpcollect: too few files may be open for a recording beside the application, nothing will be "
+                   << "recorded; raise the limit (ulimit -n)");
+    }
+    if (all == 0 && process.settings.owner && process.settings.trace[0] != '\0') {
+        rmdir(process.settings.trace);
+    }
+    return all != 0;
+}
+
 // Everything that may be refused, by this rank or by another.
 bool open_recording()
 {
+    if (!resolve_mpi()) {
+        return false;
+    }
+    pmpi.Comm_size(handles.comm_world, &process.size);
+    const Patience patience(process.size > 1 ? process.settings.patience_s : 0);
+    if (pmpi.Comm_rank(handles.comm_world, &process.rank) == MPI_SUCCESS && !all_may_open_files()) {
+        return false;
+    }
     int level = MPI_THREAD_SINGLE;
-    if (!resolve_mpi() || pmpi.Query_thread(&level) != MPI_SUCCESS ||
-        pmpi.Comm_rank(handles.comm_world, &process.rank) != MPI_SUCCESS ||
+    if (pmpi.Query_thread(&level) != MPI_SUCCESS || pmpi.Comm_rank(handles.comm_world, &process.rank) != MPI_SUCCESS ||
         pmpi.Comm_size(handles.comm_world, &process.size) != MPI_SUCCESS || !make_communicator()) {
         say(Text() << "cpcollect: the MPI library refused to be asked, nothing will be recorded; "
                    << "rebuild critpath with the MPI library that the application uses");
@@ -153,10 +200,11 @@ bool open_recording()
     process.threads_in_mpi = level == MPI_THREAD_MULTIPLE;
     process.requests.set_shared_handle(handles.shared_request);
     process.requests.set_threads(process.threads_in_mpi);
+    bring_trace_to_root();
     if (process.rank == 0) {
         make_spool_directory();
     }
-    share_trace();
+    share_trace(0);
     if (process.settings.trace[0] == '\0') {
         return false;
     }
@@ -171,7 +219,7 @@ bool open_recording()
     if (agree(open_spool())) {
         return true;
     }
-    close_threads();
+    close_threads(false);
     remove_spool_files();
     pmpi.Barrier(process.comm);
     if (process.rank == 0) {

@@ -14,6 +14,7 @@
 #include "collector/mpi/callpath.hpp"
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/control.hpp"
+#include "collector/mpi/jump.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
@@ -35,15 +36,27 @@ public:
     __attribute__((always_inline)) explicit Call(FunctionId function, const Caller& caller = CRITPATH_CALLER)
         : caller_(caller)
     {
-        if (local.depth++ == 0 && process.phase.load(std::memory_order_relaxed) == Phase::Recording) {
-            thread_ = local.thread != nullptr ? local.thread : attach_thread();
+        if (local.depth != 0) [[unlikely]] {
+            notice_jump(caller);
+        }
+        depth_ = local.depth++;
+        if (depth_ == 0) {
+            local.frame = reinterpret_cast<std::uintptr_t>(caller.stack);
+            local.site = reinterpret_cast<std::uintptr_t>(caller.site);
+            if (process.phase.load(std::memory_order_relaxed) == Phase::Recording) {
+                thread_ = local.thread != nullptr ? local.thread : attach_thread();
+            }
         }
         if (thread_ != nullptr) {
             const std::uint32_t bit = group_bit(function);
             if (thread_->switches != control.switches() || bit == life_cycle_bit) [[unlikely]] {
                 control.catch_up(*thread_, bit == life_cycle_bit);
+                write_pause();  // of before the call
             }
             dropped_ = !control.includes(bit);
+            if (dropped_ && thread_->switches != control.switches()) [[unlikely]] {
+                control.catch_up(*thread_, false);
+            }
         }
         record_.kind = spool::RecordKind::Call;
         record_.function = static_cast<std::uint16_t>(function);
@@ -51,18 +64,59 @@ public:
         record_.peer = -1;
         record_.tag = -1;
     }
-    ~Call() { --local.depth; }
+    ~Call() { local.depth = depth_; }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
     /// False inside another wrapper and when nothing is recorded: then only run() may be called.
     [[nodiscard]] bool recorded() const { return thread_ != nullptr; }
 
+    /// What the call makes or takes away is known from then on: as recorded(), and inside another wrapper.
+    [[nodiscard]] bool follows() const
+    {
+        return recorded() ||
+               (local.thread != nullptr && process.phase.load(std::memory_order_relaxed) == Phase::Recording);
+    }
+
+    /// After the call: if it follows(), all but run() may be called. Inside another wrapper, which is an attribute
+    /// callback mostly, objects get their records, but the call gets none.
+    bool follow()
+    {
+        if (!recorded() && follows()) [[unlikely]] {
+            thread_ = local.thread;
+            dropped_ = true;
+            is_inside_ = true;
+        }
+        return recorded();
+    }
+
     /// The call is followed, but it will not be in the trace: a request that it makes must not be, either.
     [[nodiscard]] bool dropped() const { return dropped_; }
 
     /// Leaves the call out of the trace, where nothing in it was asked for.
     void drop() { dropped_ = true; }
+
+    /// Puts the call into the trace although recording is off: it ends what is in the trace already.
+    void tell()
+    {
+        if (dropped_) [[unlikely]] {
+            dropped_ = false;
+            told_late_ = true;
+            control.interrupt(*thread_, record_.enter);
+        }
+    }
+
+    /// Of a dropped call: since when recording is off; 0 if it is not dropped for that.
+    [[nodiscard]] std::uint64_t off_since() const
+    {
+        return dropped_ && !is_inside_
+                   ? control.off_since(*thread_, group_bit(static_cast<FunctionId>(record_.function)))
+                   : 0;
+    }
+
+    /// Of a dropped call: the operation counts all the same (spool::SkippedRecord), if recording is only off. The peer
+    /// and the tag are those of the message.
+    void skip(Skipped::What what, std::int32_t comm, std::int32_t peer = -1, std::int32_t tag = -1);
 
     /// Calls the MPI library between two looks at the clock.
     template <class Function>
@@ -156,7 +210,9 @@ private:
             forget();
             return false;
         }
-        if (thread_->counters.are_on()) [[unlikely]] {
+        if (told_late_) [[unlikely]] {
+            thread_->counters.drop();
+        } else if (thread_->counters.are_on()) [[unlikely]] {
             write_counters(is_poll);
         }
         record_.callpath = thread_->paths.find(caller_, thread_->spool);
@@ -165,14 +221,21 @@ private:
         return true;
     }
 
-    void forget()
+    __attribute__((noinline)) void forget()
     {
         std::uint64_t begin;
         std::uint64_t end;
         thread_->spool.take_pause(begin, end);
+        if (is_inside_) {
+            return;
+        }
+        skip_call();
         thread_->dropped_leave = record_.leave;
         thread_->counters.drop();
     }
+
+    // Counts what the record says was posted.
+    void skip_call();
 
     // The last record of the thread, if it is a poll run.
     [[nodiscard]] spool::Record* last_poll() const
@@ -223,8 +286,54 @@ private:
 
     Caller caller_;
     Thread* thread_ = nullptr;
+    int depth_;  // before the call
     bool dropped_ = false;
+    bool told_late_ = false;
+    bool is_inside_ = false;  // another wrapper, and all the same followed
     spool::Record record_{};
 };
+
+inline void Call::skip(Skipped::What what, std::int32_t comm, std::int32_t peer, std::int32_t tag)
+{
+    if (const std::uint64_t since = off_since(); since != 0 && comm >= 0) {
+        const TableLock lock;
+        process.skipped.add(what, comm, peer, tag, since, 1, thread_->spool);
+    }
+}
+
+inline void Call::skip_call()
+{
+    using enum functions::SemanticClass;
+    if ((record_.flags & (spool::flag_failed | spool::flag_null_peer)) != 0) {
+        return;
+    }
+    const functions::SemanticClass what = functions::info(static_cast<FunctionId>(record_.function)).semantic_class;
+    switch (what) {
+    case Send:
+    case Sendrecv:
+    case Isend:
+        skip(Skipped::What::Send, record_.comm, record_.peer, record_.tag);
+        break;
+    case Start:
+        if ((record_.flags & spool::flag_receive) == 0) {
+            skip(Skipped::What::Send, record_.comm, record_.peer, record_.tag);
+        }
+        break;
+    case Recv:
+        skip(Skipped::What::Receive, record_.comm, record_.peer, record_.tag);
+        break;
+    case Mprobe:
+    case Improbe:
+        if (record_.request != 0) {  // the message is taken
+            skip(Skipped::What::Receive, record_.comm, record_.peer, record_.tag);
+        }
+        break;
+    default:
+        if (functions::is_on_communicator(what)) {
+            skip(Skipped::What::Collective, record_.comm);
+        }
+        break;
+    }
+}
 
 }  // namespace critpath::preload

@@ -124,7 +124,7 @@ bool describe(MPI_Comm comm, Communicator& communicator, MPI_Group& local, MPI_G
 std::int32_t Communicators::insert(MPI_Comm comm, Communicator communicator)
 {
     communicator.id = next_id_;
-    if (table_.insert(key_of(comm), communicator) == HandleTable<Communicator>::none) {
+    if (table_.replace(key_of(comm), communicator) == HandleTable<Communicator>::none) {
         return -1;
     }
     return next_id_++;
@@ -220,11 +220,11 @@ bool Communicators::next_child(MPI_Comm parent, Origin& origin)
     return true;
 }
 
-void Communicators::remove(MPI_Comm comm)
+void Communicators::remove(MPI_Comm comm, std::int32_t id)
 {
     const TableLock lock;
     const std::uint32_t index = table_.find(key_of(comm));
-    if (index != HandleTable<Communicator>::none) {
+    if (index != HandleTable<Communicator>::none && table_.at(index).id == id) {
         table_.erase(index);
     }
 }

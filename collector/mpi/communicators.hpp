@@ -61,8 +61,8 @@ public:
     /// Another communicator was made collectively from `parent`. False if `parent` is not known.
     bool next_child(MPI_Comm parent, Origin& origin);
 
-    /// Forgets the oldest communicator with this handle.
-    void remove(MPI_Comm comm);
+    /// Forgets the communicator, unless another thread has got its handle for a new one in the meantime.
+    void remove(MPI_Comm comm, std::int32_t id);
 
 private:
     std::int32_t insert(MPI_Comm comm, Communicator communicator);

@@ -60,10 +60,32 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
             process.requests.erase(index);
         }
     }
+    const bool counts = received(result) && (request.flags & spool::flag_null_peer) == 0;
     if (request.untold) {
         has_untold_ = true;
-    } else if (received(result) && (request.flags & spool::flag_null_peer) == 0) {
+        if (counts && request.off_since != 0 && request.operation == spool::Operation::Message) {
+            skip(request, status);
+        }
+    } else if (counts) {
+        has_told_ = true;
         add(describe(request, status));
+    }
+}
+
+// Where a receive has its place is known only now, and so is that a send was cancelled.
+void Completions::skip(const Request& request, const MPI_Status& status)
+{
+    const Completion item = describe(request, status);
+    const bool is_receive = (item.flags & spool::flag_receive) != 0;
+    const bool is_cancelled = (item.flags & spool::flag_cancelled) != 0;
+    if (is_receive == is_cancelled) {
+        return;  // a send was counted when it was posted, a cancelled receive never was
+    }
+    const TableLock lock;
+    process.skipped.add(is_receive ? Skipped::What::Receive : Skipped::What::Send, item.comm, item.peer, item.tag,
+                        request.off_since, is_receive ? 1 : -1, thread_.spool);
+    if (control.switches() % 2 == 0) {
+        process.skipped.write(thread_.spool);
     }
 }
 
@@ -78,7 +100,12 @@ void Completions::started(const Call& call, MPI_Request handle, const void* loca
     request.id = process.requests.next_id();
     request.active = true;
     request.untold = call.dropped();
+    request.off_since = call.off_since();
     if ((request.flags & spool::flag_null_peer) == 0) {
+        if (request.off_since != 0 && (request.flags & spool::flag_receive) == 0) {
+            process.skipped.add(Skipped::What::Send, request.comm, request.peer, request.tag, request.off_since, 1,
+                                thread_.spool);
+        }
         add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
              static_cast<std::uint8_t>(request.mode), request.operation});
     }
@@ -86,6 +113,10 @@ void Completions::started(const Call& call, MPI_Request handle, const void* loca
 
 void Completions::write(Call& call) const
 {
+    // What ends something in the trace is, too: without it, what was posted would seem to have no end.
+    if (has_told_) {
+        call.tell();
+    }
     // Only requests that the user did not ask for, and no messages wanted: neither is the wait.
     if (size_ == 0 && has_untold_ && !control.includes(group_bit(FunctionId::MPI_Send))) {
         call.drop();

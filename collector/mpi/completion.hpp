@@ -29,7 +29,8 @@ class Completions
 {
 public:
     Completions(Thread& thread, int capacity)
-        : items_(thread.completions.room<Completion>(static_cast<std::size_t>(capacity > 0 ? capacity : 1)))
+        : thread_(thread),
+          items_(thread.completions.room<Completion>(static_cast<std::size_t>(capacity > 0 ? capacity : 1)))
     {
     }
 
@@ -52,9 +53,14 @@ private:
         }
     }
 
+    // Of a request that is not in the trace: what it was counts, if it is only that recording was off.
+    void skip(const Request& request, const MPI_Status& status);
+
+    Thread& thread_;
     Completion* items_;
     std::uint32_t size_ = 0;
     bool has_untold_ = false;
+    bool has_told_ = false;  // some that have finished
 };
 
 /// The application's request array as it was before the call. Null if the array is empty or there is no memory; then

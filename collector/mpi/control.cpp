@@ -22,7 +22,7 @@ constexpr std::uint32_t bit(functions::Group group)
     return 1U << static_cast<unsigned>(group);
 }
 
-// Requests come from all of these.
+// Requests come from all of these; also from MPI_Comm_idup, which is always recorded: see Completions::write.
 constexpr std::uint32_t with_requests = bit(functions::Group::PointToPoint) | bit(functions::Group::Collective) |
                                         bit(functions::Group::Rma) | bit(functions::Group::Io);
 
@@ -70,8 +70,14 @@ void Control::update(std::uint64_t time)
     }
     Stretch& stretch = stretches_[switches / 2 % remembered];
     (was_on ? stretch.begin : stretch.end) = time;
-    groups_.store(is_on() ? included_ : life_cycle_bit, std::memory_order_relaxed);
-    switches_.store(switches + 1, std::memory_order_release);
+    // In this order: who finds the groups off finds the switch, too.
+    if (was_on) {
+        switches_.store(switches + 1, std::memory_order_release);
+        groups_.store(life_cycle_bit, std::memory_order_release);
+    } else {
+        groups_.store(included_, std::memory_order_release);
+        switches_.store(switches + 1, std::memory_order_release);
+    }
     if (process.sampling) {
         was_on ? sampling::pause() : sampling::resume();
     }
@@ -104,8 +110,7 @@ void Control::catch_up(Thread& thread, bool close)
     const TableLock lock;
     const std::uint32_t current = switches();
     const std::uint32_t over = current / 2;
-    const std::uint32_t kept = remembered - 1;  // the slot of the oldest may be that of a stretch that lasts
-    for (std::uint32_t i = std::max(thread.stretches, over > kept ? over - kept : 0); i < over; ++i) {
+    for (std::uint32_t i = first_unwritten(thread, over); i < over; ++i) {
         write_off(thread, stretches_[i % remembered].begin, stretches_[i % remembered].end);
     }
     thread.stretches = std::max(thread.stretches, over);
@@ -114,6 +119,37 @@ void Control::catch_up(Thread& thread, bool close)
         ++thread.stretches;
     }
     thread.switches = current;
+    if (current % 2 == 0) {
+        process.skipped.write(thread.spool);
+    }
+}
+
+void Control::interrupt(Thread& thread, std::uint64_t enter)
+{
+    const TableLock lock;
+    const std::uint32_t current = switches();
+    const std::uint32_t over = current / 2;
+    for (std::uint32_t i = first_unwritten(thread, over); i < over; ++i) {
+        write_off(thread, stretches_[i % remembered].begin, std::min(enter, stretches_[i % remembered].end));
+    }
+    if (current % 2 != 0 && thread.stretches <= over) {
+        write_off(thread, stretches_[over % remembered].begin, enter);
+    }
+}
+
+std::uint64_t Control::off_since(const Thread& thread, std::uint32_t bit) const
+{
+    if ((included_ & bit) == 0 || thread.switches == 0) {
+        return 0;
+    }
+    return stretches_[(thread.switches - 1) / 2 % remembered].begin;
+}
+
+// The slot of the oldest may be that of a stretch that lasts.
+std::uint32_t Control::first_unwritten(const Thread& thread, std::uint32_t over)
+{
+    const std::uint32_t kept = remembered - 1;
+    return std::max(thread.stretches, over > kept ? over - kept : 0);
 }
 
 }  // namespace critpath::preload

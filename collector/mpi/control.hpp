@@ -58,7 +58,7 @@ public:
     /// Is a function with this group_bit recorded now?
     [[nodiscard]] bool includes(std::uint32_t bit) const
     {
-        return (groups_.load(std::memory_order_relaxed) & bit) != 0;
+        return (groups_.load(std::memory_order_acquire) & bit) != 0;
     }
 
     /// Number of times that recording went on or off; odd while it is off.
@@ -67,6 +67,13 @@ public:
     /// Writes the Off records that `thread`, the calling one, has not written yet. A stretch that lasts is written
     /// up to `now` if `close` is set, otherwise when it is over.
     void catch_up(Thread& thread, bool close);
+
+    /// A call of `thread` from `enter` on is recorded although recording was off: writes what came before it as off.
+    void interrupt(Thread& thread, std::uint64_t enter);
+
+    /// Of a call of `thread` that is not recorded: since when recording is off, as of the last catch_up; 0 if it is not
+    /// for that, but because functions with this group_bit are never recorded.
+    [[nodiscard]] std::uint64_t off_since(const Thread& thread, std::uint32_t bit) const;
 
     /// MPI_Pcontrol(level) was called: 0 is off, 1 is on, others mean nothing to us.
     void apply_level(int level);
@@ -85,6 +92,8 @@ private:
         std::uint64_t begin, end;  // ns; `end` is written when it is over
     };
     static constexpr std::uint32_t remembered = 64;  // stretches; a thread that comes later has missed the older ones
+
+    static std::uint32_t first_unwritten(const Thread& thread, std::uint32_t over);
 
     void count(functions::FunctionId function, MPI_Comm comm, std::uint64_t leave);
     void update(std::uint64_t time);

@@ -32,6 +32,19 @@ the communicator, and `MPI_PROC_NULL` is no peer. Groups of functions can be lef
 A call is recorded alike in every language: from C and C++, from Fortran through `mpif.h`, `use mpi` and `use mpi_f08`
 (compilers that name procedures as GNU's does, `mpi_send_`), and from Python with mpi4py. Where a completion call that was
 made from Fortran fails, MPI does not say how each request has ended: those that are gone have no completion.
+
+A call from inside another one (an attribute callback, a reduction operation, an error handler, MPI itself) is a part of that one and
+not recorded; communicators, windows and files that are made or freed there are known all the same. A call that is left by an exception or
+`longjmp` out of an error handler or a signal handler is marked as failed, and taken to last until the thread's next call of MPI, since
+nobody knows when it was left. A program that loads the MPI library itself and finds its functions with `dlsym` is
+recorded; calls by `PMPI_` names are not.
+
+This holds for MPICH as well. What its 4.0 has beyond MPI-3.1 is not recorded: large counts (`MPI_Send_c` and its kin, also where
+Fortran calls them with counts of `MPI_COUNT_KIND`), partitioned communication, persistent collectives, `MPI_Isendrecv`
+and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
+with buffers, of `use mpi_f08` call `MPI_Send`, whose wrapper records; the others of `use mpi_f08` call `PMPI_Wait`, so that
+they have wrappers of their own. A test reads this from the library's code for every function. How long a message was that did not
+fit its receive is not known from MPICH.
 """
 
 # Section, then (semantic classes, what is recorded beside the time).

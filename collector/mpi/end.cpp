@@ -10,12 +10,14 @@
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/sampling.hpp"
+#include "collector/sampling/withheld.hpp"
 
 #include <cerrno>
 #include <climits>
 #include <cstring>
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <unistd.h>
 
 namespace critpath::preload
@@ -36,7 +38,7 @@ Text archive_path()
     if (process.settings.archive[0] != '\0') {
         path << process.settings.archive;
     } else if (dladdr(reinterpret_cast<void*>(&end_recording), &here) != 0 && here.dli_fname != nullptr) {
-        char directory[PATH_MAX] = {};
+        static char directory[PATH_MAX];
         std::strncpy(directory, here.dli_fname, sizeof directory - 1);
         char* slash = std::strrchr(directory, '/');
         if (slash != nullptr) {
@@ -56,8 +58,9 @@ WriteArchive load_archive_library()
     void* function = library == nullptr ? nullptr : dlsym(library, CRITPATH_ARCHIVE_SYMBOL);
     if (function == nullptr) {
         const char* error = dlerror();
-        say(Text() << "cpcollect: rank " << process.rank << ": the archive cannot be written: "
-                   << (error == nullptr ? archive_path().c_str() : error) << "; check the installation of critpath");
+        say(Text() << "cpcollect: rank " << process.rank
+                   << ": the archive cannot be written: " << (error == nullptr ? archive_path().c_str() : error)
+                   << "; allow more open files, or check the installation of critpath");
     }
     return reinterpret_cast<WriteArchive>(function);
 }
@@ -104,7 +107,7 @@ void explain_missing_samples(int error)
     say(Text() << "cpcollect: no samples: " << explanation);
 }
 
-void summarise(const critpath_archive_summary& summary, int sampling_error, int cut_paths)
+void summarise(const critpath_archive_summary& summary, int sampling_error, int cut_paths, int why_lost)
 {
     if (process.settings.quiet) {
         return;
@@ -118,10 +121,13 @@ void summarise(const critpath_archive_summary& summary, int sampling_error, int 
     if (sampling_error != 0) {
         explain_missing_samples(sampling_error);
     }
+    if (summary.inconsistent[0] != '\0') {
+        say(Text() << "cpcollect: ranks disagree about communicators: " << summary.inconsistent
+                   << "; the analysis of operations on them will be wrong: please report this defect of critpath");
+    }
     if (summary.lost_records > 0) {
-        say(Text()
-            << "cpcollect: " << summary.lost_records
-            << " records did not fit on the disk; the analysis ends where they begin: give more room, or record less");
+        say(Text() << "cpcollect: " << summary.lost_records << " records could not be written (" << error_text(why_lost)
+                   << "), and the analysis ends where they begin; " << remedy(why_lost));
     }
     if (summary.lost_samples > 0) {
         say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
@@ -153,6 +159,15 @@ int most_cut_paths()
     return most;
 }
 
+// Of the ranks that lost records, the reason of one.
+int any_loss()
+{
+    const int mine = why_records_were_lost();
+    int any = 0;
+    pmpi.Allreduce(&mine, &any, 1, handles.type_int, handles.op_max, process.comm);
+    return any;
+}
+
 bool write_archive(critpath_archive_summary& summary)
 {
     const WriteArchive write = load_archive_library();
@@ -160,6 +175,7 @@ bool write_archive(critpath_archive_summary& summary)
         return false;
     }
     const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, process.size};
+    const sampling::Withheld size(SIGXFSZ);  // also of the threads that the library makes
     const bool written = write(&request, process.comm, &summary) == 0;
     if (!written && process.rank == 0) {
         say(Text() << "cpcollect: " << (summary.error[0] != '\0' ? summary.error : "the archive could not be written"));
@@ -176,18 +192,19 @@ void end_recording()
     }
     process.phase = Phase::Off;
     finish_clocks();
-    close_threads();
+    close_threads(true);
     sampling::finish();
     copy_maps();
     const int sampling_error = worst_sampling_error();
     const int cut_paths = most_cut_paths();
+    const int why_lost = any_loss();
     static critpath_archive_summary summary;
     if (write_archive(summary)) {
         remove_spool_files();
         pmpi.Barrier(process.comm);
         if (process.rank == 0) {
             remove_spool_directory();
-            summarise(summary, sampling_error, cut_paths);
+            summarise(summary, sampling_error, cut_paths, why_lost);
         }
     } else if (process.rank == 0) {
         say_kept();
@@ -201,7 +218,7 @@ void end_of_process()
     const Settings& settings = process.settings;
     if (process.phase == Phase::Recording) {
         process.phase = Phase::Off;
-        close_threads();
+        close_threads(false);
         sampling::finish();
         if (process.rank == 0 && !settings.quiet) {
             say(Text() << "cpcollect: the application ended without MPI_Finalize");
@@ -215,8 +232,11 @@ void end_of_process()
         }
         // Only an empty directory can be removed: if something that this program started was recorded, all is well.
         if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0 && !settings.quiet) {
-            say(Text() << "cpcollect: " << program_invocation_name
-                       << ": MPI_Init was never called, nothing was recorded; give cpcollect the MPI program itself");
+            say(Text() << "cpcollect: " << program_invocation_name << ": MPI_Init was never called"
+                       << (pmpi_init_was_looked_up()
+                               ? " but through pointers to PMPI functions, nothing was recorded; link the "
+                                 "application, or what it loads, to the MPI library"
+                               : ", nothing was recorded; give cpcollect the MPI program itself"));
         }
     }
 }

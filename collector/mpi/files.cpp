@@ -4,11 +4,13 @@
 
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/sampling/withheld.hpp"
 
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 namespace critpath::preload
@@ -66,8 +68,9 @@ void copy_maps()
 {
     const Text path = Text() << process.spool << "/" << process.rank << ".maps";
     const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    char buffer[4096];
+    const int to = open(path.path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    static char buffer[4096];  // only in MPI_Init and MPI_Finalize
+    const sampling::Withheld size(SIGXFSZ);
     ssize_t got = 0;
     while (from >= 0 && to >= 0 && (got = read_some(from, buffer, sizeof buffer)) > 0) {
         if (!write_all(to, buffer, static_cast<std::size_t>(got))) {
@@ -84,11 +87,11 @@ void copy_maps()
 void remove_spool_files()
 {
     for (int thread = 0; thread < numbered_threads(); ++thread) {
-        for (const char* kind : {".calls", ".packed", ".samples"}) {
-            unlink((Text() << process.spool << "/" << process.rank << "." << thread << kind).c_str());
+        for (const char* kind : {".calls", ".samples"}) {
+            unlink((Text() << process.spool << "/" << process.rank << "." << thread << kind).path());
         }
     }
-    unlink((Text() << process.spool << "/" << process.rank << ".maps").c_str());
+    unlink((Text() << process.spool << "/" << process.rank << ".maps").path());
 }
 
 void remove_spool_directory()
@@ -100,6 +103,28 @@ const char* error_text(int error)
 {
     const char* text = strerrordesc_np(error);
     return text == nullptr ? "unknown error" : text;
+}
+
+const char* remedy(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return "give more room, or record less";
+    case EFBIG:
+        return "raise the limit on the size of files (ulimit -f), or record less";
+    case EMFILE:
+    case ENFILE:
+        return "allow more open files (ulimit -n)";
+    case ENOMEM:
+        return "allow more memory (ulimit -v)";
+    case ENOENT:
+    case EACCES:
+    case EPERM:
+        return "leave the directory of the trace in the application's reach, and as it is, until MPI_Finalize";
+    default:
+        return "choose another directory with --output";
+    }
 }
 
 }  // namespace critpath::preload

@@ -23,4 +23,7 @@ void remove_spool_directory();
 /// Why a system call failed, in the words of strerror.
 const char* error_text(int error);
 
+/// What to do where a spool could not be made, or not be made longer, because of `error`: behind "; ".
+const char* remedy(int error);
+
 }  // namespace critpath::preload

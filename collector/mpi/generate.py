@@ -5,6 +5,7 @@ usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MP
 
     pmpi.inc      CRITPATH_PMPI(name) for each PMPI function that the library calls
     wrappers.inc  the wrappers of the regular semantic classes, one template a class
+    wrapped.inc   CRITPATH_WRAPPED(name) for each MPI function that has a wrapper
     exports.map   linker version script: what the library exports
 
 The wrappers of the irregular classes (BY_HAND) stand in wrappers_*.cpp, those for Fortran in collector/fortran. The
@@ -23,7 +24,7 @@ import bindings  # noqa: E402
 # Called by the library itself, not wrapped.
 HELPERS = """
     Cartdim_get Comm_group Comm_rank Comm_remote_group Comm_remote_size Comm_set_errhandler Comm_size Comm_test_inter
-    Dist_graph_neighbors_count Get_elements_x Graph_neighbors_count Group_free Group_size Group_translate_ranks
+    Dist_graph_neighbors_count Error_class Get_elements_x Graph_neighbors_count Group_free Group_size Group_translate_ranks
     Query_thread Test_cancelled Topo_test Type_size_x
 """.split()
 
@@ -79,7 +80,7 @@ WRAPPER = """
 {prototype}
 {{
     Call call(FunctionId::{name});
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
     if (call.recorded()) {{
         {after}
     }}
@@ -87,12 +88,16 @@ WRAPPER = """
 }}
 """
 
+# What makes an object, which may be used after a callback in which it was made.
+MAKING_WRAPPER = WRAPPER.replace("call.recorded()", "call.follow()")
+MAKING = ("comm_create", "win_create", "file_open")
+
 # Collectives in which every rank waits for every other: where clocks may be compared, also if nothing is recorded.
 ALL_TO_ALL_WRAPPER = """
 {prototype}
 {{
     Call call(FunctionId::{name});
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
     if (call.recorded()) {{
         {after}
     }}
@@ -107,7 +112,7 @@ STATUS_WRAPPER = """
 {{
     Call call(FunctionId::{name});
     OwnStatus own(status, call.recorded());
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
     if (call.recorded()) {{
         {after}
     }}
@@ -120,10 +125,10 @@ COMM_FREE_WRAPPER = """
 {prototype}
 {{
     Call call(FunctionId::{name});
-    const MPI_Comm freed = call.recorded() && comm != nullptr ? *comm : MPI_Comm();
-    const std::int32_t id = call.recorded() ? process.communicators.id(freed) : -1;
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
-    if (call.recorded()) {{
+    const MPI_Comm freed = call.follows() && comm != nullptr ? *comm : MPI_Comm();
+    const std::int32_t id = call.follows() ? process.communicators.id(freed) : -1;
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
+    if (call.follow()) {{
         record_comm_free(call, result, freed, id);
     }}
     return result;
@@ -136,8 +141,8 @@ WIN_FREE_WRAPPER = """
 {{
     Call call(FunctionId::{name});
     const auto taken = taken_window(call, win);
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
-    if (call.recorded()) {{
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
+    if (call.follow()) {{
         record_win_free(call, result, taken);
     }}
     return result;
@@ -149,8 +154,8 @@ FILE_CLOSE_WRAPPER = """
 {{
     Call call(FunctionId::{name});
     const auto taken = taken_file(call, fh);
-    const int result = call.run([&] {{ return pmpi.{short}({arguments}); }});
-    if (call.recorded()) {{
+    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
+    if (call.follow()) {{
         record_file_close(call, result, taken);
     }}
     return result;
@@ -220,7 +225,7 @@ def wrapper(function):
     template = TEMPLATES.get(function.semantic_class)
     if template is None:
         has_status = function.has("status")
-        template = STATUS_WRAPPER if has_status else WRAPPER
+        template = STATUS_WRAPPER if has_status else MAKING_WRAPPER if function.semantic_class in MAKING else WRAPPER
         if function.semantic_class == "collective" and function.keys.get("shape") == "nxn":
             template = ALL_TO_ALL_WRAPPER
         names["after"] = AFTER[function.semantic_class].format(**names, **roles(function))
@@ -237,9 +242,10 @@ def main(table, mpi, directory):
     exported = [f.name for f in functions] + bindings.exported(functions, mpi)
     exports = "".join(f"        {name};\n" for name in exported)
     (output / "pmpi.inc").write_text("".join(f"CRITPATH_PMPI({name})\n" for name in pmpi))
+    (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.name})\n" for f in functions))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(
-        "{\n    global:\n" + exports + "        pthread_create;\n    local:\n        *;\n};\n"
+        "{\n    global:\n" + exports + "        dlsym;\n        pthread_create;\n        thrd_create;\n    local:\n        *;\n};\n"
     )
 
 

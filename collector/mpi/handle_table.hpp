@@ -84,6 +84,15 @@ public:
         --size_;
     }
 
+    /// For keys that one entry has at a time: an older one is over, although nobody has said so.
+    std::uint32_t replace(std::uint64_t key, const Value& value)
+    {
+        for (std::uint32_t old = find(key); old != none; old = find(key)) {
+            erase(old);
+        }
+        return insert(key, value);
+    }
+
     [[nodiscard]] std::uint32_t size() const { return size_; }
 
 private:

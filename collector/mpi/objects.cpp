@@ -52,7 +52,7 @@ Object Objects::add(std::uint64_t handle, const ObjectOrigin& origin, functions:
     {
         const TableLock lock;
         object = {next_id_, origin.comm, 0};
-        if (table_.insert(handle, object) == HandleTable<Object>::none) {
+        if (table_.replace(handle, object) == HandleTable<Object>::none) {
             return {};
         }
         ++next_id_;
@@ -85,11 +85,11 @@ void Objects::begin_split(std::uint64_t handle, std::uint64_t bytes)
     }
 }
 
-void Objects::remove(std::uint64_t handle)
+void Objects::remove(std::uint64_t handle, std::int32_t id)
 {
     const TableLock lock;
     const std::uint32_t index = table_.find(handle);
-    if (index != HandleTable<Object>::none) {
+    if (index != HandleTable<Object>::none && table_.at(index).id == id) {
         table_.erase(index);
     }
 }

@@ -65,8 +65,8 @@ public:
     /// A split operation for `bytes` has begun; a file has one at a time.
     void begin_split(std::uint64_t handle, std::uint64_t bytes);
 
-    /// Forgets the oldest object with this handle.
-    void remove(std::uint64_t handle);
+    /// Forgets the object, unless another thread has got its handle for a new one in the meantime.
+    void remove(std::uint64_t handle, std::int32_t id);
 
 private:
     HandleTable<Object> table_;

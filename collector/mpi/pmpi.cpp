@@ -42,12 +42,12 @@ template <class Result, class... Arguments>
 struct Stub<Result (*)(Arguments...)> {
     using Function = Result (*)(Arguments...);
 
-    template <Function Pmpi::*member, int index>
+    template <Pmpi& table, Function Pmpi::*member, int index>
     static Result first_call(Arguments... arguments)
     {
         resolve_mpi();
-        const Function function = pmpi.*member;
-        return function == &first_call<member, index> ? missing<index>(arguments...) : function(arguments...);
+        const Function function = table.*member;
+        return function == &first_call<table, member, index> ? missing<index>(arguments...) : function(arguments...);
     }
 
     template <int index>
@@ -62,12 +62,12 @@ template <class Result, class Level>
 struct Stub<Result (*)(Level, ...)> {
     using Function = Result (*)(Level, ...);
 
-    template <Function Pmpi::*member, int index>
+    template <Pmpi& table, Function Pmpi::*member, int index>
     static Result first_call(Level level, ...)
     {
         resolve_mpi();
-        const Function function = pmpi.*member;
-        return function == &first_call<member, index> ? missing<index>(level) : function(level);
+        const Function function = table.*member;
+        return function == &first_call<table, member, index> ? missing<index>(level) : function(level);
     }
 
     template <int index>
@@ -90,6 +90,33 @@ int remember_object(dl_phdr_info* info, size_t /*size*/, void* /*data*/)
         objects.name[objects.count++] = info->dlpi_name;
     }
     return 0;
+}
+
+bool is_own(void* address)
+{
+    Dl_info theirs;
+    Dl_info ours;
+    return dladdr(address, &theirs) != 0 && dladdr(&handles, &ours) != 0 && theirs.dli_fbase == ours.dli_fbase;
+}
+
+// Of the libraries that are loaded, also privately, the one that has `probe`. It stays loaded.
+Scope find_library(const char* probe)
+{
+    // Not inside dl_iterate_phdr, which holds a lock of the loader.
+    objects.count = 0;
+    dl_iterate_phdr(remember_object, nullptr);
+    for (int i = 0; i < objects.count; ++i) {
+        void* handle = dlopen(objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
+        void* address = handle != nullptr ? dlsym(handle, probe) : nullptr;
+        if (address != nullptr && !is_own(address)) {
+            return {handle, true};  // kept open: the pointers must stay good
+        }
+        if (handle != nullptr) {
+            dlclose(handle);
+        }
+    }
+    dlerror();
+    return {nullptr, false};
 }
 
 enum class Resolution { NotYet, Done, Failed };
@@ -122,10 +149,65 @@ bool resolve_handles(const Scope& scope)
     return all;
 }
 
+bool is_foreign(void* handle)
+{
+    const bool is_open_mpi = dlsym(handle, "ompi_mpi_comm_world") != nullptr;
+#ifdef OPEN_MPI
+    return !is_open_mpi;
+#else
+    return is_open_mpi;
+#endif
+}
+
+// `name` as somebody else defines it: behind this library in the order of the loader, or in one library.
+void* theirs(const Scope& scope, const char* name)
+{
+    void* address = dlsym(scope.handle == RTLD_DEFAULT ? RTLD_NEXT : scope.handle, name);
+    return address != nullptr && !is_own(address) ? address : nullptr;
+}
+
+// A library that offers MPI functions under no other name: one that was made to run programs without MPI, mostly.
+Scope find_without_pmpi()
+{
+    const Scope everywhere = {RTLD_DEFAULT, theirs({RTLD_DEFAULT, true}, "MPI_Init") != nullptr};
+    if (everywhere.found) {
+        return everywhere;
+    }
+    return find_library("MPI_Init");
+}
+
+void resolve_functions(const Scope& scope)
+{
+    void* address = nullptr;
+#define CRITPATH_PMPI(name)                                                                                            \
+    address = dlsym(scope.handle, "PMPI_" #name);                                                                      \
+    address = address != nullptr ? address : theirs(scope, "MPI_" #name);                                              \
+    pmpi.name = address != nullptr ? reinterpret_cast<decltype(pmpi.name)>(address)                                    \
+                                   : &Stub<decltype(&PMPI_##name)>::missing<index_##name>;                             \
+    address = theirs({RTLD_DEFAULT, true}, "MPI_" #name);                                                              \
+    next_mpi.name = address != nullptr ? reinterpret_cast<decltype(next_mpi.name)>(address) : pmpi.name;
+#include "pmpi.inc"
+#undef CRITPATH_PMPI
+}
+
+// No function is called: handles of Open MPI do not even fit into the arguments of wrappers for MPICH.
+[[maybe_unused]] void leave_functions_out()
+{
+#define CRITPATH_PMPI(name) pmpi.name = next_mpi.name = &Stub<decltype(&PMPI_##name)>::missing<index_##name>;
+#include "pmpi.inc"
+#undef CRITPATH_PMPI
+}
+
 }  // namespace
 
 Pmpi pmpi = {
-#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::first_call<&Pmpi::name, index_##name>,
+#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::first_call<pmpi, &Pmpi::name, index_##name>,
+#include "pmpi.inc"
+#undef CRITPATH_PMPI
+};
+
+Pmpi next_mpi = {
+#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::first_call<next_mpi, &Pmpi::name, index_##name>,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
@@ -134,28 +216,28 @@ Handles handles;
 
 Scope find_scope(const char* probe)
 {
-    if (dlsym(RTLD_DEFAULT, probe) != nullptr) {
-        return {RTLD_DEFAULT, true};
-    }
-    // Not inside dl_iterate_phdr, which holds a lock of the loader.
-    objects.count = 0;
-    dl_iterate_phdr(remember_object, nullptr);
-    for (int i = 0; i < objects.count; ++i) {
-        void* handle = dlopen(objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
-        if (handle != nullptr && dlsym(handle, probe) != nullptr) {
-            return {handle, true};  // kept open: the pointers must stay good
-        }
-        if (handle != nullptr) {
-            dlclose(handle);
-        }
-    }
-    dlerror();
-    return {nullptr, false};
+    return dlsym(RTLD_DEFAULT, probe) != nullptr ? Scope{RTLD_DEFAULT, true} : find_library(probe);
 }
 
 bool mpi_is_loaded()
 {
     return dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr;
+}
+
+bool loaded_mpi_is_foreign()
+{
+    return mpi_is_loaded() && is_foreign(RTLD_DEFAULT);
+}
+
+void say_foreign()
+{
+#ifdef OPEN_MPI
+    constexpr const char* ours = "Open MPI";
+#else
+    constexpr const char* ours = "MPICH";
+#endif
+    say(Text() << "cpcollect: the MPI library of the application is not " << ours << ", which critpath was built with, "
+               << "so nothing will be recorded; build critpath with the library that the application uses");
 }
 
 bool resolve_mpi()
@@ -166,17 +248,27 @@ bool resolve_mpi()
     resolution = Resolution::Failed;
     const Scope scope = find_scope("PMPI_Init");
     if (!scope.found) {
-        say(Text() << "cpcollect: an MPI function was called, but no MPI library is loaded; "
-                   << "link the application to its MPI library");
+        const Scope other = find_without_pmpi();
+        if (other.found) {
+            resolve_functions(other);
+            say(Text() << "cpcollect: the MPI library of the application has no PMPI functions, so nothing will be "
+                       << "recorded; link the application to a library that is a whole MPI");
+        } else {
+            say(Text() << "cpcollect: an MPI function was called, but no MPI library is loaded; "
+                       << "link the application to its MPI library");
+        }
         return false;
     }
-    void* address = nullptr;
-#define CRITPATH_PMPI(name)                                                                                            \
-    address = dlsym(scope.handle, "PMPI_" #name);                                                                      \
-    pmpi.name = address != nullptr ? reinterpret_cast<decltype(pmpi.name)>(address)                                    \
-                                   : &Stub<decltype(&PMPI_##name)>::missing<index_##name>;
-#include "pmpi.inc"
-#undef CRITPATH_PMPI
+    if (is_foreign(scope.handle)) {
+        say_foreign();
+#ifdef OPEN_MPI
+        resolve_functions(scope);  // numbers as handles pass through where pointers would
+#else
+        leave_functions_out();
+#endif
+        return false;
+    }
+    resolve_functions(scope);
     if (resolve_handles(scope)) {
         resolution = Resolution::Done;
     }

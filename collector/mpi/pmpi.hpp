@@ -14,14 +14,19 @@ namespace critpath::preload
 {
 
 /// A pointer for each function that is wrapped (pmpi.inc, generated) or that the wrappers use themselves. The
-/// pointers are never null: before the library is found they lead to the search, and a function that was not found
-/// says so and returns MPI_ERR_OTHER.
+/// pointers are never null: before the library is found they lead to the search. A function that has no PMPI name is
+/// called by its MPI name; one that the library has not got at all says so and returns MPI_ERR_OTHER.
 struct Pmpi {
 #define CRITPATH_PMPI(name) decltype(&PMPI_##name) name;  // NOLINT(bugprone-macro-parentheses)
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
 extern Pmpi pmpi;
+
+/// What the application would have called without us: the same function of another library that stands before MPI (a
+/// PMPI tool that the user preloads, or that the application is linked to), or else as in `pmpi`. Through this table a
+/// wrapper passes on the application's call; all that the library asks for itself goes through `pmpi`, unseen.
+extern Pmpi next_mpi;
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define CRITPATH_HANDLES(X)                                                                                            \
@@ -52,6 +57,13 @@ extern Handles handles;
 /// True if an MPI library is already loaded. Looks nothing else up.
 bool mpi_is_loaded();
 
+/// True if that library is not the one that critpath was built with (Open MPI, MPICH), so that handles and constants
+/// have other types and values: neither can a call be recorded, nor should one go through a wrapper.
+bool loaded_mpi_is_foreign();
+
+/// A line on stderr that says so.
+void say_foreign();
+
 /// Where to look symbols up: everywhere (nullptr is RTLD_DEFAULT), or in one library that was loaded privately.
 struct Scope {
     void* handle;
@@ -61,8 +73,11 @@ struct Scope {
 /// Where the symbol `probe` is found. A library that was loaded privately stays loaded from now on.
 Scope find_scope(const char* probe);
 
-/// Looks everything up; later calls do nothing. Returns false, after a line on stderr, if there is no MPI library, or
-/// if one of its predefined handles is missing, so that nothing can be recorded.
+/// True if somebody has asked the loader for PMPI_Init, to call it past the wrappers.
+bool pmpi_init_was_looked_up();
+
+/// Looks everything up; later calls do nothing. Returns false, after a line on stderr, if nothing can be recorded:
+/// there is no MPI library, it is foreign, or it has no PMPI functions (then the calls go to its MPI functions).
 bool resolve_mpi();
 
 /// A handle as a number, whatever type the MPI library gives it.

@@ -10,13 +10,19 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/sampling.hpp"
+#include "collector/sampling/withheld.hpp"
 #include "formats/functions/functions.hpp"
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace critpath::preload
@@ -28,18 +34,11 @@ namespace
 {
 
 // What the launcher sets; other variables with this prefix are the user's own.
-constexpr const char* own_variables[] = {"CRITPATH_TRACE=",
-                                         "CRITPATH_TRACE_OWNER=",
-                                         "CRITPATH_FREQUENCY=",
-                                         "CRITPATH_BUFFER_MB=",
-                                         "CRITPATH_QUIET=",
-                                         "CRITPATH_ARCHIVE_LIBRARY=",
-                                         "CRITPATH_ORIGINAL_LD_PRELOAD=",
-                                         "CRITPATH_CALLPATH=",
-                                         "CRITPATH_COUNTERS=",
-                                         "CRITPATH_GROUPS=",
-                                         "CRITPATH_RANGE=",
-                                         "CRITPATH_CLOCK_PERIOD="};
+constexpr const char* own_variables[] = {
+    "CRITPATH_TRACE=",        "CRITPATH_TRACE_OWNER=",   "CRITPATH_FREQUENCY=",       "CRITPATH_BUFFER_KB=",
+    "CRITPATH_QUIET=",        "CRITPATH_LAUNCHER_RANK=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD=",
+    "CRITPATH_CALLPATH=",     "CRITPATH_COUNTERS=",      "CRITPATH_GROUPS=",          "CRITPATH_RANGE=",
+    "CRITPATH_CLOCK_PERIOD=", "CRITPATH_PATIENCE="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -96,17 +95,18 @@ std::uint64_t number_setting(const char* name, std::uint64_t otherwise)
 // instead, so that only the program itself speaks for the run, also after exec.
 bool is_owner()
 {
-    static Text mine;
+    static char mine[64];
     char** variable = find_variable(owner_name);
     if (variable == nullptr) {
         return false;
     }
-    mine << owner_name << "=pid " << static_cast<std::uint64_t>(process.pid);
+    const Text text = Text() << owner_name << "=pid " << static_cast<std::uint64_t>(process.pid);
+    std::strncpy(mine, text.c_str(), sizeof mine - 1);
     if (std::strcmp(value_of(owner_name), "1") == 0) {
-        *variable = const_cast<char*>(mine.c_str());
+        *variable = mine;
         return true;
     }
-    return std::strcmp(*variable, mine.c_str()) == 0;
+    return std::strcmp(*variable, mine) == 0;
 }
 
 CallPathMode callpath_setting(const char* value)
@@ -154,13 +154,15 @@ void read_settings()
     copy_setting(settings.trace, "CRITPATH_TRACE");
     copy_setting(settings.archive, "CRITPATH_ARCHIVE_LIBRARY");
     settings.frequency = static_cast<std::uint32_t>(number_setting("CRITPATH_FREQUENCY", 0));
-    settings.buffer_mb = number_setting("CRITPATH_BUFFER_MB", settings.buffer_mb);
+    settings.buffer_kb = number_setting("CRITPATH_BUFFER_KB", settings.buffer_kb);
     settings.callpath = callpath_setting(value_of("CRITPATH_CALLPATH"));
     copy_setting(settings.counters, "CRITPATH_COUNTERS");
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
     range_setting(settings, value_of("CRITPATH_RANGE"));
     settings.clock_period_s = number_setting("CRITPATH_CLOCK_PERIOD", settings.clock_period_s);
+    settings.patience_s = number_setting("CRITPATH_PATIENCE", settings.patience_s);
     settings.quiet = number_setting("CRITPATH_QUIET", 0) != 0;
+    settings.launcher_rank = number_setting("CRITPATH_LAUNCHER_RANK", 0);
     settings.owner = is_owner();
 }
 
@@ -180,25 +182,53 @@ void abandon_in_child()
     process.lock = 0;
 }
 
-// After the libraries that the application is linked to, before its main().
-__attribute__((constructor)) void load()
+// Wrappers for one MPI library stand before the functions of another: the program starts again, without them. Returns
+// if that cannot be done: where the loader was called by name, it is what the kernel knows as the program.
+void start_without_us(char** arguments)
+{
+    if (process.settings.launcher_rank == 0) {
+        say_foreign();
+    }
+    static char path[PATH_MAX];
+    if (getauxval(AT_BASE) == 0 || readlink("/proc/self/exe", path, sizeof path - 1) <= 0) {
+        return;
+    }
+    if (process.settings.owner) {
+        rmdir(process.settings.trace);
+    }
+    restore_environment();
+    execve(path, arguments, environ);
+}
+
+// After the libraries that the application is linked to, before its main(). The loader of glibc passes what main()
+// gets.
+__attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*environment*/)
 {
     const OwnWork guard;
     process.start = now();
     process.start_realtime = nanoseconds(CLOCK_REALTIME);
     process.pid = getpid();
-    process.stderr_copy = move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (may_open_files()) {
+        process.stderr_copy = move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    }
     read_settings();
+    if (loaded_mpi_is_foreign()) {
+        start_without_us(argv);
+    }
     start_threads();
     pthread_atfork(nullptr, nullptr, abandon_in_child);
     // A program without MPI may be a shell or an interpreter that starts the application: it keeps the environment.
     if (mpi_is_loaded()) {
         restore_environment();
     }
-    if (process.settings.frequency > 0) {
+    if (process.settings.frequency > 0 && may_open_files()) {
         process.sampling = true;
         sampling::start_process({process.settings.frequency, clock_id});
         sampling::start_thread(0);
+        // A program without MPI may make a user namespace for the one that it starts, and must then be one thread.
+        if (mpi_is_loaded()) {
+            sampling::start_helper();
+        }
     }
 }
 
@@ -212,17 +242,34 @@ __attribute__((destructor)) void unload()
 
 }  // namespace
 
+bool may_open_files()
+{
+    constexpr rlim_t fewest = 32;
+    rlimit limit = {};
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= fewest;
+}
+
+// Nobody may read what we say, or the file that takes it may be as long as it may get: no signal of the application's.
 void say(const Text& line)
 {
     const int fd = process.stderr_copy >= 0 ? process.stderr_copy : STDERR_FILENO;
-    Text text = line;
-    text << "\n";
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t written = write(fd, text.c_str() + done, text.size() - done);
+    const sampling::Withheld pipe(SIGPIPE);
+    const sampling::Withheld size(SIGXFSZ);
+    char end[] = "\n";
+    iovec parts[] = {{const_cast<char*>(line.c_str()), line.size()}, {end, 1}};
+    for (iovec* part = parts; part != std::end(parts);) {
+        const ssize_t written = writev(fd, part, static_cast<int>(std::end(parts) - part));
         if (written <= 0) {
             return;
         }
-        done += static_cast<std::size_t>(written);
+        auto rest = static_cast<std::size_t>(written);
+        for (; part != std::end(parts) && rest >= part->iov_len; ++part) {
+            rest -= part->iov_len;
+        }
+        if (part != std::end(parts)) {
+            part->iov_base = static_cast<char*>(part->iov_base) + rest;
+            part->iov_len -= rest;
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include "collector/mpi/communicators.hpp"
 #include "collector/mpi/objects.hpp"
 #include "collector/mpi/requests.hpp"
+#include "collector/mpi/skipped.hpp"
 #include "collector/mpi/text.hpp"
 #include "formats/spool/record.hpp"
 
@@ -27,10 +28,10 @@ enum class CallPathMode : std::uint8_t { None, Site, Full };
 
 /// What cpcollect asked for: CRITPATH_* in the environment.
 struct Settings {
-    char trace[PATH_MAX] = {};      // directory; only rank 0 needs it, MPI_Init gives it to the others
+    char trace[PATH_MAX] = {};      // directory; one rank is told, mostly rank 0, and MPI_Init tells the others
     char archive[PATH_MAX] = {};    // archive library; empty: beside this library
     std::uint32_t frequency = 0;    // samples a second and thread
-    std::uint64_t buffer_mb = 256;  // of one thread's spool file; more is packed
+    std::uint64_t buffer_kb = 128;  // of one thread's stage
     CallPathMode callpath = CallPathMode::None;
     char counters[512] = {};          // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;       // functions that are recorded: bit functions::Group
@@ -38,6 +39,8 @@ struct Settings {
     std::uint64_t range_end = ~0ULL;  // up to the leave of this one
     bool starts_off = false;          // records nothing before MPI_Pcontrol(1)
     std::uint64_t clock_period_s = 60;  // between two comparisons of clocks in a long run; 0: only at its ends
+    std::uint64_t launcher_rank = 0;    // which process of its launcher this one is, as far as cpcollect could tell
+    std::uint64_t patience_s = 10;      // with ranks that do not come to MPI_Init's agreement, before a word is said
     bool quiet = false;
     bool owner = false;  // this process was started by the launcher that made the trace directory
 };
@@ -73,6 +76,7 @@ struct Process {
     Objects files{spool::ObjectRecord::File};
     HandleTable<spool::Record> messages;  // taken by MPI_Mprobe and MPI_Improbe: the record of the probe
     std::uint64_t next_message = 1;
+    Skipped skipped;
 };
 extern Process process;
 
@@ -97,6 +101,10 @@ public:
     TableLock(const TableLock&) = delete;
     TableLock& operator=(const TableLock&) = delete;
 };
+
+/// False where the process may open so few files that the library's own would be missed by MPI or the application: then
+/// it opens none.
+bool may_open_files();
 
 /// One line on the stderr that the process had at start.
 void say(const Text& line);

@@ -7,10 +7,13 @@
 #include "collector/mpi/call.hpp"
 #include "collector/mpi/volume.hpp"
 
+#include <limits>
+
 namespace critpath::preload
 {
 
-inline constexpr int no_root = spool::root_none;
+/// Of a collective without a root: no value that MPI_PROC_NULL or MPI_ROOT may have.
+inline constexpr int no_root = std::numeric_limits<int>::min();
 
 /// The status that MPI fills: the application's, or our own where the application ignores it. Untouched calls
 /// (`needed` false) keep the application's pointer.
@@ -25,10 +28,22 @@ private:
     MPI_Status* used_;
 };
 
+/// Class of what a function has returned. With MPICH that is a code which says more, and differs each time.
+inline int error_class(int result)
+{
+    int error = result;
+#ifndef OPEN_MPI
+    if (result != MPI_SUCCESS && pmpi.Error_class(result, &error) != MPI_SUCCESS) {
+        return MPI_ERR_OTHER;
+    }
+#endif
+    return error;
+}
+
 /// A receive took a message, if only a part of it.
 inline bool received(int result)
 {
-    return result == MPI_SUCCESS || result == MPI_ERR_TRUNCATE;
+    return result == MPI_SUCCESS || error_class(result) == MPI_ERR_TRUNCATE;
 }
 
 /// Bytes of a message. MPI_BYTE because the receive's type may be freed, and because a type with an unequal signature
@@ -129,6 +144,9 @@ inline void record_sendrecv(Call& call, int result, int count, MPI_Datatype type
     half.peer[0] = status->MPI_SOURCE;
     half.tag[0] = status->MPI_TAG;
     half.comm[0] = record.comm;
+    if (call.dropped()) {
+        call.skip(Skipped::What::Receive, record.comm, half.peer[0], half.tag[0]);
+    }
     call.append(half);
     call.write_pause();
 }
@@ -164,6 +182,7 @@ inline void post(Call& call, const RequestVariable& variable, spool::Operation o
         Request request = remember(call.record());
         request.operation = operation;
         request.untold = call.dropped();
+        request.off_since = call.off_since();
         if (operation == spool::Operation::File) {
             request.bytes += call.record().extra;  // read or written, not both
         }
@@ -282,6 +301,9 @@ inline void record_iprobe(Call& call, int result, int found, int source, int tag
 
 inline std::int32_t root_of(int root, bool is_inter)
 {
+    if (root == no_root) {
+        return spool::root_none;
+    }
     if (is_inter && root == MPI_ROOT) {
         return spool::root_is_me;
     }
@@ -408,7 +430,7 @@ inline void record_comm_dynamic(Call& call, int result, int root, MPI_Comm paren
 {
     if (result == MPI_SUCCESS) {
         call.record().comm = process.communicators.id(parent);
-        call.record().peer = root;
+        call.record().peer = root_of(root, false);
     }
     call.write();
 }
@@ -430,7 +452,7 @@ inline void record_comm_free(Call& call, int result, MPI_Comm freed, std::int32_
 {
     if (result == MPI_SUCCESS && id >= 0) {
         call.record().comm = id;
-        process.communicators.remove(freed);
+        process.communicators.remove(freed, id);
     }
     call.write();
 }

@@ -6,6 +6,7 @@
 
 #include "collector/mpi/call.hpp"
 #include "collector/mpi/lifecycle.hpp"
+#include "collector/sampling/sampling.hpp"
 
 namespace critpath::preload
 {
@@ -19,6 +20,9 @@ int record_init(FunctionId function, Initialise&& initialise, const Caller& call
         return initialise();
     }
     restore_environment();
+    if (process.sampling) {
+        sampling::start_helper();
+    }
     spool::Record record{};
     record.kind = spool::RecordKind::Call;
     record.function = static_cast<std::uint16_t>(function);
@@ -51,6 +55,9 @@ int record_init(FunctionId function, Initialise&& initialise, const Caller& call
 template <class Finalise>
 int record_finalize(Finalise&& finalise, const Caller& caller)
 {
+    if (local.depth != 0) {
+        notice_jump(caller);
+    }
     const int saved_depth = local.depth;
     {
         Call call(FunctionId::MPI_Finalize, caller);

@@ -19,12 +19,12 @@ namespace critpath::preload
 inline constexpr int all_targets = std::numeric_limits<int>::min();  // not -1: that may be MPI_PROC_NULL
 inline constexpr int no_assertions = 0;
 
-/// A handle that a call is about to take away, and what is known of it. `recorded` false: nothing is looked up.
+/// A handle that a call is about to take away, and what is known of it. `followed` false: nothing is looked up.
 template <class Handle>
 struct Taken {
-    Taken(bool recorded, Objects& objects, const Handle* variable)
+    Taken(bool followed, Objects& objects, const Handle* variable)
     {
-        if (recorded && variable != nullptr) {
+        if (followed && variable != nullptr) {
             handle = *variable;
             object = objects.find(key_of(handle));
         }
@@ -36,13 +36,13 @@ struct Taken {
 /// MPI_Win_free: before the call, because another thread may get the handle again at once.
 inline Taken<MPI_Win> taken_window(const Call& call, const MPI_Win* win)
 {
-    return {call.recorded(), process.windows, win};
+    return {call.follows(), process.windows, win};
 }
 
 /// MPI_File_close: as taken_window.
 inline Taken<MPI_File> taken_file(const Call& call, const MPI_File* fh)
 {
-    return {call.recorded(), process.files, fh};
+    return {call.follows(), process.files, fh};
 }
 
 inline void set_object(spool::Record& record, const Object& object)
@@ -78,7 +78,7 @@ inline void record_win_free(Call& call, int result, const Taken<MPI_Win>& taken)
 {
     if (result == MPI_SUCCESS && taken.object.id >= 0) {
         set_object(call.record(), taken.object);
-        process.windows.remove(key_of(taken.handle));
+        process.windows.remove(key_of(taken.handle), taken.object.id);
     }
     call.write();
 }
@@ -192,7 +192,7 @@ inline void record_file_close(Call& call, int result, const Taken<MPI_File>& tak
 {
     if (result == MPI_SUCCESS && taken.object.id >= 0) {
         set_object(call.record(), taken.object);
-        process.files.remove(key_of(taken.handle));
+        process.files.remove(key_of(taken.handle), taken.object.id);
     }
     call.write();
 }

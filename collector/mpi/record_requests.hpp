@@ -20,6 +20,7 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
             started.id = process.requests.next_id();
             started.active = true;
             started.untold = call.dropped();
+            started.off_since = call.off_since();
             spool::Record& record = call.record();
             record.flags |= started.flags;
             record.comm = started.comm;
@@ -82,56 +83,83 @@ inline void record_matched(Call& call, int result, int source, int tag, MPI_Comm
     call.write();
 }
 
-/// The probe behind a message handle, which it takes out of the table. A record without a request id if there is none;
-/// `extra` is 1 if the probe is not in the trace.
-inline spool::Record take_message(MPI_Message message)
+/// The message that a matched receive is about to take, and what is known of its probe. To be made before the call:
+/// after it, another thread may have the same handle again.
+class TakenMessage
 {
-    spool::Record probe{};
-    probe.comm = -1;
-    probe.peer = MPI_PROC_NULL;
-    const TableLock lock;
-    const std::uint32_t index = process.messages.find(key_of(message));
-    if (index != HandleTable<spool::Record>::none) {
-        probe = process.messages.at(index);
-        process.messages.erase(index);
+public:
+    TakenMessage(const Call& call, MPI_Message message) : key_(key_of(message))
+    {
+        if (!call.recorded()) {
+            return;
+        }
+        const TableLock lock;
+        const std::uint32_t index = process.messages.find(key_);
+        if (index != HandleTable<spool::Record>::none) {
+            is_known_ = true;
+            probe_ = process.messages.at(index);
+            process.messages.erase(index);
+        }
     }
-    return probe;
-}
 
-/// `message`: as it was before the call.
-inline void record_mrecv(Call& call, int result, MPI_Message message, const MPI_Status* status)
+    /// The record of the probe. Nothing if it is not known or not in the trace: then the receive was counted there
+    /// (spool::SkippedRecord), and is nothing here.
+    [[nodiscard]] const spool::Record* probe() const { return is_known_ && probe_.extra == 0 ? &probe_ : nullptr; }
+
+    /// The call has failed: the message is still there.
+    void put_back() const
+    {
+        if (is_known_) {
+            const TableLock lock;
+            process.messages.insert(key_, probe_);
+        }
+    }
+
+private:
+    std::uint64_t key_;
+    bool is_known_ = false;
+    spool::Record probe_;  // `extra` is 1 if it is not in the trace
+};
+
+inline void record_mrecv(Call& call, int result, const TakenMessage& message, const MPI_Status* status)
 {
     if (received(result)) {
-        const spool::Record probe = take_message(message);
         spool::Record& record = call.record();
         record.flags = spool::flag_receive;
-        record.comm = probe.comm;
-        record.request = probe.extra == 0 ? probe.request : 0;
-        if (probe.request != 0) {
+        if (const spool::Record* probe = message.probe()) {
+            record.comm = probe->comm;
+            record.request = probe->request;
             set_envelope(record, *status);
+            call.tell();
         } else {
             call.flag(spool::flag_null_peer);
         }
+    } else {
+        message.put_back();
     }
     call.write();
 }
 
-/// `message`: as it was before the call.
-inline void record_imrecv(Call& call, int result, MPI_Message message, int count, MPI_Datatype type,
+inline void record_imrecv(Call& call, int result, const TakenMessage& message, int count, MPI_Datatype type,
                           const RequestVariable& request)
 {
     if (result != MPI_SUCCESS) {
+        message.put_back();
         call.write();
         return;
     }
-    const spool::Record probe = take_message(message);
     spool::Record& record = call.record();
-    record.flags |= spool::flag_receive | (probe.request == 0 ? spool::flag_null_peer : spool::flag_none);
-    record.comm = probe.comm;
-    record.peer = probe.peer;
-    record.tag = probe.tag;
+    record.flags |= spool::flag_receive;
     record.bytes = bytes_of(count, type);
-    record.extra = probe.extra == 0 ? probe.request : 0;
+    if (const spool::Record* probe = message.probe()) {
+        record.comm = probe->comm;
+        record.peer = probe->peer;
+        record.tag = probe->tag;
+        record.extra = probe->request;
+        call.tell();
+    } else {
+        record.flags |= spool::flag_null_peer;
+    }
     post(call, request);
 }
 

@@ -1,21 +1,37 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the packing of a spool file that has reached its bound: its records go, in the compact form of
-// formats/spool/packed.hpp, to the end of the thread's .packed file.
+// Owns the packing of records: a full stage of them becomes one frame (formats/spool/packed.hpp) at the end of the
+// thread's spool file.
 #pragma once
 
-#include "formats/spool/record.hpp"
+#include "formats/spool/packed.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace critpath::preload
 {
 
-/// Appends the `count` records behind the header of the file `fd` to the file `path`, which is made with `header` if it
-/// is not there; `first` is the number of the first of them in the recording. False if not all of it could be written:
-/// then what has been written counts, or is ignored by readers. Takes the memory that it needs from the kernel, and
-/// gives it back.
-bool pack_records(int fd, const char* path, const spool::SpoolHeader& header, std::uint64_t first, std::uint64_t count);
+class RecordPacker
+{
+public:
+    /// Asks the kernel for what frames of at most `records` need, which touches none of it. False if it refuses.
+    bool reserve(std::size_t records);
+    void release();
+
+    /// Writes the `count` records as a frame at `offset` of the file, in which `first` is the number of the first of
+    /// them in the recording. Returns the bytes it takes there; 0 if it does not fit: then the file ends at `offset`,
+    /// and `why` is the errno of it.
+    std::size_t append(int fd, std::uint64_t offset, const void* records, std::size_t count, std::uint64_t first,
+                       int& why);
+
+private:
+    void* memory_ = nullptr;  // the expectation, then the frame
+    std::size_t size_ = 0;
+};
+
+/// True if the process may make a file that long; a longer one would raise a signal in the application.
+bool file_may_grow_to(std::uint64_t size);
 
 }  // namespace critpath::preload

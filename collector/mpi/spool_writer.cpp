@@ -3,9 +3,9 @@
 #include "collector/mpi/spool_writer.hpp"
 
 #include "collector/mpi/clock.hpp"
-#include "collector/mpi/spool_packing.hpp"
 
 #include <cerrno>
+#include <new>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -20,26 +20,12 @@ namespace critpath::preload
 namespace
 {
 
-void* map_file(int fd, std::uint64_t offset, std::size_t bytes)
+// Returns 0 or an errno.
+int reserve(int fd, std::size_t bytes)
 {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(offset));
-    if (memory == MAP_FAILED) {
-        return nullptr;
-    }
-    madvise(memory, bytes, MADV_DONTFORK);  // a child must not write into its parent's records
-    return memory;
-}
-
-// Returns 0 or an errno. Writing past RLIMIT_FSIZE would raise a signal in the application, so we ask first.
-int reserve(int fd, std::uint64_t offset, std::size_t bytes)
-{
-    rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) {
-        return EFBIG;
-    }
     int error;
     do {
-        error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+        error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
     } while (error == EINTR);
     return error;
 }
@@ -62,49 +48,43 @@ int move_descriptor_up(int fd)
     return moved;
 }
 
-int SpoolWriter::open(const char* path, const spool::SpoolHeader& header, const Limits& limits)
+int SpoolWriter::open(const char* path, const spool::SpoolHeader& header, std::size_t stage_bytes)
 {
+    const std::size_t stage = stage_bytes < record_bytes ? record_bytes : stage_bytes / record_bytes * record_bytes;
+    if (std::strlen(path) >= sizeof path_) {
+        return ENAMETOOLONG;
+    }
+    if (!file_may_grow_to(spool::header_size + stage)) {
+        return EFBIG;
+    }
     fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0) {
         return errno;
     }
+    std::strcpy(path_, path);
     fd_ = move_descriptor_up(fd_);
     struct stat status;
-    int error = fstat(fd_, &status) != 0 ? errno : reserve(fd_, 0, spool::header_size);
+    int error = fstat(fd_, &status) != 0 ? errno : reserve(fd_, spool::header_size + stage);
     device_ = status.st_dev;
     inode_ = status.st_ino;
-    void* page = error == 0 ? map_file(fd_, 0, spool::header_size) : nullptr;
-    if (page == nullptr) {
-        error = error != 0 ? error : errno;
+    void* memory = MAP_FAILED;
+    if (error == 0) {
+        memory = mmap(nullptr, spool::header_size + stage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        error = memory == MAP_FAILED || !packer_.reserve(stage / record_bytes) ? errno : 0;
+    }
+    if (error != 0) {
         ::close(fd_);
         fd_ = -1;
         return error;
     }
-    std::memcpy(page, &header, sizeof header);
-    header_ = static_cast<spool::SpoolHeader*>(page);
-    limits_ = limits;
-    name_packed_file(path);
-    if (spool::header_size + limits_.window_bytes > limits_.file_bytes) {
-        limits_.window_bytes = (limits_.file_bytes - spool::header_size) & ~(spool::header_size - 1);
-    }
-    offset_ = spool::header_size;
-    if (!reserve_next_window()) {
-        close(now(), true);
-        return ENOSPC;
-    }
+    madvise(memory, spool::header_size + stage, MADV_DONTFORK);  // a child must not write into its parent's records
+    header_ = static_cast<spool::SpoolHeader*>(memory);
+    begin_ = next_ = static_cast<std::byte*>(memory) + spool::header_size;
+    end_ = begin_ + stage;
+    file_end_ = spool::header_size + stage;
+    std::memcpy(header_, &header, sizeof header);
+    header_->stage_bytes = stage;
     return 0;
-}
-
-// Beside the file, with another ending.
-void SpoolWriter::name_packed_file(const char* path)
-{
-    constexpr char ending[] = ".packed";
-    const char* dot = std::strrchr(path, '.');
-    const std::size_t length = dot == nullptr ? std::strlen(path) : static_cast<std::size_t>(dot - path);
-    if (length + sizeof ending <= sizeof packed_path_) {
-        std::memcpy(packed_path_, path, length);
-        std::memcpy(packed_path_ + length, ending, sizeof ending);
-    }
 }
 
 bool SpoolWriter::is_our_file() const
@@ -113,77 +93,73 @@ bool SpoolWriter::is_our_file() const
     return fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
-bool SpoolWriter::reserve_next_window()
+// An application may have closed every descriptor that it does not know, and opened others in their place. Returns 0 or
+// an errno.
+int SpoolWriter::regain_file()
 {
-    // An application may have closed every descriptor that it does not know, and opened others in their place.
-    if (!is_our_file() || reserve(fd_, offset_, limits_.window_bytes) != 0) {
+    if (is_our_file()) {
+        return 0;
+    }
+    fd_ = ::open(path_, O_RDWR | O_CLOEXEC);
+    if (fd_ < 0) {
+        return errno;
+    }
+    fd_ = move_descriptor_up(fd_);
+    if (!is_our_file()) {
+        ::close(fd_);
+        fd_ = -1;
+        return ENOENT;
+    }
+    return 0;
+}
+
+// At every moment the frames and the stage hold everything: the stage is cleared when the frame stands, and only then
+// the header says where it begins, so that a reader finds records in both at worst.
+bool SpoolWriter::pack_stage()
+{
+    const auto count = static_cast<std::size_t>(end_ - begin_) / record_bytes;
+    std::size_t bytes = 0;
+    why_lost_ = regain_file();
+    if (why_lost_ == 0) {
+        bytes = packer_.append(fd_, file_end_, begin_, count, packed_, why_lost_);
+    }
+    if (bytes == 0) {
         return false;
     }
-    void* window = map_file(fd_, offset_, limits_.window_bytes);
-    if (window == nullptr) {
-        return false;
-    }
-    drop_window();
-    begin_ = next_ = static_cast<std::byte*>(window);
-    end_ = begin_ + limits_.window_bytes;
-    offset_ += limits_.window_bytes;
+    clear_stage();
+    file_end_ += bytes;
+    packed_ += count;
+    __atomic_store_n(&header_->first_record, packed_, __ATOMIC_RELEASE);
     return true;
 }
 
-void SpoolWriter::drop_window()
+// The first record first: readers stop there.
+void SpoolWriter::clear_stage()
 {
-    if (begin_ != nullptr) {
-        munmap(begin_, limits_.window_bytes);
-    }
-    begin_ = next_ = end_ = nullptr;
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(begin_), 0, __ATOMIC_SEQ_CST);
+    std::memset(begin_, 0, static_cast<std::size_t>(end_ - begin_));
+    next_ = begin_;
 }
 
-// At every moment the packed records and those of the file hold everything: the file is emptied when its records have
-// been packed, and says last where it begins, so that a reader finds the packed records twice at worst.
-bool SpoolWriter::pack()
+void SpoolWriter::drain()
 {
-    const std::uint64_t records = (offset_ - spool::header_size) / record_bytes;
-    if (!is_our_file() || !pack_records(fd_, packed_path_, *header_, packed_, records) || !is_our_file()) {
-        return false;
-    }
-    drop_window();
-    if (ftruncate(fd_, static_cast<off_t>(spool::header_size)) != 0) {
-        return false;
-    }
-    packed_ += records;
-    header_->first_record = packed_;
-    offset_ = spool::header_size;
-    return true;
-}
-
-bool SpoolWriter::make_room()
-{
-    if (offset_ + limits_.window_bytes <= limits_.file_bytes) {
-        return reserve_next_window();
-    }
-    __atomic_store_n(&packing_, true, __ATOMIC_SEQ_CST);
-    const bool done = !__atomic_load_n(&full_, __ATOMIC_SEQ_CST) && pack() && reserve_next_window();
-    __atomic_store_n(&packing_, false, __ATOMIC_RELEASE);
-    return done;
-}
-
-bool SpoolWriter::advance()
-{
-    if (header_ == nullptr) {
-        return false;
-    }
-    if (full_) {
-        header_->lost = lost_ + 1;
-        return false;
-    }
     const int saved_errno = errno;
     const std::uint64_t begin = now();
-    if (!make_room()) {
+    __atomic_store_n(&draining_, true, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&full_, __ATOMIC_SEQ_CST) && !pack_stage()) {
         full_ = true;
     }
+    __atomic_store_n(&draining_, false, __ATOMIC_RELEASE);
     add_pause(begin, now());
     errno = saved_errno;
-    return !full_;
+}
+
+void SpoolWriter::lose()
+{
+    ++lost_;
+    if (header_ != nullptr) {
+        header_->lost = lost_;
+    }
 }
 
 void SpoolWriter::close(std::uint64_t thread_end, bool unmap)
@@ -192,21 +168,23 @@ void SpoolWriter::close(std::uint64_t thread_end, bool unmap)
         return;
     }
     __atomic_store_n(&full_, true, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&packing_, __ATOMIC_SEQ_CST)) {
+    while (__atomic_load_n(&draining_, __ATOMIC_SEQ_CST)) {
         sched_yield();
     }
     header_->records = records_;
     header_->lost = lost_;
     header_->thread_end = thread_end;
     __atomic_store_n(&header_->closed, 1U, __ATOMIC_RELEASE);
+    const bool is_large = static_cast<std::size_t>(end_ - begin_) > small_stage;
     if (unmap) {
-        munmap(header_, spool::header_size);
-        drop_window();
+        munmap(header_, spool::header_size + static_cast<std::size_t>(end_ - begin_));
         header_ = nullptr;
+        begin_ = next_ = end_ = nullptr;
+        packer_.release();
     }
     if (is_our_file()) {
-        if (unmap &&
-            ftruncate(fd_, static_cast<off_t>(spool::header_size + (records_ - packed_) * record_bytes)) != 0) {
+        if (unmap && packed_ == 0 && is_large &&
+            ftruncate(fd_, static_cast<off_t>(spool::header_size + records_ * record_bytes)) != 0) {
             // The reserved rest stays: it is empty, and readers go by the header.
         }
         ::close(fd_);
@@ -219,7 +197,8 @@ void SpoolWriter::abandon()
     if (fd_ >= 0) {
         ::close(fd_);
     }
-    *this = SpoolWriter();
+    packer_.release();
+    new (this) SpoolWriter();  // in place: the stack may be small
     full_ = true;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns one thread's spool file while it is written: a mapped window that moves through the file. Each window's blocks
-// are reserved before it is mapped, so that a full disk ends the recording of the thread instead of raising SIGBUS in
-// the application. When the file has reached its bound, its records are packed (spool_packing.hpp) and it begins anew.
-// No method is called by two threads at once, but for close() without `unmap`.
+// Owns one thread's spool file while it is written. Records go to its stage, a mapped piece of the file that stays
+// small enough for the processor's caches; whenever that is full, they are packed to the end of the file
+// (spool_packing.hpp) and the stage begins anew. The stage's blocks are reserved before it is mapped, so that a full
+// disk ends the recording of the thread instead of raising SIGBUS in the application. No method is called by two
+// threads at once, but for close() without `unmap`.
 #pragma once
 
+#include "collector/mpi/spool_packing.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstddef>
@@ -22,21 +24,25 @@ namespace critpath::preload
 class SpoolWriter
 {
 public:
-    /// Fewer system calls a record against fewer reserved bytes a thread; see bench/.
-    static constexpr std::size_t default_window = std::size_t{2} << 20;
+    /// Bytes of a stage that are not given back to the file system when it is closed, which would take longer than all
+    /// else that a short life costs.
+    static constexpr std::size_t small_stage = 16384;
 
-    struct Limits {
-        std::uint64_t file_bytes = std::uint64_t{256} << 20;  // of the file, not of what has been packed
-        std::size_t window_bytes = default_window;            // a multiple of the page size
-    };
+    /// Makes the file, which must not exist, writes `header` and maps the stage: `stage_bytes`, cut to whole records
+    /// and at least one. Returns 0, or an errno.
+    int open(const char* path, const spool::SpoolHeader& header, std::size_t stage_bytes);
 
-    /// Makes the file, which must not exist, writes `header` and maps the first window. The bound must leave room for a
-    /// page of records. Returns 0, or an errno.
-    int open(const char* path, const spool::SpoolHeader& header, const Limits& limits);
+    /// What the header says of the thread: its number in the process, the kernel's id of it, and when it began.
+    void name_thread(std::int32_t thread, std::int64_t tid, std::uint64_t start)
+    {
+        header_->thread = thread;
+        header_->tid = tid;
+        header_->thread_start = start;
+    }
 
     [[nodiscard]] bool is_open() const { return header_ != nullptr; }
 
-    /// Before the clock is read, so that a page of the file that is new does not cost the call anything.
+    /// Before the clock is read, so that a page that is new, or far away, does not cost the call anything.
     void touch()
     {
         if (next_ != end_) {
@@ -55,13 +61,23 @@ public:
         }
     }
 
+    /// What enter_call has noted since the last record; time 0: nothing.
+    void entered(std::uint16_t& function, std::uint64_t& time) const
+    {
+        if (next_ != end_) {
+            const auto* record = reinterpret_cast<const spool::Record*>(next_);
+            function = record->function;
+            time = record->enter;
+        }
+    }
+
     /// Appends one record of 64 bytes whose first byte is its kind. Counts it as lost where there is no room.
     template <class Record>
     void append(const Record& record)
     {
         static_assert(sizeof(Record) == record_bytes);
-        if (next_ == end_ && !advance()) {
-            ++lost_;
+        if (next_ == end_) {
+            lose();
             return;
         }
         // The first word holds the kind: a reader that sees it sees the rest.
@@ -72,9 +88,12 @@ public:
         __atomic_store_n(reinterpret_cast<std::uint64_t*>(next_), first, __ATOMIC_RELEASE);
         next_ += record_bytes;
         ++records_;
+        if (next_ == end_) {
+            drain();
+        }
     }
 
-    /// The record that was appended last, while it is mapped and may be changed in place; else nullptr.
+    /// The record that was appended last, while it is on the stage and may be changed in place; else nullptr.
     [[nodiscard]] spool::Record* last()
     {
         return next_ == begin_ ? nullptr : reinterpret_cast<spool::Record*>(next_ - record_bytes);
@@ -87,7 +106,7 @@ public:
         pause_end_ = end;
     }
 
-    /// If the window has moved, or a pause was added, since the last question: when that began and ended, to be
+    /// If the stage was drained, or a pause was added, since the last question: when that began and ended, to be
     /// recorded as the tool's time.
     bool take_pause(std::uint64_t& begin, std::uint64_t& end)
     {
@@ -103,40 +122,43 @@ public:
     [[nodiscard]] std::uint64_t records() const { return records_; }
     [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
-    /// Completes the header. With `unmap` false the window stays mapped, because its thread may still be writing.
+    /// Why: an errno. EFBIG is the limit on the size of files; ENOENT: somebody has removed or replaced the file.
+    [[nodiscard]] int why_lost() const { return lost_ > 0 ? why_lost_ : 0; }
+
+    /// Completes the header. With `unmap` false the stage stays mapped, because its thread may still be writing.
     void close(std::uint64_t thread_end, bool unmap);
 
-    /// In the child of fork(): the windows are not mapped there; closes the descriptor and forgets the rest.
+    /// In the child of fork(): the stage is not mapped there; closes the descriptor and forgets the rest.
     void abandon();
 
 private:
     static constexpr std::size_t record_bytes = 64;
 
-    bool advance();
-    bool make_room();
-    bool reserve_next_window();
-    bool pack();
-    void drop_window();
-    void name_packed_file(const char* path);
+    void drain();
+    bool pack_stage();
+    void clear_stage();
+    void lose();
     [[nodiscard]] bool is_our_file() const;
+    int regain_file();
 
     std::byte* begin_ = nullptr;
     std::byte* next_ = nullptr;
     std::byte* end_ = nullptr;
-    spool::SpoolHeader* header_ = nullptr;
-    Limits limits_;
-    std::uint64_t offset_ = 0;  // of the window that comes next
+    spool::SpoolHeader* header_ = nullptr;  // the stage follows it
     std::uint64_t records_ = 0;
+    std::uint64_t packed_ = 0;    // of them
+    std::uint64_t file_end_ = 0;  // where the next frame goes
     std::uint64_t lost_ = 0;
+    int why_lost_ = 0;
     std::uint64_t pause_begin_ = 0;
     std::uint64_t pause_end_ = 0;
+    RecordPacker packer_;
     dev_t device_ = 0;
     ino_t inode_ = 0;
     int fd_ = -1;
     bool full_ = false;
-    bool packing_ = false;             // another thread that wants to close must wait
-    std::uint64_t packed_ = 0;         // records
-    char packed_path_[PATH_MAX] = {};  // where they go; empty: nowhere
+    bool draining_ = false;  // another thread that wants to close must wait
+    char path_[PATH_MAX] = {};
 };
 
 /// Moves `fd` out of the way of the application: to a high number, closed on exec. Returns the new descriptor, or

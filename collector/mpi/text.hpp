@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns text without the C++ runtime, stdio or allocation: paths and messages in a fixed buffer that cuts what does
-// not fit.
+// Owns text without the C++ runtime, stdio or allocation: paths and messages that are cut where they do not fit. Their
+// memory is mapped, because the stack that they would lie on is that of a thread of the application.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include <sys/mman.h>
 
 namespace critpath::preload
 {
@@ -15,11 +18,35 @@ namespace critpath::preload
 class Text
 {
 public:
+    Text()
+    {
+        const int saved_errno = errno;
+        void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED) {
+            buffer_ = static_cast<char*>(memory);
+            capacity_ = mapped;
+        }
+        errno = saved_errno;
+    }
+    ~Text()
+    {
+        if (buffer_ != small_) {
+            munmap(buffer_, mapped);
+        }
+    }
+    Text(const Text& other) : Text()
+    {
+        cut_ = other.cut_;
+        *this << other.buffer_;
+    }
+    Text& operator=(const Text&) = delete;
+
     Text& operator<<(const char* text)
     {
         const std::size_t length = std::strlen(text);
-        const std::size_t room = capacity - 1 - size_;
+        const std::size_t room = capacity_ - 1 - size_;
         const std::size_t used = length < room ? length : room;
+        cut_ = cut_ || used < length;
         std::memcpy(buffer_ + size_, text, used);
         size_ += used;
         buffer_[size_] = '\0';
@@ -49,10 +76,17 @@ public:
     [[nodiscard]] const char* c_str() const { return buffer_; }
     [[nodiscard]] std::size_t size() const { return size_; }
 
+    /// To be given to the kernel: no file has the empty path that stands for one that was cut.
+    [[nodiscard]] const char* path() const { return cut_ ? "" : buffer_; }
+
 private:
-    static constexpr std::size_t capacity = 6144;  // a path of PATH_MAX and a sentence around it
+    static constexpr std::size_t mapped = 8192;  // a path of PATH_MAX and a sentence around it
+
+    char small_[128] = {};  // where there is no memory to map
+    char* buffer_ = small_;
+    std::size_t capacity_ = sizeof small_;
     std::size_t size_ = 0;
-    char buffer_[capacity] = {};
+    bool cut_ = false;
 };
 
 }  // namespace critpath::preload

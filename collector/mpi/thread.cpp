@@ -5,15 +5,14 @@
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/control.hpp"
 #include "collector/mpi/files.hpp"
+#include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/sampling/sampling.hpp"
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <new>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -25,9 +24,6 @@ __thread Local local __attribute__((tls_model("initial-exec"), visibility("hidde
 namespace
 {
 
-using CreateFunction = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-
-std::atomic<CreateFunction> real_create = nullptr;
 std::atomic<int> threads_numbered = 0;
 std::atomic<Thread*> all_threads = nullptr;
 constinit Thread main_thread;
@@ -48,18 +44,23 @@ void enlist(Thread* thread)
     }
 }
 
+// Where there are so many threads, most live shortly: they are not to cost much.
+std::size_t stage_bytes(int thread)
+{
+    constexpr int few_threads = 64;
+    constexpr std::size_t small = SpoolWriter::small_stage;
+    const std::size_t wish = process.settings.buffer_kb << 10;
+    return thread < few_threads || wish < small ? wish : small;
+}
+
 int open_spool(Thread& thread)
 {
-    spool::SpoolHeader header = process.header;
-    header.thread = thread.number;
-    header.tid = gettid();
-    header.thread_start = thread.number == 0 ? process.start : now();
+    const std::uint64_t start = thread.number == 0 ? process.start : now();
     Text path;
     path << process.spool << "/" << process.rank << "." << thread.number << ".calls";
-    SpoolWriter::Limits limits;
-    limits.file_bytes = process.settings.buffer_mb << 20;
-    const int error = thread.spool.open(path.c_str(), header, limits);
+    const int error = thread.spool.open(path.path(), process.header, stage_bytes(thread.number));
     if (error == 0) {
+        thread.spool.name_thread(thread.number, gettid(), start);
         enlist(&thread);
         thread.paths.start(process.settings.callpath);
         thread.counters.start();
@@ -86,6 +87,9 @@ void at_thread_exit(void* value)
     if (process.phase == Phase::Abandoned) {
         return;
     }
+    if (local.depth > 0) {  // pthread_exit() is a way out, too
+        end_left_call();
+    }
     const OwnWork guard;
     if (process.sampling) {
         sampling::stop_thread();
@@ -107,36 +111,6 @@ void watch_exit()
     if (exit_key_made) {
         pthread_setspecific(exit_key, &exit_rounds);
     }
-}
-
-struct Start {
-    void* (*routine)(void*);
-    void* argument;
-};
-
-void* run_thread(void* data)
-{
-    const Start start = *static_cast<Start*>(data);
-    {
-        const OwnWork guard;
-        std::free(data);
-        number_thread();
-        watch_exit();
-        if (process.sampling && process.phase != Phase::Abandoned) {
-            sampling::start_thread(local.number_plus_one - 1);
-        }
-    }
-    return start.routine(start.argument);
-}
-
-CreateFunction find_create()
-{
-    CreateFunction create = real_create.load(std::memory_order_relaxed);
-    if (create == nullptr) {
-        create = reinterpret_cast<CreateFunction>(dlsym(RTLD_NEXT, "pthread_create"));
-        real_create.store(create, std::memory_order_relaxed);
-    }
-    return create;
 }
 
 }  // namespace
@@ -163,9 +137,32 @@ void Scratch::release()
     bytes_ = 0;
 }
 
+namespace
+{
+
+void find_stack()
+{
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return;
+    }
+    void* begin = nullptr;
+    std::size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
+        local.stack_begin = reinterpret_cast<std::uintptr_t>(begin);
+        local.stack_end = local.stack_begin + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
 Thread* attach_thread()
 {
     number_thread();
+    if (local.stack_end == 0) {
+        find_stack();
+    }
     if (local.number_plus_one == 1) {
         local.thread = main_thread.spool.is_open() ? &main_thread : nullptr;
         return local.thread;
@@ -180,7 +177,7 @@ Thread* attach_thread()
     const int error = open_spool(*thread);
     if (error != 0) {
         say(Text() << "cpcollect: rank " << process.rank << ": thread " << thread->number << ": " << error_text(error)
-                   << ", its calls are not recorded; allow more open files, or give more room");
+                   << ", its calls are not recorded; " << remedy(error));
     }
     local.thread = thread;
     watch_exit();
@@ -207,13 +204,25 @@ std::uint64_t incomplete_paths()
     return sum;
 }
 
-void close_threads()
+int why_records_were_lost()
+{
+    for (const Thread* thread = all_threads.load(); thread != nullptr; thread = thread->next) {
+        if (const int why = thread->spool.why_lost(); why != 0) {
+            return why;
+        }
+    }
+    return 0;
+}
+
+void close_threads(bool in_finalize)
 {
     if (local.thread != nullptr && !local.thread->finished) {
-        control.catch_up(*local.thread, true);
         local.thread->counters.stop();
     }
     for (Thread* thread = all_threads.load(); thread != nullptr; thread = thread->next) {
+        if (!thread->finished && (in_finalize || thread == local.thread)) {
+            control.catch_up(*thread, true);
+        }
         finish(*thread, thread == local.thread);
     }
     local.thread = nullptr;
@@ -228,36 +237,21 @@ void abandon_threads()
     local.thread = nullptr;
 }
 
+void begin_thread()
+{
+    const OwnWork guard;
+    number_thread();
+    watch_exit();
+    if (process.sampling && process.phase != Phase::Abandoned) {
+        sampling::start_thread(local.number_plus_one - 1);
+    }
+}
+
 void start_threads()
 {
-    find_create();
+    find_thread_functions();
     number_thread();
     exit_key_made = pthread_key_create(&exit_key, at_thread_exit) == 0;
 }
 
 }  // namespace critpath::preload
-
-using namespace critpath::preload;  // NOLINT(google-build-using-namespace)
-
-// The application's threads get a number and are sampled; those of MPI and of the sampler (depth > 0) are left alone.
-extern "C" __attribute__((visibility("default"))) int
-pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument)
-{
-    const CreateFunction create = find_create();
-    if (create == nullptr) {
-        return EAGAIN;
-    }
-    if (local.depth > 0 || process.phase == Phase::Abandoned || !(process.sampling || process.is_mpi)) {
-        return create(thread, attributes, routine, argument);
-    }
-    auto* start = static_cast<Start*>(std::malloc(sizeof(Start)));
-    if (start == nullptr) {
-        return create(thread, attributes, routine, argument);
-    }
-    *start = {routine, argument};
-    const int error = create(thread, attributes, run_thread, start);
-    if (error != 0) {
-        std::free(start);
-    }
-    return error;
-}

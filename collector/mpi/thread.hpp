@@ -64,8 +64,11 @@ struct Thread {
 /// application's.
 struct Local {
     int depth;
-    int number_plus_one;  // 0: not numbered yet
-    Thread* thread;       // nullptr: has not recorded yet
+    int number_plus_one;   // 0: not numbered yet
+    Thread* thread;        // nullptr: has not recorded yet
+    std::uintptr_t frame;  // of the outermost wrapper: stack pointer before the call (jump.hpp); 0: work of ours,
+    std::uintptr_t site;   // and return address
+    std::uintptr_t stack_begin, stack_end;  // of the thread; 0 before it records
 };
 extern __thread Local local __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -73,10 +76,18 @@ extern __thread Local local __attribute__((tls_model("initial-exec"), visibility
 class OwnWork
 {
 public:
-    OwnWork() { ++local.depth; }
-    ~OwnWork() { --local.depth; }
+    OwnWork() : depth_(local.depth)
+    {
+        if (local.depth++ == 0) {
+            local.frame = 0;
+        }
+    }
+    ~OwnWork() { local.depth = depth_; }
     OwnWork(const OwnWork&) = delete;
     OwnWork& operator=(const OwnWork&) = delete;
+
+private:
+    int depth_;
 };
 
 /// The calling thread begins to record; nullptr if it cannot. Opens its spool.
@@ -91,13 +102,23 @@ int numbered_threads();
 /// Calls of all threads whose call path was cut for want of memory or time. After close_threads.
 std::uint64_t incomplete_paths();
 
-/// Closes the spools of all threads. Other threads may still be running; what they append from now on is not kept.
-void close_threads();
+/// Of records of any thread, as an errno; 0 if none were lost. After close_threads.
+int why_records_were_lost();
+
+/// Closes the spools of all threads. Other threads may still be running; what they append from now on is not kept. Only
+/// in MPI_Finalize none of them may be in MPI, and their Off records are completed, too.
+void close_threads(bool in_finalize);
 
 /// In the child of fork().
 void abandon_threads();
 
-/// At load time, in the main thread: numbers it and prepares the interposition of pthread_create.
+/// At load time, in the main thread: numbers it and prepares the interposition of pthread_create and thrd_create.
 void start_threads();
+
+/// On a new thread of the application, before its own code.
+void begin_thread();
+
+/// Finds the functions behind those that make threads (thread_start.cpp).
+void find_thread_functions();
 
 }  // namespace critpath::preload

@@ -86,9 +86,11 @@ bool found(Call& call, int result, const int* hits, const MPI_Request* requests,
 }
 
 // Waitsome and Testsome report on a failure how many requests have ended, so that those can be recorded.
-bool has_count(int result, int count)
+// The count is looked at only then: wrong arguments are the MPI library's to find.
+int done_of(int result, const int* outcount)
 {
-    return (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && count != MPI_UNDEFINED && count > 0;
+    const bool is_set = result == MPI_SUCCESS || error_class(result) == MPI_ERR_IN_STATUS;
+    return is_set && *outcount != MPI_UNDEFINED && *outcount > 0 ? *outcount : 0;
 }
 
 }  // namespace
@@ -98,7 +100,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status)
     Call call(FunctionId::MPI_Wait);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, 1, request);
-    const int result = call.run([&] { return pmpi.Wait(request, own.get()); });
+    const int result = call.run([&] { return next_mpi.Wait(request, own.get()); });
     if (call.recorded()) {
         record_one(call, saved, request, 0, *own.get(), result);
     }
@@ -110,7 +112,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Statu
     Call call(FunctionId::MPI_Waitall);
     OwnStatuses own(call, count, array_of_statuses);
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return pmpi.Waitall(count, array_of_requests, own.get()); });
+    const int result = call.run([&] { return next_mpi.Waitall(count, array_of_requests, own.get()); });
     if (call.recorded()) {
         record_all(call, saved, array_of_requests, own.get(), result);
     }
@@ -122,7 +124,7 @@ extern "C" int MPI_Waitany(int count, MPI_Request array_of_requests[], int* inde
     Call call(FunctionId::MPI_Waitany);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return pmpi.Waitany(count, array_of_requests, index, own.get()); });
+    const int result = call.run([&] { return next_mpi.Waitany(count, array_of_requests, index, own.get()); });
     if (call.recorded()) {
         record_one(call, saved, array_of_requests, received(result) ? *index : -1, *own.get(), result);
     }
@@ -136,9 +138,9 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* o
     OwnStatuses own(call, incount, array_of_statuses);
     const SavedHandles saved(call, incount, array_of_requests);
     const int result =
-        call.run([&] { return pmpi.Waitsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
+        call.run([&] { return next_mpi.Waitsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
     if (call.recorded()) {
-        const int done = has_count(result, *outcount) ? *outcount : 0;
+        const int done = done_of(result, outcount);
         record_some(call, saved, array_of_requests, done, array_of_indices, own.get(), result);
     }
     return result;
@@ -149,7 +151,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     Call call(FunctionId::MPI_Test);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, 1, request);
-    const int result = call.run([&] { return pmpi.Test(request, flag, own.get()); });
+    const int result = call.run([&] { return next_mpi.Test(request, flag, own.get()); });
     if (!found(call, result, flag, request, 1, __builtin_return_address(0))) {
         return result;
     }
@@ -162,7 +164,7 @@ extern "C" int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag
     Call call(FunctionId::MPI_Testall);
     OwnStatuses own(call, count, array_of_statuses);
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return pmpi.Testall(count, array_of_requests, flag, own.get()); });
+    const int result = call.run([&] { return next_mpi.Testall(count, array_of_requests, flag, own.get()); });
     if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
@@ -175,7 +177,7 @@ extern "C" int MPI_Testany(int count, MPI_Request array_of_requests[], int* inde
     Call call(FunctionId::MPI_Testany);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return pmpi.Testany(count, array_of_requests, index, flag, own.get()); });
+    const int result = call.run([&] { return next_mpi.Testany(count, array_of_requests, index, flag, own.get()); });
     if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
@@ -190,11 +192,11 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
     OwnStatuses own(call, incount, array_of_statuses);
     const SavedHandles saved(call, incount, array_of_requests);
     const int result =
-        call.run([&] { return pmpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
+        call.run([&] { return next_mpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
     if (!found(call, result, outcount, array_of_requests, incount, __builtin_return_address(0))) {
         return result;
     }
-    const int done = has_count(result, *outcount) ? *outcount : 0;
+    const int done = done_of(result, outcount);
     record_some(call, saved, array_of_requests, done, array_of_indices, own.get(), result);
     return result;
 }
@@ -203,7 +205,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
     Call call(FunctionId::MPI_Request_get_status);
-    const int result = call.run([&] { return pmpi.Request_get_status(request, flag, status); });
+    const int result = call.run([&] { return next_mpi.Request_get_status(request, flag, status); });
     if (!call.recorded()) {
         return result;
     }

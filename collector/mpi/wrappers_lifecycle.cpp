@@ -12,17 +12,18 @@ namespace spool = critpath::spool;
 
 extern "C" int MPI_Init(int* argc, char*** argv)
 {
-    return record_init(FunctionId::MPI_Init, [&] { return pmpi.Init(argc, argv); });
+    return record_init(FunctionId::MPI_Init, [&] { return next_mpi.Init(argc, argv); });
 }
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
-    return record_init(FunctionId::MPI_Init_thread, [&] { return pmpi.Init_thread(argc, argv, required, provided); });
+    return record_init(FunctionId::MPI_Init_thread,
+                       [&] { return next_mpi.Init_thread(argc, argv, required, provided); });
 }
 
 extern "C" int MPI_Finalize(void)
 {
-    return record_finalize([] { return pmpi.Finalize(); }, CRITPATH_CALLER);
+    return record_finalize([] { return next_mpi.Finalize(); }, CRITPATH_CALLER);
 }
 
 extern "C" int MPI_Abort(MPI_Comm comm, int errorcode)
@@ -31,7 +32,7 @@ extern "C" int MPI_Abort(MPI_Comm comm, int errorcode)
     if (call.recorded()) {
         record_abort(call);
     }
-    return pmpi.Abort(comm, errorcode);
+    return next_mpi.Abort(comm, errorcode);
 }
 
 // What stands behind the level is for whoever knows it (MPI-3.1, 14.2.4): neither MPI nor this library does, and C
@@ -39,7 +40,7 @@ extern "C" int MPI_Abort(MPI_Comm comm, int errorcode)
 extern "C" int MPI_Pcontrol(const int level, ...)
 {
     Call call(FunctionId::MPI_Pcontrol);
-    const int result = call.run([&] { return pmpi.Pcontrol(level); });
+    const int result = call.run([&] { return next_mpi.Pcontrol(level); });
     if (call.recorded()) {
         record_pcontrol(call, level);
         apply_pcontrol(level);

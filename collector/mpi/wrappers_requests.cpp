@@ -9,7 +9,7 @@ using namespace critpath::preload;  // NOLINT(google-build-using-namespace)
 extern "C" int MPI_Start(MPI_Request* request)
 {
     Call call(FunctionId::MPI_Start);
-    const int result = call.run([&] { return pmpi.Start(request); });
+    const int result = call.run([&] { return next_mpi.Start(request); });
     if (call.recorded()) {
         record_start(call, result, request);
     }
@@ -19,7 +19,7 @@ extern "C" int MPI_Start(MPI_Request* request)
 extern "C" int MPI_Startall(int count, MPI_Request array_of_requests[])
 {
     Call call(FunctionId::MPI_Startall);
-    const int result = call.run([&] { return pmpi.Startall(count, array_of_requests); });
+    const int result = call.run([&] { return next_mpi.Startall(count, array_of_requests); });
     if (call.recorded()) {
         Completions starts(call.thread(), count);
         for (int i = 0; i < count && result == MPI_SUCCESS; ++i) {
@@ -33,7 +33,7 @@ extern "C" int MPI_Startall(int count, MPI_Request array_of_requests[])
 extern "C" int MPI_Cancel(MPI_Request* request)
 {
     Call call(FunctionId::MPI_Cancel);
-    const int result = call.run([&] { return pmpi.Cancel(request); });
+    const int result = call.run([&] { return next_mpi.Cancel(request); });
     if (call.recorded()) {
         record_cancel(call, result, request);
     }
@@ -44,7 +44,7 @@ extern "C" int MPI_Request_free(MPI_Request* request)
 {
     Call call(FunctionId::MPI_Request_free);
     const SavedHandles saved(call, 1, request);
-    const int result = call.run([&] { return pmpi.Request_free(request); });
+    const int result = call.run([&] { return next_mpi.Request_free(request); });
     if (call.recorded()) {
         record_request_free(call, result, saved, request);
     }
@@ -55,7 +55,7 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 {
     Call call(FunctionId::MPI_Mprobe);
     OwnStatus own(status, call.recorded());
-    const int result = call.run([&] { return pmpi.Mprobe(source, tag, comm, message, own.get()); });
+    const int result = call.run([&] { return next_mpi.Mprobe(source, tag, comm, message, own.get()); });
     if (call.recorded()) {
         record_matched(call, result, source, tag, comm, message, own.get());
     }
@@ -66,7 +66,7 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
 {
     Call call(FunctionId::MPI_Improbe);
     OwnStatus own(status, call.recorded());
-    const int result = call.run([&] { return pmpi.Improbe(source, tag, comm, flag, message, own.get()); });
+    const int result = call.run([&] { return next_mpi.Improbe(source, tag, comm, flag, message, own.get()); });
     if (!call.recorded()) {
         return result;
     }
@@ -82,8 +82,8 @@ extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Messag
 {
     Call call(FunctionId::MPI_Mrecv);
     OwnStatus own(status, call.recorded());
-    const MPI_Message taken = call.recorded() && message != nullptr ? *message : MPI_Message();
-    const int result = call.run([&] { return pmpi.Mrecv(buf, count, datatype, message, own.get()); });
+    const TakenMessage taken(call, call.recorded() && message != nullptr ? *message : MPI_Message());
+    const int result = call.run([&] { return next_mpi.Mrecv(buf, count, datatype, message, own.get()); });
     if (call.recorded()) {
         record_mrecv(call, result, taken, own.get());
     }
@@ -93,8 +93,8 @@ extern "C" int MPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Messag
 extern "C" int MPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request)
 {
     Call call(FunctionId::MPI_Imrecv);
-    const MPI_Message taken = call.recorded() && message != nullptr ? *message : MPI_Message();
-    const int result = call.run([&] { return pmpi.Imrecv(buf, count, datatype, message, request); });
+    const TakenMessage taken(call, call.recorded() && message != nullptr ? *message : MPI_Message());
+    const int result = call.run([&] { return next_mpi.Imrecv(buf, count, datatype, message, request); });
     if (call.recorded()) {
         record_imrecv(call, result, taken, count, datatype, request);
     }

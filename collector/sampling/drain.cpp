@@ -4,14 +4,17 @@
 
 #include "collector/sampling/text.hpp"
 
+#include <cstring>
+
 namespace critpath::sampling
 {
 namespace
 {
 
-spool::SpoolHeader slot_header(const State& state, const Slot& slot)
+spool::SpoolHeader& slot_header(State& state, const Slot& slot)
 {
-    spool::SpoolHeader header = state.header;
+    spool::SpoolHeader& header = state.slot_header;
+    std::memcpy(&header, &state.header, sizeof header);
     header.record_size = 0;
     header.thread = slot.thread;
     header.tid = slot.tid;
@@ -45,7 +48,7 @@ void drain(Slot& slot, bool all)
     release_records(slot.event, unread);
 }
 
-void open_slot_file(const State& state, Slot& slot)
+void open_slot_file(State& state, Slot& slot)
 {
     if (!slot.file_tried && state.files_open.load(std::memory_order_acquire)) {
         slot.file_tried = true;
@@ -53,7 +56,7 @@ void open_slot_file(const State& state, Slot& slot)
     }
 }
 
-void close_slot(const State& state, Slot& slot)
+void close_slot(State& state, Slot& slot)
 {
     if (slot.event.control != nullptr) {
         disable_event(slot.event);
@@ -66,8 +69,7 @@ void close_slot(const State& state, Slot& slot)
         slot.state.store(SlotState::Kept);
         return;
     }
-    spool::SpoolHeader header = slot_header(state, slot);
-    close_file(slot.file, header);
+    close_file(slot.file, slot_header(state, slot));
     slot.state.store(SlotState::Free, std::memory_order_release);
 }
 

@@ -42,7 +42,7 @@ std::uint64_t from_sysfs(const char* path)
 
 std::uint64_t from_cpuinfo()
 {
-    char text[4096];
+    static char text[4096];  // once, before the application has threads
     read_text("/proc/cpuinfo", text, sizeof text);
     const char* line = std::strstr(text, "cpu MHz");
     if (line == nullptr) {

@@ -122,9 +122,10 @@ void move_memory_to_file(SampleFile& file)
     discard_memory(file);
 }
 
+// The caller holds the pass lock, and may be a thread of the application with a small stack.
 int create(const char* directory, const spool::SpoolHeader& header)
 {
-    char path[4096 + 64];
+    static char path[4096 + 64];
     Text text(path, sizeof path);
     text.add(directory).add("/").add(header.rank).add(".").add(header.thread).add(".samples");
     return open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -132,9 +133,7 @@ int create(const char* directory, const spool::SpoolHeader& header)
 
 bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
 {
-    char page[spool::header_size] = {};
-    std::memcpy(page, &header, sizeof header);
-    return write_all(file.fd, page, sizeof page, 0);
+    return write_all(file.fd, reinterpret_cast<const char*>(&header), sizeof header, 0);
 }
 
 }  // namespace
@@ -163,7 +162,9 @@ void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader
 {
     const int fd = create(directory, header);
     file.fd = fd >= 0 ? move_descriptor_up(fd) : -1;
-    if (file.fd < 0 || !write_header(file, header)) {
+    constexpr char end_of_page = '\0';
+    if (file.fd < 0 || !write_header(file, header) ||
+        !write_all(file.fd, &end_of_page, sizeof end_of_page, spool::header_size - 1)) {
         file.stopped = true;
         file.lost += file.memory_samples;
         file.records = 0;

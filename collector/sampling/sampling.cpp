@@ -73,7 +73,7 @@ int open_slot_event(State& state, Slot& slot)
         return refusal;
     }
     int error = open_event(state.choice, slot.event);
-    if (error == 0) {
+    if (error == 0 && state.helper_wanted.load()) {
         error = ensure_helper(state);
         if (error != 0) {
             close_event(slot.event);
@@ -83,6 +83,34 @@ int open_slot_event(State& state, Slot& slot)
         state.refusal.store(error);  // not even the first thread: later ones need not try
     }
     return error;
+}
+
+bool is_any_open(State& state)
+{
+    const std::uint32_t used = state.used.load();
+    bool open = false;
+    for (std::uint32_t i = 0; i < used && !open; ++i) {
+        const Slot& slot = state.slots[i];
+        open = slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0;
+    }
+    return open;
+}
+
+/// There is no helper and there will be none: as if the events had never been opened.
+void refuse_all(State& state, int error)
+{
+    pthread_mutex_lock(&state.pass_lock);
+    const std::uint32_t used = state.used.load();
+    for (std::uint32_t i = 0; i < used; ++i) {
+        Slot& slot = state.slots[i];
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
+            close_event(slot.event);
+            discard_memory(slot.file);
+            init_file(slot.file);
+            slot.why_not = error;
+        }
+    }
+    pthread_mutex_unlock(&state.pass_lock);
 }
 
 /// The event of the calling thread, unless recording pauses.
@@ -143,6 +171,19 @@ void start_process(const Config& config)
         }
     }
     process_state.store(state, std::memory_order_release);
+}
+
+void start_helper()
+{
+    const Quiet quiet;
+    State* state = running();
+    if (state == nullptr || state->helper_wanted.exchange(true) || !is_any_open(*state)) {
+        return;
+    }
+    if (const int error = ensure_helper(*state); error != 0) {
+        state->refusal.store(error);
+        refuse_all(*state, error);
+    }
 }
 
 void start_thread(int thread)

@@ -4,11 +4,12 @@
 // Owns the sampling of threads: one group of perf_events per thread, its ring, and the helper thread that drains rings
 // into <rank>.<thread>.samples. Part of the preload library: no C++ runtime, no exceptions, no malloc.
 //
-// Order of calls: start_process, then start_thread on each thread that is to be sampled (the main thread first),
-// open_files once the rank and the spool directory are known, finish. Samples that arrive before open_files are
-// kept in memory. All functions may be called when sampling is off or refused: then each thread gets a file that is
-// only a header with an empty SampleFormat::event, and `why_not` if it was refused. No function changes errno, and
-// while one runs the application's signals are blocked on its thread.
+// Order of calls: start_process, start_thread on the main thread, start_helper before there is a second one or the ring
+// of the first is full, then start_thread on each thread that is to be sampled, open_files once the rank and the spool
+// directory are known, finish. Samples that arrive before open_files are kept in memory. All functions may be called
+// when sampling is off or refused: then each thread gets a file that is only a header with an empty
+// SampleFormat::event, and `why_not` if it was refused. No function changes errno, and while one runs the application's
+// signals are blocked on its thread.
 #pragma once
 
 #include "formats/spool/record.hpp"
@@ -27,6 +28,10 @@ struct Config {
 /// Prepares sampling. Call before main() and before any other thread exists. The helper thread is started with the
 /// pthread_create that stands behind the caller's in the search order (RTLD_NEXT), not with the caller's own.
 void start_process(const Config& config);
+
+/// From now on there is a helper thread while there are threads that are sampled. Until then nobody drains: what does
+/// not fit into the ring of the only thread is counted as lost. Later calls do nothing.
+void start_helper();
 
 /// Samples the calling thread from now on. Signals are not used. Never fails: what cannot be sampled is counted and
 /// explained in the thread's SpoolHeader.

@@ -58,6 +58,7 @@ struct State {
     std::atomic<Stage> stage;
     std::atomic<int> refusal;
     std::atomic<bool> files_open;
+    std::atomic<bool> helper_wanted;
     std::atomic<bool> helper_running;
     pthread_mutex_t pass_lock;  // held while slots are drained; never by a thread whose signals are not blocked
     bool paused;                // under the pass lock
@@ -65,6 +66,7 @@ struct State {
     std::atomic<int> wake;            // eventfd
     std::atomic<std::uint32_t> used;  // slots from here on were never claimed
     spool::SpoolHeader header;
+    spool::SpoolHeader slot_header;  // under the pass lock; not on the small stack that a thread may have
     char directory[4096];
     pollfd polled[max_threads + 1];
     std::uint32_t polled_slot[max_threads + 1];

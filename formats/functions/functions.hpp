@@ -142,6 +142,32 @@ constexpr Group group_of(SemanticClass semantic_class)
     }
 }
 
+/// Functions that take their turn in the order of collective operations on a communicator. Those that end a split
+/// collective do not.
+constexpr bool is_on_communicator(SemanticClass semantic_class)
+{
+    using enum SemanticClass;
+    switch (semantic_class) {
+    case Init:
+    case Collective:
+    case Icollective:
+    case CommCreate:
+    case CommIdup:
+    case CommFree:
+    case CommDynamic:
+    case FileOpen:
+    case FileClose:
+    case FileMeta:
+    case FileIoAll:
+    case FileIoOrdered:
+    case FileIioAll:
+    case FileBegin:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// Send mode (MPI-3.1, 3.4).
 enum class SendMode : std::uint8_t { None, Standard, Buffered, Synchronous, Ready };
 

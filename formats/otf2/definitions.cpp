@@ -283,6 +283,9 @@ void write_definitions(Archive& archive, const TraceDefinitions& definitions)
     if (!definitions.incomplete.empty()) {
         archive.set_property(incomplete_property, definitions.incomplete);
     }
+    if (!definitions.inconsistent.empty()) {
+        archive.set_property(inconsistent_property, definitions.inconsistent);
+    }
     for (std::size_t i = 0; i < definitions.modules.size(); ++i) {
         const ModuleDefinition& module = definitions.modules[i];
         archive.set_property(module_property + std::to_string(i),

@@ -110,6 +110,7 @@ struct TraceDefinitions {
     std::uint64_t end = 0;       // greatest
     std::uint64_t realtime = 0;  // ns since the epoch at `begin`
     std::string incomplete;      // which ranks' recordings did not end as they should, and how; empty: all did
+    std::string inconsistent;    // about which communicators the ranks disagree; empty: about none
 };
 
 inline constexpr OTF2_LocationRef location_reference(std::uint32_t rank, std::uint32_t thread)

@@ -166,8 +166,9 @@ void EventWriter::collective_end(std::uint64_t time, const CollectiveEnd& end)
                                             end.sent, end.received));
 }
 
-void EventWriter::collective_request(std::uint64_t time, std::uint64_t request)
+void EventWriter::collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request)
 {
+    attach(Attribute::Comm, comm);
     checked(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, attached(), forward(time), request));
 }
 

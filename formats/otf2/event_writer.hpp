@@ -81,7 +81,7 @@ public:
     void request_cancelled(std::uint64_t time, std::uint64_t request);
     void collective_begin(std::uint64_t time);
     void collective_end(std::uint64_t time, const CollectiveEnd& end);
-    void collective_request(std::uint64_t time, std::uint64_t request);
+    void collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request);
     void collective_complete(std::uint64_t time, const CollectiveEnd& end, std::uint64_t request);
     void comm_create(std::uint64_t time, OTF2_CommRef comm);
     void comm_destroy(std::uint64_t time, OTF2_CommRef comm);

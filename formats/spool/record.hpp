@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the layout of the spool: what a wrapper leaves behind for the archive. One file of 64-byte records a
-// thread, mapped shared, so that the records survive the process. Nothing here allocates or needs the C++
-// runtime. Readers stop at the first record whose kind is Empty: the writer sets `kind` last. If such a record has an
-// `enter` that is later than all leaves before it, the thread was in a call of `function` when the process ended.
+// thread, written through a shared mapping, so that the records survive the process. Nothing here allocates or needs
+// the C++ runtime.
 //
-//   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), then Records in the order of their leave
-//   SPOOL/<rank>.<thread>.packed    the records before those, if the file above reached its bound (packed.hpp)
+//   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), the stage, then frames of packed records (packed.hpp)
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
 //   SPOOL/<rank>.maps               copy of /proc/self/maps, to name the addresses
+//
+// Records stand in the order of their leave: those of the frames, then those of the stage. On the stage readers stop at
+// the first record whose kind is Empty: the writer sets `kind` last. If such a record has an `enter` that is later than
+// all leaves before it, the thread was in a call of `function` when the process ended.
 //
 // A process is <rank> of MPI_COMM_WORLD; <thread> counts from 0 (the thread that called MPI_Init).
 #pragma once
@@ -37,7 +39,10 @@ enum class RecordKind : std::uint8_t {
     Counters,      // counters at the enter or the leave of the Call behind it (struct CountersRecord)
     Object,        // a window or a file became known (struct ObjectRecord)
     Clock,         // the clock was compared with another one (struct ClockRecord)
+    Skipped,       // operations that were not recorded count all the same (struct SkippedRecord)
 };
+
+inline constexpr RecordKind last_kind = RecordKind::Skipped;
 
 /// Bits of Record::flags and Completion::flags.
 enum Flag : std::uint8_t {
@@ -83,11 +88,11 @@ enum Root : std::int32_t {
 ///   class                     comm  peer         tag   bytes     request            extra
 ///   Send                      yes   dest         yes   sent      -                  -
 ///   Recv                      yes   source (1)   (1)   received  -                  -
-///   Mrecv                     yes   source (1)   (1)   received  message id         -
+///   Mrecv (12)                yes   source (1)   (1)   received  message id         -
 ///   Sendrecv                  yes   dest         yes   sent      -                  - (2)
 ///   Isend                     yes   dest         yes   sent      request id         -
 ///   Irecv                     yes   source (3)   (3)   posted    request id         -
-///   Imrecv                    yes   source       yes   posted    request id         message id
+///   Imrecv (12)               yes   source       yes   posted    request id         message id
 ///   Start                     as Isend or Irecv (flag_receive tells which), extra: SendMode
 ///   Startall                  -     -            -     -         -                  - (4)
 ///   Probe, Mprobe, Iprobe, Improbe (5)
@@ -131,6 +136,7 @@ enum Root : std::int32_t {
 ///       of another MPI_COMM_WORLD
 ///   (9) -1, in a function for all: all of them      (10) FileBegin has no request
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
+///   (12) with flag_null_peer if the probe is not in the trace: then the message counts in a SkippedRecord
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
 /// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the
@@ -139,7 +145,8 @@ enum Root : std::int32_t {
 /// `comm` is -1 also for a communicator that cannot be described by ranks of MPI_COMM_WORLD (dynamic processes);
 /// its messages and non-blocking collectives have flag_null_peer, and their completions are left out. The root of a
 /// collective is a rank of `comm`, or one of the Root values.
-/// A call with flag_failed has moved nothing but what its completions say (a truncated receive has no flag_failed).
+/// A call with flag_failed has moved nothing but what its completions say (a truncated receive has no flag_failed). A
+/// call that was left by a jump or an exception is one, too; it lasts until the thread called MPI again, or ended.
 ///
 /// Ranks are ranks of `comm`; for an inter-communicator, of its remote group. Request ids count from 1 within
 /// the process and name one post (each start of a persistent request has its own).
@@ -265,6 +272,23 @@ struct ClockRecord {
 };
 static_assert(sizeof(ClockRecord) == 64);
 
+/// Operations that this process posted while the recording was off: without them, those that are recorded before and
+/// after would be paired with the wrong ones. Of a receive it counts where it was posted, but only once it has its
+/// message, which may be long after.
+struct SkippedRecord {
+    enum What : std::uint8_t { Send, Receive, Collective };
+    RecordKind kind;     // Skipped
+    std::uint8_t slots;  // used slots: 1 to 3
+    What what[3];
+    std::uint8_t padding[3];
+    std::uint64_t since;  // ns: begin of the stretch that was off; what is recorded was posted before or after it
+    std::int32_t comm[3];
+    std::int32_t peer[3];   // of messages: destination or actual source,
+    std::int32_t tag[3];    // and tag
+    std::int32_t count[3];  // of operations; negative: so many of those reported before do not count
+};
+static_assert(sizeof(SkippedRecord) == 64);
+
 /// First page of every spool file; written when the file is made, the fields below the line when it is closed.
 struct SpoolHeader {
     std::uint64_t magic;
@@ -285,13 +309,14 @@ struct SpoolHeader {
     std::uint32_t counter_count;  // of a CountersRecord
     std::uint32_t padding;
     char counters[max_counters][48];  // their names
+    std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close
     std::uint64_t records;     // written records; 0 while open: read until Empty
     std::uint64_t lost;        // records (or samples) that did not fit
     std::uint64_t thread_end;  // ns
     std::uint32_t closed;      // 1 after a regular close
-    // ---- whenever the file was packed
-    std::uint64_t first_record;  // of this file, in the thread's recording: those before it are in the .packed file
+    // ---- whenever the stage was drained
+    std::uint64_t first_record;  // of the stage, in the thread's recording: those before it are in frames
 };
 static_assert(sizeof(SpoolHeader) <= header_size);
 

@@ -23,17 +23,19 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key :
-         {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records", "ignored_rma_records",
-          "ignored_metric_records", "lost_records", "lost_samples", "clock_violations", "preempted_ns", "blocked_ns"})
+    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
+                            "ignored_rma_records", "ignored_metric_records", "lost_records", "unresolved_records",
+                            "lost_samples", "clock_violations", "preempted_ns", "blocked_ns", "skipped"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
+        add("skipped", trace.skipped.size());
         add("cancelled_receives", trace.anomalies.cancelled_receives);
         add("unfinished_requests", trace.anomalies.unfinished_requests);
         add("ignored_records", trace.anomalies.ignored_records);
         add("ignored_rma_records", trace.anomalies.ignored_rma_records);
         add("ignored_metric_records", trace.anomalies.ignored_metric_records);
         add("lost_records", trace.anomalies.lost_records);
+        add("unresolved_records", trace.anomalies.unresolved_records);
         add("lost_samples", trace.anomalies.lost_samples);
         add("clock_violations", trace.anomalies.clock_violations);
         for (const model::LocationTrace& location : trace.locations) {
@@ -84,6 +86,20 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
         static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
 }
 
+/// Where the user had switched the recording off, what has no partner was most likely left without it by that.
+void add_unrecorded(model::Profile& profile)
+{
+    auto& facts = profile.facts;
+    const bool has_skipped = facts["skipped"] > 0;
+    facts.erase("skipped");
+    if (!has_skipped) {
+        return;
+    }
+    facts["partners_unrecorded"] = 0;
+    for (const char* key : {"unmatched_sends", "unmatched_receives", "incomplete_collectives"})
+        facts["partners_unrecorded"] += std::exchange(facts[key], 0);
+}
+
 /// What has no partner may have got one after the recording ended, so it says nothing about the application.
 void add_incompleteness(const Replay& replay, model::Profile& profile)
 {
@@ -105,6 +121,9 @@ void add_incompleteness(const Replay& replay, model::Profile& profile)
 void add_properties(const Replay& replay, model::Profile& profile)
 {
     const model::Definitions& definitions = replay.definitions;
+    if (!definitions.inconsistent.empty()) {
+        profile.properties["inconsistent"] = definitions.inconsistent;
+    }
     profile.properties["rules"] = std::string(name(replay.rules));
     profile.properties["event"] = definitions.has_samples ? definitions.event : "";
     profile.properties["period"] = std::to_string(definitions.period);
@@ -137,6 +156,7 @@ model::Profile attribute(const Replay& replay, const Findings& findings, Path& p
     add_facts(replay, findings, path, sums, profile);
     add_properties(replay, profile);
     add_incompleteness(replay, profile);
+    add_unrecorded(profile);
     profile.rows = rows.all();
     gather(replay, sums, rows, profile);
     name_functions(rows, path.own);

@@ -74,7 +74,8 @@ std::vector<Instance> own_part(const Members& members, Side side)
     for (const MemberCalls& member : members.of(side)) {
         result.resize(std::max(result.size(), member.calls.size()));
         for (std::size_t n = 0; n < member.calls.size(); ++n)
-            result[n].add(members.describe(member.process, member.calls[n]));
+            if (member.calls[n] != MemberCalls::none)
+                result[n].add(members.describe(member.process, member.calls[n]));
     }
     return result;
 }
@@ -82,6 +83,8 @@ std::vector<Instance> own_part(const Members& members, Side side)
 void count(const std::vector<Instance>& instances, std::size_t size, Instances& result)
 {
     for (const Instance& instance : instances) {
+        if (instance.members == 0)
+            continue;  // not recorded by anybody
         ++result.count;
         result.incomplete += instance.members < size ? 1 : 0;
         result.mismatched += instance.mismatched() ? 1 : 0;

@@ -59,20 +59,35 @@ void Members::add(std::size_t process)
         std::size_t member;  // index into sides_[place.side]
     };
     std::unordered_map<model::CommId, Joined> joined;
+    const auto join = [&](model::CommId comm) -> Joined& {
+        auto [entry, is_new] = joined.try_emplace(comm);
+        if (is_new) {
+            const Place place = place_of(replay_.definitions, comm, trace.process);
+            auto& members = sides_[place.side.value];
+            entry->second = {place, members.size()};
+            members.push_back({process, place.rank, {}});
+        }
+        return entry->second;
+    };
+    auto skipped = trace.skipped.begin();
+    // What was not recorded has its turn all the same. Never negative: a collective cannot be cancelled.
+    const auto pass_skipped = [&](model::Ns before) {
+        for (; skipped != trace.skipped.end() && skipped->time < before; ++skipped) {
+            if (skipped->what == model::Skipped::What::Collective && skipped->count > 0) {
+                const auto& [place, member] = join(skipped->comm);
+                auto& calls = sides_[place.side.value][member].calls;
+                calls.resize(calls.size() + static_cast<std::size_t>(skipped->count), MemberCalls::none);
+            }
+        }
+    };
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
         if (!is_numbered(function_of(replay_.definitions, trace, collective.begin()))) {
             parts_[process].push_back({{2 * collective.comm.value}, Part::alone, 0, false});
             continue;
         }
-        auto [entry, is_new] = joined.try_emplace(collective.comm);
-        if (is_new) {
-            const Place place = place_of(replay_.definitions, collective.comm, trace.process);
-            auto& members = sides_[place.side.value];
-            entry->second = {place, members.size()};
-            members.push_back({process, place.rank, {}});
-        }
-        const auto& [place, member] = entry->second;
+        pass_skipped(enter_of(trace, collective.begin()).time);
+        const auto& [place, member] = join(collective.comm);
         auto& calls = sides_[place.side.value][member].calls;
         const bool is_root = !is_inter(place.side) && collective.root >= 0 &&
                              (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
@@ -94,7 +109,7 @@ rules::Member Members::describe(std::size_t process, std::size_t collective) con
     const model::CollectiveCall& call = trace.collectives[collective];
     const Part& p = part(process, collective);
     return {enter_of(trace, call.begin()),
-            leave_of(trace, call.call),
+            call.call.valid() ? leave_of(trace, call.call) : model::Ns::max() / 2,  // no wait can end after it
             function_of(replay_.definitions, trace, call.begin()),
             p.rank,
             call.root,

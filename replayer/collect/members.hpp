@@ -38,6 +38,8 @@ struct Part {
 
 /// The parts of one owned member of one side: by instance number, index into ProcessTrace::collectives.
 struct MemberCalls {
+    static constexpr std::uint32_t none = UINT32_MAX;  // it took part, but that was not recorded
+
     std::size_t process;  // index into Replay::processes
     std::uint32_t rank;
     std::vector<std::uint32_t> calls;

@@ -83,7 +83,7 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
     for (std::size_t home = 0; home < parts.size(); ++home)
         for (const InstanceName name : requests.from(static_cast<int>(home)))
             for (const MemberCalls& member : members.of({name.side}))
-                if (name.number < member.calls.size()) {
+                if (name.number < member.calls.size() && member.calls[name.number] != MemberCalls::none) {
                     const auto m = members.describe(member.process, member.calls[name.number]);
                     parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root}});
                 }

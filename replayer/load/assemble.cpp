@@ -115,8 +115,8 @@ std::vector<T> merge(Locations& locations, const std::vector<LocationTrace>& tra
     return merged;
 }
 
-/// Leaves out what was cancelled, and receives and collectives that were never completed; counts what was not
-/// completed.
+/// Leaves out what was cancelled, receives that were never completed, and collectives of which that leaves the
+/// communicator unknown; counts what was not completed.
 void drop_incomplete(ProcessTrace& trace)
 {
     for (const auto& send : trace.sends) {
@@ -128,7 +128,7 @@ void drop_incomplete(ProcessTrace& trace)
     for (const auto& collective : trace.collectives) {
         trace.anomalies.unfinished_requests += collective.call.valid() ? 0 : 1;
     }
-    std::erase_if(trace.collectives, [](const CollectiveCall& collective) { return !collective.call.valid(); });
+    std::erase_if(trace.collectives, [](const CollectiveCall& collective) { return !collective.comm.valid(); });
     std::erase_if(trace.sends, [](const Send& send) { return !send.comm.valid(); });
     std::erase_if(trace.receives, [](const Receive& receive) { return !receive.comm.valid(); });
 }
@@ -167,15 +167,25 @@ void link_probes(ProcessTrace& trace)
     }
     std::stable_sort(receives.begin(), receives.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
 
-    // Backwards, so that the newest entry of a channel is the next receive.
+    // Backwards, so that the newest entry of a channel is the next receive. If that was not recorded, there is none.
     std::unordered_map<Channel, std::uint32_t, ChannelHash> next;
     auto receive = receives.rbegin();
+    auto skipped = trace.skipped.rbegin();
+    const auto forget_skipped = [&](Ns after) {
+        for (; skipped != trace.skipped.rend() && skipped->time >= after; ++skipped) {
+            if (skipped->what == Skipped::What::Receive) {
+                next.erase({skipped->comm, skipped->peer, skipped->tag});
+            }
+        }
+    };
     for (auto probe = trace.probes.rbegin(); probe != trace.probes.rend(); ++probe) {
         const Ns time = enter_of(trace.locations, probe->call);
         for (; receive != receives.rend() && time_of(*receive) > time; ++receive) {
             const auto& r = trace.receives[*receive];
+            forget_skipped(time_of(*receive));
             next[{r.comm, r.source, r.tag}] = *receive;
         }
+        forget_skipped(time);
         const auto found = next.find({probe->comm, probe->source, probe->tag});
         if (found != next.end()) {
             probe->receive = found->second;
@@ -193,6 +203,7 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.ignored_metric_records += more.ignored_metric_records;
     sum.clock_violations += more.clock_violations;
     sum.lost_records += more.lost_records;
+    sum.unresolved_records += more.unresolved_records;
     sum.lost_samples += more.lost_samples;
 }
 
@@ -210,6 +221,7 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     for (auto& location : locations) {
         trace.locations.push_back(std::move(location.trace));
         add(trace.anomalies, location.anomalies);
+        trace.skipped.insert(trace.skipped.end(), location.skipped.begin(), location.skipped.end());
         if (location.clock_uncertainty) {
             trace.clock_uncertainty = std::max(trace.clock_uncertainty.value_or(Ns{0}), *location.clock_uncertainty);
         }
@@ -221,6 +233,7 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     trace.receives = merge(locations, trace.locations, &LocationEvents::receives, post);
     trace.probes = merge(locations, trace.locations, &LocationEvents::probes, call);
     trace.collectives = merge(locations, trace.locations, &LocationEvents::collectives, begin);
+    std::ranges::stable_sort(trace.skipped, {}, &Skipped::time);
     drop_incomplete(trace);
     link_probes(trace);
     return trace;

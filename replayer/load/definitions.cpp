@@ -152,7 +152,8 @@ private:
         const std::pair<std::string_view, OTF2_AttributeRef*> known[] = {
             {"critpath.mode", &a.mode},     {"critpath.message", &a.message}, {"critpath.source", &a.source},
             {"critpath.tag", &a.tag},       {"critpath.comm", &a.comm},       {"critpath.offset", &a.offset},
-            {"critpath.period", &a.period}, {"critpath.reason", &a.reason},
+            {"critpath.period", &a.period}, {"critpath.reason", &a.reason},   {"critpath.skipped", &a.skipped},
+            {"critpath.dest", &a.dest},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {
@@ -407,6 +408,8 @@ private:
                 facts.ns_per_count = number(property);
             } else if (name == "critpath.lost_records") {
                 facts.lost_records = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.unresolved_records") {
+                facts.unresolved_records = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.lost_samples") {
                 facts.lost_samples = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
@@ -502,6 +505,7 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     reader.read_definitions(collected);
     LoadedDefinitions loaded = Builder(collected, file).build();
     loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
+    loaded.definitions.inconsistent = reader.property(otf2::inconsistent_property);
     return loaded;
 }
 

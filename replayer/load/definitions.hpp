@@ -38,12 +38,15 @@ struct Attributes {
     OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef period = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef reason = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef skipped = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef dest = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.
 struct LocationFacts {
     double ns_per_count = 0;  // 0: not said
     std::uint64_t lost_records = 0;
+    std::uint64_t unresolved_records = 0;
     std::uint64_t lost_samples = 0;
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };

@@ -73,6 +73,7 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     out_.trace.location = location;
     const auto& facts = vocabulary_.locations[location.value];
     out_.anomalies.lost_records = facts.lost_records;
+    out_.anomalies.unresolved_records = facts.unresolved_records;
     out_.anomalies.lost_samples = facts.lost_samples;
     out_.trace.recording_end = facts.recording_end;
     const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
@@ -387,7 +388,10 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveReq
         ignore();
         return;
     }
-    out_.collectives.push_back({{}, CommId::none(), -1, 0, 0, current_call()});
+    const OTF2_AttributeRef said = vocabulary_.attributes.comm;
+    const auto comm = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.comm(said);
+    out_.collectives.push_back(
+        {{}, vocabulary_.communicators.find(comm.value_or(OTF2_UNDEFINED_COMM)), -1, 0, 0, current_call()});
     post(now, Posted::Kind::Collective, record.request, out_.collectives.size() - 1);
 }
 
@@ -413,13 +417,34 @@ void EventLoader::on(const Moment& moment, const event::MeasurementOnOff& record
 {
     const Ns now = advance(moment);
     if (record.mode == OTF2_MEASUREMENT_OFF) {
-        if (!off_since_) {
+        if (!add_skipped(now, moment) && !off_since_) {
             off_since_ = now;
             off_by_user_ = is_by_user(moment);
         }
     } else if (off_since_) {
         end_off(now);
     }
+}
+
+/// An off, directly followed by an on, that only says what was posted before it while the recording was off.
+bool EventLoader::add_skipped(Ns now, const Moment& moment)
+{
+    const auto& attributes = vocabulary_.attributes;
+    const auto count = attributes.skipped == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.int32(attributes.skipped);
+    if (!count) {
+        return false;
+    }
+    const auto comm = vocabulary_.communicators.find(moment.comm(attributes.comm).value_or(OTF2_UNDEFINED_COMM));
+    if (!comm.valid()) {
+        ignore();
+        return true;
+    }
+    const auto dest = moment.int32(attributes.dest);
+    const auto source = moment.int32(attributes.source);
+    const auto what = dest ? Skipped::What::Send : source ? Skipped::What::Receive : Skipped::What::Collective;
+    out_.skipped.push_back(
+        {now, what, comm, dest.value_or(source.value_or(-1)), moment.int32(attributes.tag).value_or(-1), *count});
+    return true;
 }
 
 void EventLoader::on(const Moment& moment, const event::Mark& /*record*/)

@@ -57,6 +57,7 @@ struct LocationEvents {
     std::vector<model::Receive> receives;
     std::vector<model::Probe> probes;  // `receive` is not set
     std::vector<model::CollectiveCall> collectives;
+    std::vector<model::Skipped> skipped;
     std::vector<Posted> open_posts;           // without a completion on this location
     std::vector<Completed> open_completions;  // without a post on this location
     std::vector<MessageOf<std::uint32_t>> message_receives;
@@ -112,6 +113,7 @@ private:
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);
     void post(model::Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index);
     void complete(const Completed& completion);
+    bool add_skipped(model::Ns now, const otf2::Moment& moment);
     [[nodiscard]] bool is_by_user(const otf2::Moment& moment) const;
     void end_off(model::Ns now);
     void scale_samples();

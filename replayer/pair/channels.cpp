@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -42,6 +42,18 @@ std::optional<model::ProcessId> Peers::at(model::CommId comm, std::int32_t rank)
     return members[static_cast<std::size_t>(rank)];
 }
 
+std::uint32_t Numbering::next(const Channel& channel, model::Ns post, Peers& peers)
+{
+    for (; passed_ < skipped_.size() && skipped_[passed_].time < post; ++passed_) {
+        const model::Skipped& skipped = skipped_[passed_];
+        if (skipped.what != what_)
+            continue;
+        if (const auto peer = peers.at(skipped.comm, skipped.peer))
+            numbers_[{skipped.comm, *peer, skipped.tag}] += static_cast<std::uint32_t>(skipped.count);
+    }
+    return numbers_[channel]++;
+}
+
 ReceivesByChannel number_receives(const model::Definitions& definitions, const model::ProcessTrace& trace)
 {
     // A matched probe takes its message out of the queue, so the receive has its place there and not at its post.
@@ -50,7 +62,7 @@ ReceivesByChannel number_receives(const model::Definitions& definitions, const m
     const auto place = [&](std::uint32_t i) {
         const model::Receive& receive = trace.receives[i];
         const rules::Enter enter = enter_of(trace, receive.matched.valid() ? receive.matched : receive.post);
-        return std::tuple(enter.time, enter.call.location);
+        return std::pair(enter.time, enter.call.location);
     };
     const bool any_matched =
         std::ranges::any_of(trace.receives, [](const model::Receive& r) { return r.matched.valid(); });
@@ -58,11 +70,14 @@ ReceivesByChannel number_receives(const model::Definitions& definitions, const m
         std::ranges::stable_sort(order, {}, place);
 
     Peers peers(definitions, trace.process);
+    Numbering numbering(trace, model::Skipped::What::Receive);
     ReceivesByChannel channels;
     for (const std::uint32_t i : order) {
         const model::Receive& receive = trace.receives[i];
-        if (const auto source = peers.at(receive.comm, receive.source))
-            channels[{receive.comm, *source, receive.tag}].push_back(i);
+        if (const auto source = peers.at(receive.comm, receive.source)) {
+            const Channel channel{receive.comm, *source, receive.tag};
+            channels[channel].push_back({numbering.next(channel, place(i).first, peers), i});
+        }
     }
     return channels;
 }

@@ -45,8 +45,30 @@ private:
     std::unordered_map<model::CommId, const std::vector<model::ProcessId>*> groups_;
 };
 
+/// Numbers the messages of one process in their channels, in posting order, and counts those that were not recorded.
+class Numbering
+{
+public:
+    /// `what`: sends or receives.
+    Numbering(const model::ProcessTrace& trace, model::Skipped::What what) : skipped_(trace.skipped), what_(what) {}
+
+    /// The number of the next message, which was posted at `post`. Times must not fall.
+    std::uint32_t next(const Channel& channel, model::Ns post, Peers& peers);
+
+private:
+    const std::vector<model::Skipped>& skipped_;
+    model::Skipped::What what_;
+    std::size_t passed_ = 0;  // of skipped_
+    std::unordered_map<Channel, std::uint32_t, ChannelHash> numbers_;
+};
+
+struct NumberedReceive {
+    std::uint32_t number;
+    std::uint32_t index;  // into ProcessTrace::receives
+};
+
 /// The receives of one process by channel, each in the order in which they match.
-using ReceivesByChannel = std::unordered_map<Channel, std::vector<std::uint32_t>, ChannelHash>;
+using ReceivesByChannel = std::unordered_map<Channel, std::vector<NumberedReceive>, ChannelHash>;
 ReceivesByChannel number_receives(const model::Definitions& definitions, const model::ProcessTrace& trace);
 
 }  // namespace critpath::replayer

@@ -52,7 +52,7 @@ class Sender
 public:
     Sender(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
         : replay_(replay), trace_(trace), costs_(costs), bytes_(call_bytes(trace)),
-          peers_(replay.definitions, trace.process)
+          peers_(replay.definitions, trace.process), numbering_(trace, model::Skipped::What::Send)
     {
     }
 
@@ -68,8 +68,8 @@ public:
                 ++lost;
                 continue;
             }
-            const std::uint32_t number = numbers_[{send.comm, *dest, send.tag}]++;
             const rules::Enter post = enter_of(trace_, send.post);
+            const std::uint32_t number = numbering_.next({send.comm, *dest, send.tag}, post.time, peers_);
             out[static_cast<std::size_t>(replay_.owner_of(*dest))].push_back(
                 {send.comm.value,
                  trace_.process.value,
@@ -109,7 +109,7 @@ private:
     const rules::CallCosts& costs_;
     CallBytes bytes_;
     Peers peers_;
-    std::unordered_map<Channel, std::uint32_t, ChannelHash> numbers_;
+    Numbering numbering_;
 };
 
 /// The receives of all owned processes, waiting for their sends.
@@ -129,9 +129,12 @@ public:
     {
         const std::size_t p = send.dest - replay_.processes.front().process.value;
         const auto channel = channels_[p].find({{send.comm}, {send.source}, send.tag});
-        if (channel == channels_[p].end() || send.number >= channel->second.size())
+        if (channel == channels_[p].end())
             return false;
-        const std::uint32_t index = channel->second[send.number];
+        const auto found = std::ranges::lower_bound(channel->second, send.number, {}, &NumberedReceive::number);
+        if (found == channel->second.end() || found->number != send.number)
+            return false;
+        const std::uint32_t index = found->index;
         const model::ProcessTrace& trace = replay_.processes[p];
         const model::Receive& receive = trace.receives[index];
         pairs_[p].of_receive[index] = {{{{send.location}, {send.call}}, Ns{send.enter}},
@@ -219,8 +222,10 @@ void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>&
         for (std::size_t b = 0; b < rules::size_buckets; ++b)
             least[b] = fastest[link][b].ns;
         MPI_Allreduce(MPI_IN_PLACE, least.data(), rules::size_buckets, MPI_INT64_T, MPI_MIN, replay.comm);
-        for (std::size_t b = 0; b < rules::size_buckets; ++b)  // of equally fast messages, the smallest
-            bytes[b] = fastest[link][b].ns == least[b] ? fastest[link][b].bytes : UINT64_MAX;
+        // Of equally fast messages, the smallest. Not UINT64_MAX: MPICH 4.0 compares unsigned numbers as if they had a
+        // sign.
+        for (std::size_t b = 0; b < rules::size_buckets; ++b)
+            bytes[b] = fastest[link][b].ns == least[b] ? fastest[link][b].bytes : std::uint64_t{INT64_MAX};
         MPI_Allreduce(MPI_IN_PLACE, bytes.data(), rules::size_buckets, MPI_UINT64_T, MPI_MIN, replay.comm);
         for (std::size_t b = 0; b < rules::size_buckets; ++b)
             fastest[link][b] = {least[b], bytes[b]};

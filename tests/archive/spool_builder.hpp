@@ -187,7 +187,12 @@ public:
 
     [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
-    void write(const std::string& path, const spool::SpoolHeader& header) const { write_file(path, header, bytes_); }
+    void write(const std::string& path, const spool::SpoolHeader& header) const
+    {
+        spool::SpoolHeader with_stage = header;
+        with_stage.stage_bytes = bytes_.size();
+        write_file(path, with_stage, bytes_);
+    }
 
     static void write_file(const std::string& path, const spool::SpoolHeader& header,
                            const std::vector<std::byte>& body)

@@ -4,7 +4,8 @@
 // Leaves behind the spool of a run that never was, with every kind of record, and has the archive library make a
 // trace of it. The run is the one that read_synthetic.py expects.
 //
-//   synthetic LIBRARY TRACE [fault|calls=<n>]    faults: no-spool, file-limit, exists; each hits one rank only
+//   synthetic LIBRARY TRACE [fault|calls=<n>]    faults: no-spool, file-limit, exists, other-gid; each hits one rank
+//   only
 #include "collector/archive/archive.h"
 #include "tests/archive/spool_builder.hpp"
 
@@ -382,6 +383,22 @@ void write_many(const std::string& spool, int rank, int size, std::uint64_t call
     out.write(fmt::format("{}/{}.0.calls", spool, rank), make_header(rank, size, 0));
 }
 
+// As if the process had missed that another communicator was made.
+void change_gid(const std::string& path)
+{
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    spool::CommunicatorRecord record;
+    for (std::streamoff at = spool::header_size; file.seekg(at).read(reinterpret_cast<char*>(&record), sizeof record);
+         at += static_cast<std::streamoff>(sizeof record)) {
+        if (record.kind == spool::RecordKind::Communicator && record.comm > 1 && record.is_inter == 0 &&
+            record.size > 1) {
+            ++record.gid[1];
+            file.seekp(at).write(reinterpret_cast<const char*>(&record), sizeof record);
+            return;
+        }
+    }
+}
+
 void make_fault(const std::string& fault, const std::string& trace, int rank)
 {
     if (fault == "no-spool" && rank == 2) {
@@ -392,6 +409,8 @@ void make_fault(const std::string& fault, const std::string& trace, int rank)
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{256, 256};
         setrlimit(RLIMIT_FSIZE, &limit);
+    } else if (fault == "other-gid" && rank == 1) {
+        change_gid(trace + "/spool/1.0.calls");
     } else if (fault == "exists" && rank == 0) {
         std::filesystem::create_directory(trace + "/traces");
     }
@@ -439,9 +458,10 @@ int main(int argc, char** argv)
     MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0) {
         fmt::print("{{\"rc\": {}, \"same\": {}, \"calls\": {}, \"samples\": {}, \"events\": {}, \"bytes\": {}, "
-                   "\"lost_records\": {}, \"lost_samples\": {}, \"ns\": {:.0f}, \"error\": \"{}\"}}\n",
+                   "\"lost_records\": {}, \"lost_samples\": {}, \"ns\": {:.0f}, \"error\": \"{}\", "
+                   "\"inconsistent\": \"{}\"}}\n",
                    rc, lowest == highest, sums.calls, sums.samples, sums.events, sums.bytes, sums.lost_records,
-                   sums.lost_samples, taken.count(), sums.error);
+                   sums.lost_samples, taken.count(), sums.error, sums.inconsistent);
     }
     MPI_Finalize();
     return 0;

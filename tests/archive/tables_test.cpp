@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/agreement.hpp"
 #include "collector/archive/tables.hpp"
+#include "collector/archive/unify.hpp"
 #include "formats/support/error.hpp"
 
 #include <gmock/gmock.h>
@@ -49,11 +51,13 @@ Tables tables_of(std::uint32_t rank)
     std::mt19937 random(rank);
     Tables t;
     t.communicators.push_back(world(16));
-    t.communicators.push_back({key(std::to_string(rank / 2)), key("world"), Kind::Intra, {{{0, 2, 3}}}});
+    const otf2::RankList me = {{static_cast<std::int32_t>(rank), 1, 1}};
+    t.communicators.push_back({key(std::to_string(rank / 2)), key("world"), Kind::Intra, {{{0, 2, 3}}}, me});
     t.communicators.push_back({key("inter"),
                                rank % 2 == 0 ? key("one parent") : key("other parent"),
                                Kind::Inter,
-                               {{{rank % 2 == 0 ? 1 : 0, 2, 8}}}});
+                               {{{rank % 2 == 0 ? 1 : 0, 2, 8}}},
+                               me});
     t.strings.push_back({key("./app"), "./app"});
     t.generators.push_back({key("cpu-clock"), "cpu-clock", 1000});
     t.windows.push_back({key("window " + std::to_string(rank / 4)), key("world")});
@@ -128,6 +132,44 @@ TEST(Tables, BothSidesOfAnInterCommunicatorMeet)
     const auto& inter = merged.communicators[position(merged.communicators, key("inter"))];
     EXPECT_THAT(inter.sides, ElementsAre(otf2::RankList{{0, 2, 8}}, otf2::RankList{{1, 2, 8}}));
     EXPECT_EQ(inter.parent, std::min(key("one parent"), key("other parent")));
+}
+
+TEST(Agreement, IsThatAllMembersAndNobodyElseKnowACommunicator)
+{
+    const auto comm = [](const char* gid, otf2::RankList members, std::int32_t knower) {
+        return CommunicatorEntry{key(gid), key("world"), Kind::Intra, {std::move(members)}, {{knower, 1, 1}}};
+    };
+    const otf2::RankList all = {{0, 1, 4}};
+    std::vector<Tables> ranks(4);
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+        Tables& t = ranks[static_cast<std::size_t>(rank)];
+        t.communicators.push_back(comm("good", all, rank));
+        t.communicators.push_back(comm(rank == 2 ? "other" : "first", all, rank));
+        t.communicators.push_back({key("inter"), {}, Kind::Inter, {{{rank < 2 ? 2 : 0, 1, 2}}}, {{rank, 1, 1}}});
+        t.communicators.push_back({key("half inter"), {}, Kind::Inter, {{{rank < 2 ? 2 : 0, 1, 2}}}, {{rank, 1, 1}}});
+        if (rank >= 2) {
+            t.communicators.pop_back();
+        }
+        t.sort();
+    }
+    const Tables merged = merge(merge(ranks[0], ranks[1]).tables, merge(ranks[2], ranks[3]).tables).tables;
+    otf2::TraceDefinitions definitions;
+    const auto found = find_disagreements(merged, number(merged, definitions).communicators);
+    std::vector<std::string> texts;
+    using Ends = std::vector<RankEnd>;
+    const Ends good(4, RankEnd::Finalized);
+    for (const Disagreement& one : found) {
+        texts.push_back(describe({one}, good));
+        texts.back().erase(0, texts.back().find(" of "));
+    }
+    EXPECT_THAT(texts, ::testing::UnorderedElementsAre(" of ranks 0-3 is known to 2", " of ranks 0-3 is known to 0-1,3",
+                                                       " of ranks 2-3 is known to 0-1"));
+    EXPECT_EQ(describe({}, good), "");
+    const Disagreement missed = {"C", {0, 1}, {0}};
+    EXPECT_EQ(describe({missed}, {RankEnd::Finalized, RankEnd::Died}), "") << "rank 1 had no time to say so";
+    EXPECT_EQ(describe({missed}, {RankEnd::Died, RankEnd::Finalized}), "C of ranks 0-1 is known to 0");
+    EXPECT_EQ(describe({missed, missed, missed, missed, missed}, good),
+              "C of ranks 0-1 is known to 0; C of ranks 0-1 is known to 0; C of ranks 0-1 is known to 0; and 2 more");
 }
 
 TEST(Tables, SurviveTheTrip)

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exact records of programs/dynamic.c, and that the program cannot tell that it is recorded."""
 
+import re
 import unittest
 
-from harness import PROGRAMS, Case
+from harness import IS_MPICH, PROGRAMS, Case
+
+# What Debian's MPICH, which is built for UCX, says to ports and to further processes.
+UNSUPPORTED = "function is currently not supported with ucx netmod|Error in spawn call"
 
 
 class Dynamic(Case):
@@ -11,8 +15,11 @@ class Dynamic(Case):
         command = [PROGRAMS / "dynamic", case]
         plain = self.run_plain(ranks, command)
         run = self.run_recorded(ranks, command)
-        self.assertEqual((plain.returncode, run.code), (code, code), plain.stderr + run.stdout + run.stderr)
-        self.assertEqual(sorted(run.stdout.splitlines()), sorted(plain.stdout.splitlines()))
+        self.assertEqual((run.code, sorted(run.stdout.splitlines())),
+                         (plain.returncode, sorted(plain.stdout.splitlines())), plain.stderr + run.stderr)
+        if IS_MPICH and re.search(UNSUPPORTED, plain.stderr):
+            self.skipTest("this MPICH can neither start nor connect processes; it fails alike with and without us")
+        self.assertEqual(plain.returncode, code, plain.stderr)
         return run
 
 

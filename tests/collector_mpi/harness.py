@@ -14,6 +14,8 @@ from spool import lines, read_spool
 PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
 PROGRAMS = Path(os.environ["CRITPATH_TEST_PROGRAMS"])
 MPIEXEC = os.environ["CRITPATH_TEST_MPIEXEC"]
+IS_MPICH = os.environ.get("CRITPATH_TEST_MPI") == "MPICH"
+NO_PEER = "" if IS_MPICH else " peer=-2"  # MPI_PROC_NULL; lines() leaves -1 out
 
 
 class Run:
@@ -54,22 +56,27 @@ class Case(unittest.TestCase):
         return {"LD_PRELOAD": PRELOAD, **settings}
 
     def run_plain(self, ranks, command):
-        return self._execute([MPIEXEC, "-n", str(ranks), *map(str, command)])
+        """Started as run_recorded() does it."""
+        return self._execute([MPIEXEC, "-n", str(ranks), self._script("plain.sh", ""), *map(str, command)])
 
     def run_recorded(self, ranks, command, owner=None, **more):
         """`command` under the preload library. The settings are given to the program only, not to mpiexec."""
-        script = self.directory / "start.sh"
         exports = "".join(f"export {k}='{v}'\n" for k, v in self.settings(**more).items())
         if owner:
-            exports += "[ ${OMPI_COMM_WORLD_RANK:-0} = 0 ] && export CRITPATH_TRACE_OWNER=1\n"
-        script.write_text(f'#!/bin/sh\n{exports}exec "$@"\n')
-        script.chmod(0o755)
+            exports += "[ ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}} = 0 ] && export CRITPATH_TRACE_OWNER=1\n"
+        script = self._script("start.sh", exports)
         return Run(self._execute([MPIEXEC, "-n", str(ranks), script, *map(str, command)]), self.trace, ranks)
 
     def records(self, case, ranks=2, **more):
         run = self.run_recorded(ranks, [PROGRAMS / "records", case], **more)
         self.assertEqual(run.code, 0, run.stdout + run.stderr)
         return run
+
+    def _script(self, name, exports):
+        script = self.directory / name
+        script.write_text(f'#!/bin/sh\n{exports}exec "$@"\n')
+        script.chmod(0o755)
+        return script
 
     def _execute(self, command):
         return subprocess.run(

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exact records of programs/records.c."""
 
+import re
 import unittest
 
-from harness import PROGRAMS, Case
+from harness import IS_MPICH, NO_PEER, PROGRAMS, Case
 
 
 class PointToPoint(Case):
@@ -35,7 +36,7 @@ class PointToPoint(Case):
                 "    comm=0 peer=0 tag=1 bytes=4 any_source receive",
                 "MPI_Sendrecv_replace comm=0 peer=0 tag=2 bytes=8 has_completion",
                 "    comm=0 peer=0 tag=2 bytes=8 receive",
-                "MPI_Sendrecv comm=0 peer=-2 tag=3 bytes=4 has_completion null_peer",
+                f"MPI_Sendrecv comm=0{NO_PEER} tag=3 bytes=4 has_completion null_peer",
                 "    comm=0 peer=0 tag=3 bytes=4 receive",
             ],
         )
@@ -64,7 +65,7 @@ class PointToPoint(Case):
                 "MPI_Mrecv comm=0 peer=1 tag=1 bytes=4 request=1 receive",
                 "MPI_Wait",
                 "    comm=0 peer=1 tag=2 bytes=8 request=1 receive",
-                "MPI_Mprobe comm=0 peer=-2 null_peer receive success",
+                f"MPI_Mprobe comm=0{NO_PEER} null_peer receive success",
                 "MPI_Mrecv null_peer receive",
             ],
         )
@@ -73,12 +74,12 @@ class PointToPoint(Case):
         self.assertEqual(
             self.records("null_peers").lines(0),
             [
-                "MPI_Send comm=0 peer=-2 tag=1 bytes=4 null_peer",
-                "MPI_Recv comm=0 peer=-2 null_peer receive",
-                "MPI_Isend comm=0 peer=-2 tag=1 bytes=4 request=1 null_peer",
-                "MPI_Irecv comm=0 peer=-2 tag=1 bytes=4 request=2 null_peer receive",
+                f"MPI_Send comm=0{NO_PEER} tag=1 bytes=4 null_peer",
+                f"MPI_Recv comm=0{NO_PEER} null_peer receive",
+                f"MPI_Isend comm=0{NO_PEER} tag=1 bytes=4 request=1 null_peer",
+                f"MPI_Irecv comm=0{NO_PEER} tag=1 bytes=4 request=2 null_peer receive",
                 "MPI_Waitall",
-                "MPI_Probe comm=0 peer=-2 null_peer receive success",
+                f"MPI_Probe comm=0{NO_PEER} null_peer receive success",
                 "MPI_Wait",
                 "MPI_Waitall",
                 "MPI_Waitall",
@@ -92,18 +93,21 @@ class PointToPoint(Case):
         plain = self.run_plain(2, [PROGRAMS / "records", "errors"])
         run = self.records("errors")
         self.assertEqual(run.stdout, plain.stdout)
+        # MPICH does not say how long a message was that did not fit, and Waitall returns at the first that does not.
+        found = [re.sub(" bytes=.*? ", " ", line) if IS_MPICH and (" tag=1 " in line or line[0] == " ") else line
+                 for line in run.lines(0)]
         self.assertEqual(
-            run.lines(0),
+            found,
             [
                 "MPI_Send failed",
                 "MPI_Send failed",
-                "MPI_Recv comm=0 peer=1 tag=1 bytes=8 receive",
+                f"MPI_Recv comm=0 peer=1 tag=1{'' if IS_MPICH else ' bytes=8'} receive",
                 "MPI_Irecv comm=0 peer=1 tag=2 bytes=4 request=1 receive",
                 "MPI_Irecv comm=0 peer=1 tag=3 bytes=32 request=2 receive",
                 "MPI_Barrier comm=0",
                 "MPI_Waitall failed",
-                "    comm=0 peer=1 tag=2 bytes=12 request=1 receive",
-                "    comm=0 peer=1 tag=3 bytes=16 request=2 receive",
+                f"    comm=0 peer=1 tag=2{'' if IS_MPICH else ' bytes=12'} request=1 receive",
+                *([] if IS_MPICH else ["    comm=0 peer=1 tag=3 bytes=16 request=2 receive"]),
             ],
         )
 

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exact records of programs/rma.c and programs/io.c, and that the programs cannot tell that they are recorded."""
 
-import os
 import re
 import unittest
 
-from harness import PROGRAMS, Case
-
-IS_MPICH = os.environ.get("CRITPATH_TEST_MPI") == "MPICH"
-NO_PEER = "" if IS_MPICH else " peer=-2"  # MPI_PROC_NULL; lines() leaves -1 out
+from harness import IS_MPICH, NO_PEER, PROGRAMS, Case
 
 
 class Compared(Case):

@@ -13,7 +13,7 @@ from table import read_table  # noqa: E402
 FUNCTIONS = [f.name for f in read_table(ROOT / "formats" / "functions" / "functions.table")]
 FLAGS = ["success", "any_source", "any_tag", "cancelled", "receive", "null_peer", "failed", "has_completion"]
 EMPTY, CALL, COMPLETIONS, COMMUNICATOR, MEMBERS, TOOL = range(6)
-OFF, CALLPATH, COUNTERS, OBJECT, CLOCK = range(6, 11)
+OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED = range(6, 12)
 OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
 SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
@@ -32,6 +32,7 @@ class Header:
     tid: int
     process_start: int
     thread_start: int
+    stage_bytes: int
     records: int
     lost: int
     closed: int
@@ -106,6 +107,7 @@ class Spool:
     tool: list  # (enter, leave)
     objects: list = field(default_factory=list)
     off: list = field(default_factory=list)  # (enter, leave)
+    skipped: list = field(default_factory=list)  # (what, comm, peer, tag, count)
     paths: dict = field(default_factory=dict)  # id -> return addresses, innermost first
 
     def call(self, name):
@@ -125,9 +127,11 @@ def read_header(data):
     (counter_count,) = struct.unpack_from("<I", data, AFTER_SAMPLES + 8)
     first_name = AFTER_SAMPLES + 16
     names = [data[at : at + 48].split(b"\0")[0].decode() for at in range(first_name, first_name + 48 * counter_count, 48)]
-    on_close = first_name + 48 * 7
-    records, lost, _end, closed = struct.unpack_from("<QQQI", data, on_close)
-    return Header(magic, version, record_size, rank, size, thread, tid, start, thread_start, records, lost, closed, command, names)
+    after_names = first_name + 48 * 7
+    stage, records, lost, _end, closed = struct.unpack_from("<QQQQI", data, after_names)
+    return Header(
+        magic, version, record_size, rank, size, thread, tid, start, thread_start, stage, records, lost, closed, command, names
+    )
 
 
 def read_completions(data):
@@ -148,6 +152,12 @@ def read_object(data):
     return Object({1: "window", 2: "file"}[kind], object_id, comm, FUNCTIONS[function], tuple(gid), name)
 
 
+def read_skipped(data):
+    slots, what = data[1], [("send", "receive", "collective")[w] for w in data[2:5]]
+    words = struct.unpack_from("<12i", data, 16)
+    return [(what[i], *(words[i + 3 * field] for field in range(4))) for i in range(slots)]
+
+
 def read_call(data):
     _kind, flags, function, comm, enter, leave, peer, tag, size, extra, request, count, path = struct.unpack_from(
         "<BBHiQQiiQQQII", data
@@ -157,9 +167,8 @@ def read_call(data):
     return call
 
 
-def read_packed(data):
-    """The records of a .packed file (formats/spool/packed.hpp)."""
-    at = HEADER_SIZE
+def read_frames(data, at):
+    """The packed records from `at` on (formats/spool/packed.hpp)."""
     while at < len(data):
         _magic, _first, count, size, _padding = struct.unpack_from("<QQIIQ", data, at)
         at += 32
@@ -190,11 +199,10 @@ def read_packed(data):
         assert at == end
 
 
-def read_records(path, data):
-    packed = path.with_suffix(".packed")
-    if packed.exists():
-        yield from read_packed(packed.read_bytes())
-    for at in range(HEADER_SIZE, len(data), 64):
+def read_records(data):
+    stage_end = min(HEADER_SIZE + read_header(data).stage_bytes, len(data))
+    yield from read_frames(data, stage_end)
+    for at in range(HEADER_SIZE, stage_end, 64):
         yield data[at : at + 64]
 
 
@@ -202,7 +210,7 @@ def read_spool(path):
     data = Path(path).read_bytes()
     spool = Spool(read_header(data), [], [], [])
     counters = {}  # of the call that comes next
-    for record in read_records(Path(path), data):
+    for record in read_records(data):
         kind = record[0]
         if kind == EMPTY:
             break
@@ -233,8 +241,10 @@ def read_spool(path):
             spool.objects.append(read_object(record))
         elif kind == MEMBERS:
             has_members.members += struct.unpack_from(f"<{record[1]}i", record, 4)
+        elif kind == SKIPPED:
+            spool.skipped += read_skipped(record)
         elif kind != CLOCK:
-            raise ValueError(f"{path}: unknown record kind {kind} at {at}")
+            raise ValueError(f"{path}: unknown record kind {kind}")
     return spool
 
 

@@ -5,16 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,8 +25,8 @@ namespace critpath::preload
 namespace
 {
 
-constexpr std::size_t window = 4096;
-constexpr std::uint64_t records_per_window = window / sizeof(spool::Record);
+constexpr std::size_t stage = 4096;
+constexpr std::uint64_t records_on_stage = stage / sizeof(spool::Record);
 
 class SpoolWriterTest : public testing::Test
 {
@@ -52,148 +54,221 @@ protected:
     void append(std::uint64_t count)
     {
         for (std::uint64_t i = 0; i < count; ++i) {
-            writer_.append(record(i));
+            writer_.append(record(next_++));
         }
     }
 
-    // Reads the file back: header, and the records up to the first empty one, which must be 0, 1, 2 ...
-    spool::SpoolHeader read(std::uint64_t& records)
+    // Reads the file back: `packed` records in frames, `staged` up to the first empty one, which must be 0, 1, 2 ...
+    spool::SpoolHeader read(std::uint64_t& packed, std::uint64_t& staged)
     {
-        records = 0;
-        return read_from(records);
-    }
-
-    // The same, but the first record is that of number `records`.
-    spool::SpoolHeader read_from(std::uint64_t& records)
-    {
+        packed = staged = 0;
         std::ifstream file(path_, std::ios::binary);
-        std::vector<char> page(spool::header_size);
-        file.read(page.data(), static_cast<std::streamsize>(page.size()));
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
         spool::SpoolHeader header;
-        std::memcpy(&header, page.data(), sizeof header);
-        spool::Record next;
-        while (file.read(reinterpret_cast<char*>(&next), sizeof next) && next.kind == spool::RecordKind::Call) {
-            EXPECT_EQ(next.enter, records);
-            EXPECT_EQ(next.bytes, ~records);
-            ++records;
+        std::memcpy(&header, bytes.data(), sizeof header);
+        const std::size_t stage_end = std::min<std::size_t>(spool::header_size + header.stage_bytes, bytes.size());
+        read_frames(bytes, stage_end, packed);
+        for (std::size_t at = spool::header_size; at < stage_end; at += sizeof(spool::Record)) {
+            spool::Record next;
+            std::memcpy(static_cast<void*>(&next), bytes.data() + at, sizeof next);
+            if (next.kind != spool::RecordKind::Call) {
+                break;
+            }
+            EXPECT_EQ(next.enter, header.first_record + staged);
+            EXPECT_EQ(next.bytes, ~next.enter);
+            ++staged;
         }
         return header;
     }
 
-    // The .packed file holds records 0, 1, 2 ... of this number.
-    void expect_packed(std::uint64_t count) const
+    static void read_frames(const std::string& bytes, std::size_t at, std::uint64_t& records)
     {
-        std::ifstream file(directory_ + "/0.0.packed", std::ios::binary);
-        spool::SpoolHeader header;
-        file.read(reinterpret_cast<char*>(&header), sizeof header);
-        EXPECT_EQ(header.magic, spool::magic);
-        file.seekg(spool::header_size);
-        std::uint64_t records = 0;
-        spool::FrameHeader frame;
-        while (file.read(reinterpret_cast<char*>(&frame), sizeof frame)) {
+        while (at < bytes.size()) {
+            spool::FrameHeader frame;
+            ASSERT_LE(at + sizeof frame, bytes.size());
+            std::memcpy(&frame, bytes.data() + at, sizeof frame);
+            at += sizeof frame;
             ASSERT_EQ(frame.magic, spool::frame_magic);
             ASSERT_EQ(frame.first, records);
-            std::vector<unsigned char> bytes(frame.bytes);
-            file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-            const unsigned char* in = bytes.data();
+            ASSERT_LE(at + frame.bytes, bytes.size());
+            const auto* in = reinterpret_cast<const unsigned char*>(bytes.data()) + at;
+            const auto* const end = in + frame.bytes;
             spool::Expectation expected;
             for (std::uint32_t i = 0; i < frame.records; ++i, ++records) {
                 spool::Record next;
-                in = spool::unpack_record(expected, in, bytes.data() + bytes.size(), &next);
+                in = spool::unpack_record(expected, in, end, &next);
                 ASSERT_NE(in, nullptr);
                 ASSERT_EQ(next.enter, records);
                 ASSERT_EQ(next.bytes, ~records);
             }
-            EXPECT_EQ(in, bytes.data() + bytes.size());
+            EXPECT_EQ(in, end);
+            at += frame.bytes;
         }
-        EXPECT_EQ(records, count);
+    }
+
+    // Behind what stands already the disk has no room.
+    void forbid_growth() const
+    {
+        struct stat status;
+        ASSERT_EQ(stat(path_.c_str(), &status), 0);
+        const rlimit limit = {static_cast<rlim_t>(status.st_size), RLIM_INFINITY};
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     }
 
     std::string directory_, path_;
+    std::uint64_t next_ = 0;
     spool::SpoolHeader header_ = {};
     SpoolWriter writer_;
 };
 
 TEST_F(SpoolWriterTest, RecordsAreReadableWithoutAClose)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
-    append(3 * records_per_window + 5);
-    std::uint64_t records = 0;
-    const spool::SpoolHeader header = read(records);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    append(3 * records_on_stage + 5);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    const spool::SpoolHeader header = read(packed, staged);
     EXPECT_EQ(header.magic, spool::magic);
     EXPECT_EQ(header.closed, 0U);
-    EXPECT_EQ(records, 3 * records_per_window + 5);
+    EXPECT_EQ(header.first_record, 3 * records_on_stage);
+    EXPECT_EQ(packed, 3 * records_on_stage);
+    EXPECT_EQ(staged, 5U);
     writer_.close(1, true);
 }
 
-TEST_F(SpoolWriterTest, CloseCompletesTheHeaderAndCutsTheFile)
+TEST_F(SpoolWriterTest, CloseCompletesTheHeaderAndCutsALargeFile)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, 2 * SpoolWriter::small_stage), 0);
     append(10);
     writer_.close(77, true);
-    std::uint64_t records = 0;
-    const spool::SpoolHeader header = read(records);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    const spool::SpoolHeader header = read(packed, staged);
     EXPECT_EQ(header.records, 10U);
     EXPECT_EQ(header.lost, 0U);
     EXPECT_EQ(header.thread_end, 77U);
     EXPECT_EQ(header.closed, 1U);
+    EXPECT_EQ(staged, 10U);
     EXPECT_EQ(std::filesystem::file_size(path_), spool::header_size + 10 * sizeof(spool::Record));
 }
 
-TEST_F(SpoolWriterTest, AtTheBoundRecordsArePacked)
+TEST_F(SpoolWriterTest, ASmallFileIsLeftAsItIs)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {spool::header_size + 2 * window, window}), 0);
-    append(5 * records_per_window + 9);
-    EXPECT_LE(std::filesystem::file_size(path_), spool::header_size + 2 * window);
-    expect_packed(4 * records_per_window);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    append(10);
+    writer_.close(77, true);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    EXPECT_EQ(read(packed, staged).records, 10U);
+    EXPECT_EQ(staged, 10U);
+    EXPECT_EQ(std::filesystem::file_size(path_), spool::header_size + stage);
+}
+
+TEST_F(SpoolWriterTest, TheHeaderNamesTheThread)
+{
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    writer_.name_thread(3, 4711, 99);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    const spool::SpoolHeader header = read(packed, staged);
+    EXPECT_EQ(header.thread, 3);
+    EXPECT_EQ(header.tid, 4711);
+    EXPECT_EQ(header.thread_start, 99U);
     writer_.close(1, true);
-    std::uint64_t records = 4 * records_per_window;
-    const spool::SpoolHeader header = read_from(records);
-    EXPECT_EQ(header.first_record, 4 * records_per_window);
-    EXPECT_EQ(records, 5 * records_per_window + 9);
-    EXPECT_EQ(header.records, 5 * records_per_window + 9);
+}
+
+TEST_F(SpoolWriterTest, SaysThatTheFileIsGone)
+{
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    append(records_on_stage);
+    EXPECT_EQ(writer_.why_lost(), 0);
+    struct stat file;
+    ASSERT_EQ(stat(path_.c_str(), &file), 0);
+    std::filesystem::remove(path_);
+    for (int fd = 3; fd < 4096; ++fd) {
+        struct stat status;
+        if (fstat(fd, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino) {
+            close(fd);
+        }
+    }
+    append(3 * records_on_stage);
+    EXPECT_GT(writer_.lost(), 0U);
+    EXPECT_EQ(writer_.why_lost(), ENOENT);
+    writer_.close(1, true);
+}
+
+TEST_F(SpoolWriterTest, CloseKeepsWhatWasPacked)
+{
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    append(5 * records_on_stage + 9);
+    writer_.close(1, true);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    const spool::SpoolHeader header = read(packed, staged);
+    EXPECT_EQ(packed, 5 * records_on_stage);
+    EXPECT_EQ(staged, 9U);
+    EXPECT_EQ(header.records, 5 * records_on_stage + 9);
     EXPECT_EQ(header.lost, 0U);
 }
 
-TEST_F(SpoolWriterTest, PackingIsAPause)
+TEST_F(SpoolWriterTest, DrainingIsAPause)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {spool::header_size + window, window}), 0);
-    append(records_per_window + 1);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
+    append(records_on_stage - 1);
+    EXPECT_FALSE(writer_.take_pause(begin, end));
+    append(1);
     EXPECT_TRUE(writer_.take_pause(begin, end));
     EXPECT_LT(begin, end);
+    EXPECT_FALSE(writer_.take_pause(begin, end));
     writer_.close(1, true);
 }
 
 TEST_F(SpoolWriterTest, WhereNothingCanBePackedTheRecordsStayAndTheRestIsLost)
 {
-    std::filesystem::create_directory(directory_ + "/0.0.packed");
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {spool::header_size + 2 * window, window}), 0);
-    append(2 * records_per_window + 9);
-    writer_.close(1, true);
-    std::uint64_t records = 0;
-    const spool::SpoolHeader header = read(records);
-    EXPECT_EQ(records, 2 * records_per_window);
-    EXPECT_EQ(header.records, 2 * records_per_window);
-    EXPECT_EQ(header.lost, 9U);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (writer_.open(path_.c_str(), header_, stage) != 0) {
+            _exit(2);
+        }
+        append(records_on_stage + 3);
+        forbid_growth();
+        append(2 * records_on_stage);
+        const bool is_told = writer_.why_lost() == EFBIG;
+        writer_.close(1, true);
+        _exit(is_told ? 0 : 3);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));  // no SIGXFSZ
+    ASSERT_EQ(WEXITSTATUS(status), 0);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    const spool::SpoolHeader header = read(packed, staged);
+    EXPECT_EQ(packed, records_on_stage);
+    EXPECT_EQ(staged, records_on_stage);
+    EXPECT_EQ(header.records, 2 * records_on_stage);
+    EXPECT_EQ(header.lost, records_on_stage + 3);
+    EXPECT_EQ(header.closed, 1U);
 }
 
-TEST_F(SpoolWriterTest, AWindowLargerThanTheBoundIsMadeSmaller)
+TEST_F(SpoolWriterTest, AStageHoldsWholeRecords)
 {
-    std::filesystem::create_directory(directory_ + "/0.0.packed");
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {spool::header_size + 3 * window + 100, 1 << 20}), 0);
-    append(3 * records_per_window + 1);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, 3 * sizeof(spool::Record) + 5), 0);
+    append(10);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    EXPECT_EQ(read(packed, staged).stage_bytes, 3 * sizeof(spool::Record));
+    EXPECT_EQ(packed, 9U);
+    EXPECT_EQ(staged, 1U);
     writer_.close(1, true);
-    std::uint64_t records = 0;
-    EXPECT_EQ(read(records).lost, 1U);
-    EXPECT_EQ(records, 3 * records_per_window);
 }
 
 // The call that a thread is in stands where its record will be; what ends it overwrites that.
 TEST_F(SpoolWriterTest, NotesTheCallThatIsOpen)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
     append(3);
     writer_.enter_call(17, 99);
     std::ifstream file(path_, std::ios::binary);
@@ -205,24 +280,22 @@ TEST_F(SpoolWriterTest, NotesTheCallThatIsOpen)
     EXPECT_EQ(open.enter, 99U);
     writer_.append(record(3));
     writer_.close(1, true);
-    std::uint64_t records = 0;
-    read(records);
-    EXPECT_EQ(records, 4U);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    read(packed, staged);
+    EXPECT_EQ(staged, 4U);
 }
 
 // A limit on the size of files must cost records, not the application's life (SIGXFSZ, SIGBUS).
-TEST_F(SpoolWriterTest, AFileSizeLimitRaisesNoSignal)
+TEST_F(SpoolWriterTest, WithoutRoomForAStageThereIsNoFile)
 {
     const pid_t child = fork();
     if (child == 0) {
-        const rlimit limit = {spool::header_size + window, RLIM_INFINITY};
+        const rlimit limit = {spool::header_size, RLIM_INFINITY};
         setrlimit(RLIMIT_FSIZE, &limit);
-        if (writer_.open(path_.c_str(), header_, {1 << 20, window}) != 0) {
-            _exit(2);
-        }
-        append(2 * records_per_window);
-        writer_.close(1, true);
-        _exit(writer_.lost() == records_per_window ? 0 : 3);
+        const int error = writer_.open(path_.c_str(), header_, stage);
+        append(7);
+        _exit(error == EFBIG && writer_.lost() == 7 ? 0 : 3);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -234,7 +307,7 @@ TEST_F(SpoolWriterTest, LeavesLowDescriptorNumbersToTheApplication)
 {
     const int before = dup(0);
     close(before);
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
     const int after = dup(0);
     close(after);
     EXPECT_EQ(after, before);
@@ -244,7 +317,7 @@ TEST_F(SpoolWriterTest, LeavesLowDescriptorNumbersToTheApplication)
 // Some applications close every descriptor and open their own in their place.
 TEST_F(SpoolWriterTest, NeverWritesToADescriptorThatIsNoLongerItsOwn)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
     const std::string victim = directory_ + "/victim";
     for (int fd = 3; fd < 4096; ++fd) {
         std::error_code error;
@@ -254,35 +327,23 @@ TEST_F(SpoolWriterTest, NeverWritesToADescriptorThatIsNoLongerItsOwn)
             close(other);
         }
     }
-    append(records_per_window + 3);
+    append(records_on_stage + 3);
     writer_.close(1, true);
     EXPECT_EQ(std::filesystem::file_size(victim), 0U);
-    std::uint64_t records = 0;
-    EXPECT_EQ(read(records).lost, 3U);
-    EXPECT_EQ(records, records_per_window);
+    std::uint64_t packed = 0;
+    std::uint64_t staged = 0;
+    EXPECT_EQ(read(packed, staged).lost, 0U);  // it has opened its own again
+    EXPECT_EQ(packed, records_on_stage);
+    EXPECT_EQ(staged, 3U);
 }
 
 TEST_F(SpoolWriterTest, DoesNotOverwriteAFile)
 {
     std::ofstream(path_) << "precious";
-    EXPECT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), EEXIST);
+    EXPECT_EQ(writer_.open(path_.c_str(), header_, stage), EEXIST);
     EXPECT_FALSE(writer_.is_open());
     writer_.append(record(0));
     EXPECT_EQ(writer_.lost(), 1U);
-}
-
-TEST_F(SpoolWriterTest, TellsWhenItsWindowHasMoved)
-{
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, {1 << 20, window}), 0);
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    append(records_per_window);
-    EXPECT_FALSE(writer_.take_pause(begin, end));
-    append(1);
-    EXPECT_TRUE(writer_.take_pause(begin, end));
-    EXPECT_LT(begin, end);
-    EXPECT_FALSE(writer_.take_pause(begin, end));
-    writer_.close(1, true);
 }
 
 }  // namespace

@@ -55,11 +55,17 @@ protected:
     /// `line` is what is typed behind `cpcollect` in an empty directory; `before` is what stands before it.
     Result collect(const std::string& line, const std::string& before = "")
     {
-        const std::string clean =
-            "for name in $(env | sed -n 's/^\\(CPCOLLECT_[A-Z_]*\\|CRITPATH_[A-Z_]*\\|[A-Z]*_JOB_\\?ID\\|"
-            "OMPI_COMM_[A-Z_]*\\|PMIX_RANK\\|PMI_RANK\\|SLURM_PROCID\\)=.*/\\1/p'); do unset $name; done; "
-            "unset LD_PRELOAD; export ASAN_OPTIONS=verify_asan_link_order=0 CRITPATH_LIBDIR=" DUMMY_DIRECTORY "; ";
-        return shell("cd " + work().string() + " && " + clean + " exec env " + before + " " CPCOLLECT " " + line);
+        return shell(begin() + "exec env " + before + " " CPCOLLECT " " + line);
+    }
+
+    /// The empty directory, and nothing in the environment that cpcollect would look at.
+    [[nodiscard]] std::string begin() const
+    {
+        return "cd " + work().string() +
+               " && for name in $(env | sed -n 's/^\\(CPCOLLECT_[A-Z_]*\\|CRITPATH_[A-Z_]*\\|[A-Z]*_JOB_\\?ID\\|"
+               "OMPI_COMM_[A-Z_]*\\|PMIX_RANK\\|PMI_RANK\\|SLURM_PROCID\\|SLURM_STEP_ID\\)=.*/\\1/p'); do "
+               "unset $name; done; "
+               "unset LD_PRELOAD; export ASAN_OPTIONS=verify_asan_link_order=0 CRITPATH_LIBDIR=" DUMMY_DIRECTORY "; ";
     }
 
     Result shell(const std::string& command)
@@ -118,8 +124,8 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
     for (const char* option :
-         {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer", "--callpath", "--counters",
-          "--include", "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
+         {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer", "--clock-period", "--callpath",
+          "--counters", "--include", "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
     }
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
@@ -136,8 +142,12 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
     EXPECT_EQ(defaults["frequency"], 997);
-    EXPECT_EQ(defaults["buffer_mb"], 256);
+    EXPECT_EQ(defaults["buffer_kb"], 128);
+    EXPECT_EQ(defaults["clock_period_s"], 60);
     EXPECT_EQ(defaults["quiet"], false);
+    EXPECT_EQ(defaults["unavailable_counters"], nlohmann::json::array());
+    EXPECT_THAT(defaults["path"].get<std::string>(), ::testing::EndsWith("/ls"));
+    expect_message(collect("--config ./nowhere"), 127, "nowhere");
     EXPECT_EQ(defaults["rank"], 0);
     EXPECT_EQ(defaults["preload_library"], DUMMY_DIRECTORY "/libcritpath-preload.so");
     EXPECT_THAT(defaults["output"].get<std::string>(), ::testing::MatchesRegex(".*/cp-ls-[0-9]{8}-[0-9]{6}"));
@@ -148,7 +158,7 @@ TEST_F(Launcher, OptionsInAllForms)
     const auto given = config("-qF 100 --output=a/b --buffer 7 --force -- ls -F 3");
     EXPECT_EQ(given["quiet"], true);
     EXPECT_EQ(given["frequency"], 100);
-    EXPECT_EQ(given["buffer_mb"], 7);
+    EXPECT_EQ(given["buffer_kb"], 7);
     EXPECT_EQ(given["force"], true);
     EXPECT_EQ(given["output"], (work() / "a/b").string());
     EXPECT_EQ(given["application"], nlohmann::json::array({"ls", "-F", "3"}));
@@ -173,6 +183,8 @@ TEST_F(Launcher, WhatIsRecordedOfACall)
     EXPECT_EQ(config("--callpath site ls")["callpath"], "site");
     EXPECT_EQ(config("ls", "CPCOLLECT_CALLPATH=none")["callpath"], "none");
     EXPECT_EQ(config("--counters PAPI_TOT_INS,perf::PAGE-FAULTS ls")["counters"], "PAPI_TOT_INS,perf::PAGE-FAULTS");
+    expect_message(collect("--config --counters PAPI_TOT_INS,PAPI_TOTINS ls"), 2,
+                   "PAPI_TOTINS: PAPI knows no such event");
     expect_message(collect("--callpath deep ls"), 2, "'deep' is none of full, site, none");
     expect_message(collect("--counters a,b,c,d,e,f,g,h ls"), 2, "8 counters, but at most 7 fit");
 }
@@ -190,10 +202,11 @@ TEST_F(Launcher, Range)
 
 TEST_F(Launcher, OutputMayHoldPatterns)
 {
+    make_file("../my app", "#!/bin/sh\n", 0755);
     std::string host(256, '\0');
     gethostname(host.data(), host.size() - 1);
     host.resize(host.find('\0'));
-    EXPECT_EQ(config("-o '%app/%jobid-%host' './my app'", "PBS_JOBID=12.server")["output"],
+    EXPECT_EQ(config("-o '%app/%jobid-%host' '../my app'", "PBS_JOBID=12.server")["output"],
               (work() / "my_app" / ("12-" + host)).string());
     EXPECT_EQ(config("-o 'a%%app-%jobid' ls")["output"], (work() / "a%app-nojob").string());
     EXPECT_THAT(config("ls", "CPCOLLECT_OUTPUT=%date.%app")["output"].get<std::string>(),
@@ -205,20 +218,23 @@ TEST_F(Launcher, OutputMayHoldPatterns)
 TEST_F(Launcher, EnvironmentGivesDefaults)
 {
     const std::string before =
-        "CPCOLLECT_OUTPUT=x CPCOLLECT_FORCE=1 CPCOLLECT_QUIET=1 CPCOLLECT_FREQUENCY=50 CPCOLLECT_BUFFER=9";
+        "CPCOLLECT_OUTPUT=x CPCOLLECT_FORCE=1 CPCOLLECT_QUIET=1 CPCOLLECT_FREQUENCY=50 CPCOLLECT_BUFFER=9 "
+        "CPCOLLECT_CLOCK_PERIOD=3";
     const auto given = config("-F 60 ls", before);
     EXPECT_EQ(given["output"], (work() / "x").string());
     EXPECT_EQ(given["force"], true);
     EXPECT_EQ(given["quiet"], true);
     EXPECT_EQ(given["frequency"], 60) << "the option wins";
-    EXPECT_EQ(given["buffer_mb"], 9);
+    EXPECT_EQ(given["buffer_kb"], 9);
+    EXPECT_EQ(given["clock_period_s"], 3);
     EXPECT_EQ(config("ls", "CPCOLLECT_NO_SAMPLES=1")["frequency"], 0);
 }
 
 TEST_F(Launcher, DefaultOutputHasTheJob)
 {
     EXPECT_EQ(config("/bin/ls", "PBS_JOBID=123.server")["output"], (work() / "cp-ls-123").string());
-    EXPECT_EQ(config("'my app'", "SLURM_JOB_ID=77")["output"], (work() / "cp-my_app-77").string());
+    make_file("../my app", "#!/bin/sh\n", 0755);
+    EXPECT_EQ(config("'../my app'", "SLURM_JOB_ID=77")["output"], (work() / "cp-my_app-77").string());
 }
 
 TEST_F(Launcher, FurtherRunsOfAJobGetANameOfTheirOwn)
@@ -231,13 +247,29 @@ TEST_F(Launcher, FurtherRunsOfAJobGetANameOfTheirOwn)
     EXPECT_TRUE(fs::exists(work() / "cp-true-5.3"));
 }
 
+TEST_F(Launcher, RunsThatBeginAtTheSameMomentGetDirectoriesOfTheirOwn)
+{
+    const Result result =
+        shell(begin() + "export SLURM_JOB_ID=5; for i in 1 2 3 4 5 6 7 8; do " CPCOLLECT " true & done; wait");
+    EXPECT_EQ(result.err, "");
+    EXPECT_EQ(std::distance(fs::directory_iterator(work()), {}), 8);
+}
+
 TEST_F(Launcher, RankComesFromTheMostTrustedSource)
 {
-    EXPECT_EQ(config("ls", "SLURM_PROCID=4")["rank"], 4);
-    EXPECT_EQ(config("ls", "SLURM_PROCID=4 PMI_RANK=3")["rank"], 3);
-    EXPECT_EQ(config("ls", "SLURM_PROCID=4 PMI_RANK=3 PMIX_RANK=2")["rank"], 2);
-    EXPECT_EQ(config("ls", "SLURM_PROCID=4 PMI_RANK=3 PMIX_RANK=2 OMPI_COMM_WORLD_RANK=1")["rank"], 1);
-    EXPECT_EQ(config("ls", "SLURM_PROCID= PMI_RANK=x")["rank"], 0);
+    const std::string slurm = "SLURM_STEP_ID=0 SLURM_PROCID=4";
+    EXPECT_EQ(config("ls", slurm)["rank"], 4);
+    EXPECT_EQ(config("ls", slurm + " PMI_RANK=3")["rank"], 3);
+    EXPECT_EQ(config("ls", slurm + " PMIX_RANK=2")["rank"], 2);
+    EXPECT_EQ(config("ls", "SLURM_STEP_ID=0 SLURM_PROCID= PMI_RANK=x")["rank"], 0);
+    EXPECT_EQ(config("ls", "SLURM_PROCID=4")["rank"], 0) << "a batch script is not a task";
+    // The MPI library's own launcher may itself have been started by another.
+    const std::string all = slurm + " PMI_RANK=3 PMIX_RANK=2 OMPI_COMM_WORLD_RANK=1";
+    if (std::string(CRITPATH_MPI) == "MPICH") {
+        EXPECT_EQ(config("ls", all)["rank"], 3);
+    } else {
+        EXPECT_EQ(config("ls", all)["rank"], 1);
+    }
 }
 
 TEST_F(Launcher, BadUsage)
@@ -250,8 +282,18 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("-F 20001 ls"), 2, "--frequency");
     expect_message(collect("-F -5 ls"), 2, "--frequency");
     expect_message(collect("--buffer 0 ls"), 2, "--buffer");
+    expect_message(collect("--clock-period -1 ls"), 2, "--clock-period");
     expect_message(collect("-F"), 2, "--frequency");
     expect_message(collect("-o '' ls"), 2, "--output");
+    expect_message(collect("--output= --force ls"), 2, "--output=: the value is empty");
+    expect_message(collect("--counters= --config ls"), 2, "--counters=: the value is empty");
+    expect_message(collect("--include= p2p ls"), 2, "--include=: the value is empty");
+    expect_message(collect("-o=run1 ls"), 2, "-o=run1: write -o run1");
+    expect_message(collect("-o --force ls"), 2, "-o: the value is missing");
+    expect_message(collect("-qo -- ls"), 2, "-qo: the value is missing");
+    expect_message(collect("--counters , ls"), 2, "',' has an empty name");
+    expect_message(collect("--counters a,,b ls"), 2, "has an empty name");
+    expect_message(collect("--counters a, ls"), 2, "has an empty name");
     expect_message(collect("ls", "CPCOLLECT_FREQUENCY=abc"), 2, "'abc' is not a whole number");
     EXPECT_TRUE(fs::is_empty(work()));
 }
@@ -374,20 +416,25 @@ TEST_F(Launcher, LauncherAsApplicationIsAMistake)
 {
     make_file("mpirun", "#!/bin/sh\n", 0755);
     expect_message(collect("./mpirun -n 4 ./app"), 2, "mpirun ... cpcollect ./app");
+    expect_message(collect("./mpirun -n 4 ./app", "SLURM_JOB_ID=5 SLURM_PROCID=0"), 2, "mpirun ... cpcollect ./app");
+    make_file("mpiexec.mpich", "#!/bin/sh\n", 0755);
+    expect_message(collect("./mpiexec.mpich -n 4 ./app"), 2, "mpiexec.mpich ... cpcollect ./app");
 }
 
 // ---- the environment of the application
 
 TEST_F(Launcher, TellsThePreloadLibrary)
 {
-    const Result result =
-        collect("-o t -F 500 --buffer 3 -q --callpath site --counters A,B --range 2:9 --exclude io env");
+    const Result result = collect(
+        "-o t -F 500 --buffer 5 --clock-period 7 -q --callpath site --counters A,B --range 2:9 --exclude io env");
     EXPECT_THAT(result.out, HasSubstr("LD_PRELOAD=" DUMMY_DIRECTORY "/libcritpath-preload.so\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=" + (work() / "t").string() + "\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE_OWNER=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=500\n"));
-    EXPECT_THAT(result.out, HasSubstr("CRITPATH_BUFFER_MB=3\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_BUFFER_KB=5\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_CLOCK_PERIOD=7\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_QUIET=1\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_LAUNCHER_RANK=0\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALLPATH=site\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_COUNTERS=A,B\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_RANGE=2:9\n"));
@@ -522,8 +569,8 @@ protected:
     {
         return shell(
             "cd " + work().string() +
-            " && export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 CRITPATH_LIBDIR=" DUMMY_DIRECTORY
-            " && " MPIEXEC " --oversubscribe -n 4 " CPCOLLECT " " +
+            " && export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+            "CRITPATH_LIBDIR=" DUMMY_DIRECTORY " && " MPIEXEC " -n 4 " CPCOLLECT " " +
             line);
     }
 
@@ -568,12 +615,14 @@ TEST_F(ParallelLauncher, ErrorOfAnotherRankIsSaidToo)
 {
     // Only rank 2 does not find its application.
     make_file("choose",
-              "#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 2 ] && export OMPI_COMM_WORLD_LOCAL_RANK=0 && exec " CPCOLLECT
+              "#!/bin/sh\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 2 ] && "
+              "export OMPI_COMM_WORLD_LOCAL_RANK=0 MPI_LOCALRANKID=0 && exec " CPCOLLECT
               " -o t ./nowhere\nexec " CPCOLLECT " -o t sleep 60\n",
               0755);
-    const Result result = shell("cd " + work().string() +
-                                " && export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                                "CRITPATH_LIBDIR=" DUMMY_DIRECTORY " && " MPIEXEC " --oversubscribe -n 4 ./choose");
+    const Result result =
+        shell("cd " + work().string() +
+              " && export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+              "OMPI_MCA_rmaps_base_oversubscribe=1 CRITPATH_LIBDIR=" DUMMY_DIRECTORY " && " MPIEXEC " -n 4 ./choose");
     EXPECT_EQ(result.exit_code, 127);
     EXPECT_THAT(result.err, HasSubstr("cpcollect: rank 2 on "));
     EXPECT_EQ(count(result.err, "cpcollect: "), 1) << result.err;

@@ -447,6 +447,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     const auto& replay = load(1, [](TinyTrace& t) {
         t.thread(0);
         t.location_property(0, "critpath.lost_records", std::uint64_t{5});
+        t.location_property(0, "critpath.unresolved_records", std::uint64_t{2});
         t.location_property(0, "critpath.lost_samples", std::uint64_t{6});
         t.thread(0).thread_begin(5).flush(10, 25).measurement(30, false).measurement(45, true).measurement(60, false);
         t.thread(0).enter(70, "MPI_Barrier").leave(80, "MPI_Barrier");
@@ -460,6 +461,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     EXPECT_EQ(process.locations[0].begin.count(), 5);
     EXPECT_EQ(process.anomalies.ignored_records, 1);
     EXPECT_EQ(process.anomalies.lost_records, 5);
+    EXPECT_EQ(process.anomalies.unresolved_records, 2);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
 }
 

@@ -150,12 +150,36 @@ class Damage(deaths.Case):
         self.assertEqual(self.calls()[1], self.logged(RANKS)[1])
 
     def test_leftovers_of_a_finished_archive(self):
-        self.succeed(self.recover("--keep"))
+        self.succeed(self.recover())
+        self.assertFalse(os.path.exists(self.spool()))
         before = os.path.getmtime(os.path.join(self.trace, "traces.otf2"))
-        os.remove(self.spool("1.0.calls"))  # MPI_Finalize was killed while it tidied up
-        self.assertIn("nothing to do", self.succeed(self.recover()).out)
+        for removed in (["1.0.calls"], os.listdir(self.spool_of_whole()), []):
+            shutil.copytree(self.spool_of_whole(), self.spool())
+            for name in removed:
+                os.remove(self.spool(name))  # what made the archive was killed while it tidied up
+            self.assertIn("the raw records beside it were removed", self.succeed(self.recover()).out)
+            self.assertFalse(os.path.exists(self.spool()))
+            self.assertIn("nothing to do", self.succeed(self.recover()).out)
         self.assertEqual(os.path.getmtime(os.path.join(self.trace, "traces.otf2")), before)
         self.replay(1)
+
+    def spool_of_whole(self):
+        return os.path.join(self.whole, "spool")
+
+    def test_a_spool_that_was_asked_for_stays(self):
+        self.succeed(self.recover("--keep"))
+        files = sorted(os.listdir(self.spool()))
+        self.assertIn("nothing to do", self.succeed(self.recover()).out)
+        self.assertEqual(sorted(os.listdir(self.spool())), files)
+        self.succeed(self.recover("--force"))
+        self.assertFalse(os.path.exists(self.spool()))
+
+    def test_an_anchor_without_content_is_no_archive(self):
+        self.succeed(self.recover("--keep"))
+        os.truncate(os.path.join(self.trace, "traces.otf2"), 0)
+        self.succeed(self.recover())
+        self.validate()
+        self.assertEqual(self.calls()[1], self.logged(RANKS)[1])
 
 
 if __name__ == "__main__":

@@ -103,6 +103,16 @@ TEST_F(Sampling, GivesEachThreadItsFile)
     }
 }
 
+TEST_F(Sampling, WithoutAHelperTheFirstSamplesAreKeptAndTheRestIsCounted)
+{
+    PLAY_OR_SKIP("alone");
+    EXPECT_EQ(facts["tasks"], 1);
+    EXPECT_EQ(facts["tasks_helped"], 2);
+    const File& file = files["7.0.samples"];
+    EXPECT_GT(file.samples.size(), 100);
+    EXPECT_GT(file.header.lost, 0);
+}
+
 TEST_F(Sampling, ManyShortThreadsOneAfterTheOther)
 {
     PLAY_OR_SKIP("many_threads");

@@ -7,7 +7,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -80,6 +83,12 @@ void play_before_files(Subject& subject)
     subject.finish();
 }
 
+std::ptrdiff_t tasks()
+{
+    const std::filesystem::directory_iterator all("/proc/self/task");
+    return std::distance(begin(all), end(all));
+}
+
 void play_never_opened(Subject& subject)
 {
     subject.start();
@@ -102,6 +111,19 @@ void play_threads(Subject& subject)
     std::thread(work, 1, 0.1).join();
     std::thread(work, 2, 0.4).join();
     subject.facts["cpu_of"][0] = burn(0.05);
+    subject.finish();
+}
+
+/// More than fits into the ring, before the helper comes.
+void play_alone(Subject& subject)
+{
+    subject.start_alone();
+    subject.facts["tasks"] = tasks();
+    subject.facts["cpu"] = burn(2);
+    sampling::start_helper();
+    subject.open();
+    subject.facts["tasks_helped"] = tasks();
+    burn(0.1);
     subject.finish();
 }
 
@@ -233,6 +255,7 @@ int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed 
         {"never_opened", play_never_opened},
         {"threads", play_threads},
         {"many_threads", play_many_threads},
+        {"alone", play_alone},
         {"unstopped_threads", play_unstopped_threads},
         {"signals", play_signals},
         {"off", play_off},

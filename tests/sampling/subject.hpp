@@ -40,6 +40,13 @@ public:
 
     void start(std::uint32_t at_frequency = frequency)
     {
+        start_alone(at_frequency);
+        sampling::start_helper();
+    }
+
+    /// Without the helper thread.
+    void start_alone(std::uint32_t at_frequency = frequency)
+    {
         facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
         sampling::start_process({at_frequency, CLOCK_MONOTONIC_RAW});
         sampling::start_thread(0);

@@ -47,6 +47,22 @@ static void groups(void)
     MPI_Pack(data, 1, MPI_INT, other, sizeof other, &position, WORLD);
 }
 
+// Communicators are always recorded.
+static void idup(void)
+{
+    MPI_Comm copy;
+    MPI_Request requests[2];
+    MPI_Comm_idup(WORLD, &copy, &requests[0]);
+    MPI_Irecv(data, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &requests[1]);
+    MPI_Cancel(&requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Comm_free(&copy);
+    MPI_Comm_idup(WORLD, &copy, &requests[0]);
+    for (int done = 0; !done;)
+        MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+}
+
 // Step i: a message with tag i, then the i-th collective that counts, and three that do not.
 static void range(void)
 {
@@ -164,7 +180,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     {"groups", groups}, {"range", range},     {"pcontrol", pcontrol}, {"crossing", crossing},
-    {"tables", tables}, {"threads", threads}, {"often", often},
+    {"tables", tables}, {"threads", threads}, {"often", often},       {"idup", idup},
 };
 
 int main(int argc, char** argv)

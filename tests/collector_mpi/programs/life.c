@@ -133,6 +133,9 @@ int main(int argc, char** argv)
         send_nothing(5);
         MPI_Barrier(MPI_COMM_WORLD);
         exit(0);
+    } else if (strcmp(mode, "waiting") == 0) {
+        sleep(3);
+        MPI_Abort(MPI_COMM_WORLD, 9);
     } else if (strcmp(mode, "killed") == 0) {
         send_nothing(5);
         MPI_Barrier(MPI_COMM_WORLD);

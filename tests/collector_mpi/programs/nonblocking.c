@@ -289,17 +289,16 @@ static void idup(void)
 static void errors(void)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int class;
+    int bcast, allreduce, barrier, idup;
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
-    MPI_Error_class(MPI_Ibcast(buffer, 1, MPI_INT, 99, WORLD, &request), &class);
-    printf("%d", class == MPI_ERR_ROOT);
-    MPI_Error_class(MPI_Iallreduce(buffer, other, 1, MPI_DATATYPE_NULL, MPI_SUM, WORLD, &request), &class);
-    printf(" %d", class != MPI_SUCCESS);
-    MPI_Error_class(MPI_Ibarrier(MPI_COMM_NULL, &request), &class);
-    printf(" %d", class == MPI_ERR_COMM);
+    MPI_Error_class(MPI_Ibcast(buffer, 1, MPI_INT, 99, WORLD, &request), &bcast);
+    MPI_Error_class(MPI_Iallreduce(buffer, other, 1, MPI_DATATYPE_NULL, MPI_SUM, WORLD, &request), &allreduce);
+    MPI_Error_class(MPI_Ibarrier(MPI_COMM_NULL, &request), &barrier);
     MPI_Comm none;
-    MPI_Error_class(MPI_Comm_idup(MPI_COMM_NULL, &none, &request), &class);
-    printf(" %d %d\n", class == MPI_ERR_COMM, request == MPI_REQUEST_NULL);
+    MPI_Error_class(MPI_Comm_idup(MPI_COMM_NULL, &none, &request), &idup);
+    /* At once: the launcher mixes pieces of lines. */
+    printf("%d %d %d %d %d\n", bcast == MPI_ERR_ROOT, allreduce != MPI_SUCCESS, barrier == MPI_ERR_COMM,
+           idup == MPI_ERR_COMM, request == MPI_REQUEST_NULL);
 }
 
 /* Both calls are wrong for a collective; what comes of it is up to MPI. */
@@ -309,11 +308,15 @@ static void misused(void)
     MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Iallreduce(&rank, other, 1, MPI_INT, MPI_SUM, WORLD, &request);
-    const int cancelled = MPI_Cancel(&request);
+    int cancelled, freed;
+    MPI_Error_class(MPI_Cancel(&request), &cancelled);
     finish(&request);
     MPI_Ibarrier(MPI_COMM_SELF, &request);
-    const int freed = MPI_Request_free(&request);
+    MPI_Error_class(MPI_Request_free(&request), &freed);
     printf("%d %d %d %d\n", cancelled, freed, request == MPI_REQUEST_NULL, other[0]);
+    if (freed != MPI_SUCCESS) {
+        finish(&request);
+    }
     MPI_Ibcast(buffer, 1, MPI_INT, 0, MPI_COMM_SELF, &request);
     finish(&request);
 }

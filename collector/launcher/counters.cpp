@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/launcher/counters.hpp"
+
+#include "formats/support/error.hpp"
+
+#include <sstream>
+
+#include <dlfcn.h>
+
+#if __has_include(<papi.h>)
+#include <papi.h>
+#endif
+
+namespace critpath::launcher
+{
+
+#ifdef PAPI_VER_CURRENT
+
+namespace
+{
+
+struct Papi {
+    decltype(&PAPI_library_init) library_init = nullptr;
+    decltype(&PAPI_event_name_to_code) event_name_to_code = nullptr;
+    decltype(&PAPI_query_event) query_event = nullptr;
+};
+
+/// As the preload library will open it; stays open.
+Papi open_papi()
+{
+    Papi papi;
+    for (const char* name : {"libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6", "libpapi.so"}) {
+        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+            papi.library_init = reinterpret_cast<decltype(papi.library_init)>(dlsym(library, "PAPI_library_init"));
+            papi.event_name_to_code =
+                reinterpret_cast<decltype(papi.event_name_to_code)>(dlsym(library, "PAPI_event_name_to_code"));
+            papi.query_event = reinterpret_cast<decltype(papi.query_event)>(dlsym(library, "PAPI_query_event"));
+            break;
+        }
+    }
+    return papi;
+}
+
+}  // namespace
+
+std::vector<std::string> unavailable_counters(const std::string& list)
+{
+    std::vector<std::string> unavailable;
+    if (list.empty()) {
+        return unavailable;
+    }
+    const Papi papi = open_papi();
+    if (papi.library_init == nullptr || papi.event_name_to_code == nullptr || papi.query_event == nullptr) {
+        fail(ExitCode::Failed, "--counters: the PAPI library cannot be opened; install libpapi");
+    }
+    if (papi.library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT) {
+        fail(ExitCode::Failed, "--counters: the PAPI library is of another version; rebuild critpath with it");
+    }
+    std::istringstream names(list);
+    for (std::string name; std::getline(names, name, ',');) {
+        int code = 0;
+        if (papi.event_name_to_code(name.c_str(), &code) != PAPI_OK) {
+            fail(ExitCode::Usage, "--counters: {}: PAPI knows no such event; see papi_avail and papi_native_avail",
+                 name);
+        }
+        if (papi.query_event(code) != PAPI_OK) {
+            unavailable.push_back(name);
+        }
+    }
+    return unavailable;
+}
+
+#else
+
+std::vector<std::string> unavailable_counters(const std::string& list)
+{
+    if (!list.empty()) {
+        fail(ExitCode::Failed, "--counters: critpath was built without PAPI; install libpapi-dev and rebuild");
+    }
+    return {};
+}
+
+#endif
+
+}  // namespace critpath::launcher

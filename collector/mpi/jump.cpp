@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/mpi/jump.hpp"
+
+#include "collector/mpi/clock.hpp"
+#include "collector/mpi/control.hpp"
+#include "collector/mpi/process.hpp"
+
+#include <cerrno>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace critpath::preload
+{
+
+namespace
+{
+
+bool is_on_own_stack(std::uintptr_t address)
+{
+    return address > local.stack_begin && address <= local.stack_end;
+}
+
+// The kernel reads the set of signals before it finds that `how` is none. Nothing else looks at memory without risk.
+bool is_readable(std::uintptr_t address)
+{
+    constexpr int no_such_how = -1;
+    constexpr std::size_t kernel_set = 8;  // bytes
+    const int saved_errno = errno;
+    const long result = syscall(SYS_rt_sigprocmask, no_such_how, address, nullptr, kernel_set);
+    const bool readable = !(result != 0 && errno == EFAULT);
+    errno = saved_errno;
+    return readable;
+}
+
+// Where the call instruction put the return address (x86-64).
+bool return_address_is_there()
+{
+    const std::uintptr_t place = local.frame - sizeof(std::uintptr_t);
+    if (!is_on_own_stack(local.frame) && !is_readable(place)) {
+        return false;
+    }
+    return *reinterpret_cast<const volatile std::uintptr_t*>(place) == local.site;
+}
+
+}  // namespace
+
+bool outermost_is_gone(const Caller& caller)
+{
+    const auto stack = reinterpret_cast<std::uintptr_t>(caller.stack);
+    if (local.frame == 0) {  // not in a wrapper, but in work of ours
+        return false;
+    }
+    const bool both_own = is_on_own_stack(stack) && is_on_own_stack(local.frame);
+    return stack == local.frame || (both_own && stack > local.frame) || !return_address_is_there();
+}
+
+void end_left_call()
+{
+    local.depth = 0;
+    Thread* thread = local.thread;
+    if (thread == nullptr || process.phase.load(std::memory_order_relaxed) != Phase::Recording) {
+        return;
+    }
+    thread->counters.drop();
+    spool::Record record{};
+    thread->spool.entered(record.function, record.enter);
+    // Else the place of the next record still has what an earlier call left there.
+    const bool is_left = record.enter > thread->last_leave && record.enter > thread->dropped_leave;
+    const auto function = static_cast<functions::FunctionId>(record.function);
+    if (!is_left || !control.includes(group_bit(function))) {
+        return;
+    }
+    record.kind = spool::RecordKind::Call;
+    record.flags = spool::flag_failed;
+    record.comm = record.peer = record.tag = -1;
+    record.leave = now();
+    thread->spool.append(record);
+    thread->last_leave = record.leave;
+}
+
+void notice_jump(const Caller& caller)
+{
+    if (outermost_is_gone(caller)) {
+        end_left_call();
+    }
+}
+
+}  // namespace critpath::preload
