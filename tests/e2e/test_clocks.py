@@ -107,7 +107,7 @@ class Clocks(harness.Case):
 
     def test_long_runs_compare_again(self):
         # The first time after five periods.
-        self.record_apart(2, harness.PYTHON, "-c", LONG_RUN, env=harness.environment(CRITPATH_CLOCK_PERIOD="1"))
+        self.record_apart(2, harness.PYTHON, "-c", LONG_RUN, env=harness.environment(CPCOLLECT_CLOCK_PERIOD="1"))
         points = self.assert_true_offsets(2, least=3)
         self.assertGreaterEqual(points[1][1].time - points[1][0].time, 5e9)
         self.validate()

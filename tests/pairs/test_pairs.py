@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns the proof that the replay pairs the right operations where only a part of a run was recorded: programs in which
+each message of a channel, and each collective of a communicator, has its own size."""
+
+import collections
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import harness  # noqa: E402
+
+PROBE = os.environ.get("PAIRS_PROBE", "")
+SWITCHED = os.environ.get("PAIRS_SWITCHED", "")
+RANKS = 4
+
+
+class Pairs(harness.Case):
+    def probe(self, *options):
+        return self.succeed(harness.mpirun(1, PROBE, *options, os.path.join(self.trace, "traces.otf2"))).out
+
+    def pairs(self):
+        """Messages and instances as the replay sees them, after a check that no pair is wrong."""
+        out = self.probe()
+        messages, instances = [], collections.defaultdict(list)
+        for line in out.splitlines():
+            what, *words = line.split()
+            if what == "message":
+                messages.append(tuple(map(int, words)))
+            elif what == "part":
+                side, number, process, size = map(int, words[:4])
+                instances[side, number].append((process, size, words[4].replace("MPI_I", "MPI_").lower()))
+        wrong = [m for m in messages if m[1] != m[3]]
+        self.assertEqual(wrong, [], f"{len(wrong)} of {len(messages)} messages are paired wrongly")
+        for key, parts in instances.items():
+            parts = [p for p in parts if p[1] > 0 or "bcast" not in p[2]]  # what was never completed received nothing
+            self.assertEqual(len({p[1:] for p in parts}), 1, f"instance {key}: {parts}")
+            self.assertEqual(len({p[0] for p in parts}), len(parts))
+        self.unmatched = next(list(map(int, l.split()[1:])) for l in out.splitlines() if l.startswith("unmatched"))
+        return messages, instances
+
+    def run_switched(self, seed, mode, *options):
+        self.setUp()
+        self.record(RANKS, SWITCHED, seed, mode, options=("-q", *options))
+        self.validate()
+        return self.pairs()
+
+    def test_all(self):
+        messages, _ = self.run_switched(1, "steady")
+        self.assertEqual(len(messages), RANKS * (3 * 120 + 1))
+        self.assertEqual(self.unmatched, [0, 0])
+
+    def test_ranks_that_switch_on_their_own(self):
+        for seed in range(1, 9):
+            with self.subTest(seed=seed):
+                messages, instances = self.run_switched(seed, "pcontrol")
+                self.assertGreater(len(messages), 100)
+                self.assertLess(len(messages), RANKS * 3 * 120)
+                self.assertGreater(max(len(parts) for parts in instances.values()), 1)
+                lines = [line.split() for line in self.probe("--forget").splitlines()]
+                wrong = [line for line in lines if line[0] == "message" and line[2] != line[4]]
+                self.assertGreater(len(wrong), 100, "the program does not show what it is to show")
+
+    def test_starts_off(self):
+        for seed in (11, 12):
+            with self.subTest(seed=seed):
+                messages, _ = self.run_switched(seed, "pcontrol", "--range=pcontrol")
+                self.assertGreater(len(messages), 0)
+
+    def test_a_collective_that_is_never_completed(self):
+        _, whole = self.run_switched(4, "steady")
+        _, instances = self.run_switched(4, "unfinished")
+        self.assertEqual(len(instances), len(whole) + 1)
+        self.assertIn("1 requests were never completed", self.replay(2).out)
+
+    def test_few_descriptors(self):
+        run = self.succeed(harness.mpirun(RANKS, harness.tool("cpcollect"), "-o", self.trace, "--", SWITCHED, 1, "few"))
+        self.assertIn("next: cpcollect recover", run.err)
+        self.succeed(harness.run(harness.tool("cpcollect"), "recover", self.trace))
+        self.validate()
+        messages, _ = self.pairs()
+        self.assertEqual(len(messages), RANKS * (3 * 120 + 1))
+
+    def test_ranges(self):
+        for text in ("4:9", "3:", ":7"):
+            with self.subTest(text):
+                messages, _ = self.run_switched(2, "steady", f"--range={text}")
+                self.assertGreater(len(messages), 0)
+
+    def test_groups(self):
+        whole, all_instances = self.run_switched(3, "steady")
+        messages, instances = self.run_switched(3, "steady", "--exclude=collective")
+        self.assertEqual(sorted(messages), sorted(whole))
+        messages, instances = self.run_switched(3, "steady", "--exclude=p2p")
+        self.assertEqual(messages, [])
+        self.assertEqual(len(instances), len(all_instances))
+
+    def test_the_replay_says_so(self):
+        self.run_switched(1, "pcontrol")
+        words = self.replay(2).out
+        self.assertIn("operations whose partner was not recorded", words)
+        self.assertNotIn("without a", words)
+
+
+if __name__ == "__main__":
+    harness.main()

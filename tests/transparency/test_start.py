@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns how an application is started under cpcollect: with and without mpirun, by a shell or a script, with a standard
+input; and applications that use what a recorder needs for itself."""
+
+import os
+import stat
+
+import observed
+from observed import e2e
+
+
+def by_rank(output):
+    """The lines `<rank>: ...` of each rank in their own order: mpirun mixes ranks as it likes."""
+    return sorted(output.splitlines(), key=lambda line: line.split(":")[0])
+
+
+class Start(observed.Case):
+    def collect(self, *options):
+        return (e2e.tool("cpcollect"), "-q", "-o", self.trace, *options)
+
+    def pair(self, ranks, *application, **options):
+        """The same run without and with cpcollect."""
+        plain = e2e.mpirun(ranks, *application, cwd=self.scratch, **options)
+        recorded = e2e.mpirun(ranks, *self.collect(), *application, cwd=self.scratch, **options)
+        return plain, recorded
+
+    def assert_same_behaviour(self, *ending):
+        """One rank, without mpirun, whose messages would name process ids."""
+        application = (e2e.workload("behaviour"), *ending)
+        lines = b"first line\nsecond line without an end"
+        plain = e2e.run(*application, stdin=lines, cwd=self.scratch)
+        recorded = e2e.run(*self.collect(), *application, stdin=lines, cwd=self.scratch)
+        self.assertEqual(plain.code, recorded.code, e2e.describe(recorded))
+        self.assertEqual(plain.out, recorded.out)
+        self.assertEqual(plain.err, recorded.err)
+        self.assertIn("input second line", recorded.out)
+        self.assertIn("child done", recorded.out)
+
+    def test_success(self):
+        self.assert_same_behaviour("exit", "0")
+
+    def test_exit_code(self):
+        self.assert_same_behaviour("exit", "3")
+        self.assertTrue(os.path.exists(os.path.join(self.trace, "traces.otf2")))
+
+    def test_exit_code_through_mpirun(self):
+        plain, recorded = self.pair(2, e2e.workload("behaviour"), "exit", "3", stdin=b"through mpirun\n")
+        self.assertEqual(plain.code, 3, e2e.describe(plain))
+        self.assertEqual(recorded.code, 3, e2e.describe(recorded))
+        self.assertIn("input through mpirun", recorded.out)
+
+    def test_signals_threads_children_and_descriptors(self):
+        plain, recorded = self.pair(2, e2e.workload("busy_process"))
+        self.succeed(plain)
+        self.succeed(recorded)
+        self.assertIn("0: profiled 1, told of input 5 times, 300 threads, child 7, program 9, more files: yes", plain.out)
+        self.assertEqual(by_rank(plain.out), by_rank(recorded.out))
+        self.assertEqual(plain.err, recorded.err)
+        self.validate()
+        self.replay(2)
+
+    def test_no_samples_wanted(self):
+        self.record(2, e2e.workload("late_sender"), options=("-q", "--frequency", "0"))
+        self.validate()
+        self.replay_on(1, 2)
+        rows = self.hotspots()
+        self.assertFalse([row for row in rows if row["function"].startswith("work_")], rows)
+        self.assertGreater(sum(row["path_seconds"] for row in rows), 8 * 0.150)
+
+    def test_shell_as_application(self):
+        result = e2e.mpirun(2, *self.collect(), "sh", "-c", 'exec "$0" 20', e2e.workload("halo"),
+                            cwd=self.scratch)
+        self.succeed(result)
+        self.replay(2)
+        self.assertGreater(len(self.path()), 0)
+
+    def test_script_as_application(self):
+        script = os.path.join(self.scratch, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\necho before\n{e2e.workload('halo')} 20\necho after\nexit 6\n")
+        os.chmod(script, stat.S_IRWXU)
+        result = e2e.run(*self.collect(), "./script", cwd=self.scratch)
+        self.assertEqual((result.code, result.out), (6, "before\nafter\n"), e2e.describe(result))
+        self.replay(1)
+        self.assertGreater(len(self.path()), 0)
+
+
+if __name__ == "__main__":
+    observed.main()
