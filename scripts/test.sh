@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs what is needed, builds, and runs every check: formatting, all tests, the unit tests under sanitizers, and
-# the installed tools from a fresh prefix. With CI=true a skipped test is a failure unless scripts/allowed_skips.txt
+# Installs what is needed, builds, and runs every check: formatting, all tests, the unit tests under sanitizers,
+# the installed tools from a fresh prefix, and what depends on the MPI library once more with MPICH. With CI=true a skipped test is a failure unless scripts/allowed_skips.txt
 # allows its reason.
 set -euo pipefail
 
@@ -50,3 +50,9 @@ bash scripts/check_install.sh "$scratch/prefix"
 
 step "all tests"
 run_tests ci
+
+step "the collector under MPICH"
+cmake --preset mpich >"$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
+cmake --build --preset mpich
+# Its ranks wait without giving way: no more of them at the same time than there are cores.
+jobs=$(getconf _NPROCESSORS_ONLN) run_tests mpich
