@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Owns the proof that the replay pairs the right operations where only a part of a run was recorded: programs in which
-each message of a channel, and each collective of a communicator, has its own size."""
+"""Owns the proof that the replay pairs the right operations, with many threads in MPI and where only a part of a run was
+recorded: programs in which each message of a channel, and each collective of a communicator, has its own size."""
 
 import collections
 import os
@@ -12,6 +12,7 @@ import harness  # noqa: E402
 
 PROBE = os.environ.get("PAIRS_PROBE", "")
 SWITCHED = os.environ.get("PAIRS_SWITCHED", "")
+THREADS = os.environ.get("PAIRS_THREADS", "")
 RANKS = 4
 
 
@@ -94,6 +95,19 @@ class Pairs(harness.Case):
         messages, instances = self.run_switched(3, "steady", "--exclude=p2p")
         self.assertEqual(messages, [])
         self.assertEqual(len(instances), len(all_instances))
+
+    def test_eight_threads_at_thread_multiple(self):
+        ranks, threads, rounds = 3, 8, 50
+        self.record(ranks, THREADS, rounds, options=("-q",))
+        self.validate()
+        messages, instances = self.pairs()
+        self.assertEqual(len(messages), ranks * threads * rounds)
+        self.assertEqual(self.unmatched, [0, 0])
+        broadcasts = [parts for parts in instances.values() if parts[0][2] == "mpi_bcast"]
+        self.assertEqual(len(broadcasts), threads * rounds)
+        self.assertEqual({len(parts) for parts in broadcasts}, {ranks})
+        self.replay_on(1, ranks, ranks + 1)
+        self.assert_sound()
 
     def test_the_replay_says_so(self):
         self.run_switched(1, "pcontrol")
