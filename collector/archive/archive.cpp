@@ -27,7 +27,7 @@ void copy(const std::string& from, char (&to)[512])
 Totals write(const critpath_archive_request& request, MPI_Comm comm, critpath_archive_summary& summary)
 {
     const MpiCommunication communication(comm);
-    const auto read = [&](int rank) { return std::optional(read_process(request.spool, rank)); };
+    const auto read = [&](int rank) { return std::optional(read_process(request.spool, rank, request.threads)); };
     Session session({request.trace, {request.rank}, read}, communication);
     const Totals totals = session.run();
     copy(session.inconsistent(), summary.inconsistent);

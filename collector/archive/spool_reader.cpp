@@ -16,10 +16,6 @@ namespace critpath::archive
 namespace
 {
 
-// Threads that neither called MPI nor were sampled leave no file; a directory listing would cost every process the
-// files of all others.
-constexpr std::uint32_t longest_gap = 256;
-
 class WrongVersion : public Failure
 {
 public:
@@ -119,18 +115,15 @@ ThreadEnd ThreadSpool::end() const
     return !closed ? ThreadEnd::Died : calls && calls->header().lost > 0 ? ThreadEnd::Full : ThreadEnd::Closed;
 }
 
-ProcessSpool read_process(const std::string& directory, int rank)
+// A directory listing would cost every process the files of all others.
+ProcessSpool read_process(const std::string& directory, int rank, int threads)
 {
     ProcessSpool process;
-    std::uint32_t missing = 0;
-    for (std::uint32_t thread = 0; missing < longest_gap; ++thread) {
+    for (std::uint32_t thread = 0; thread < static_cast<std::uint32_t>(threads); ++thread) {
         const std::string base = fmt::format("{}/{}.{}", directory, rank, thread);
         ThreadSpool spool{thread, SpoolFile::open(base + ".calls"), SpoolFile::open(base + ".samples")};
-        if (spool.calls || spool.samples) {
-            missing = 0;
+        if (spool.calls || spool.samples) {  // a thread that neither called MPI nor was sampled has left nothing
             process.threads.push_back(std::move(spool));
-        } else {
-            ++missing;
         }
     }
     if (process.threads.empty() || process.threads.front().thread != 0) {

@@ -68,8 +68,8 @@ struct ProcessSpool {
     std::string maps;                  // text of <rank>.maps; empty if there is none
 };
 
-/// All spool files of one process that has just closed them. Throws Failure.
-ProcessSpool read_process(const std::string& directory, int rank);
+/// All spool files of one process that has just closed them, of `threads` threads at most. Throws Failure.
+ProcessSpool read_process(const std::string& directory, int rank, int threads);
 
 /// What can be read of the spool files of one process that may have died, or whose files may have been damaged since.
 /// `threads`: that have files, ascending. Nothing if no record of thread 0 can be read. What is wrong with a file

@@ -174,7 +174,8 @@ bool write_archive(critpath_archive_summary& summary)
     if (!agree(write != nullptr)) {
         return false;
     }
-    const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, process.size};
+    const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, process.size,
+                                              numbered_threads()};
     const sampling::Withheld size(SIGXFSZ);  // also of the threads that the library makes
     const bool written = write(&request, process.comm, &summary) == 0;
     if (!written && process.rank == 0) {

@@ -73,7 +73,9 @@ bool is_of_mpi(Lookup lookup, void* handle, const char* name)
     }
     std::strcpy(profiled + 1, name);  // NOLINT(clang-analyzer-security.insecureAPI.strcpy): the length is checked
     void* function = lookup(handle, name);
-    return function != nullptr && function == lookup(handle, profiled) && is_our_mpi(lookup, handle);
+    const bool is = function != nullptr && function == lookup(handle, profiled) && is_our_mpi(lookup, handle);
+    dlerror();  // what is not there was asked for by us
+    return is;
 }
 
 void* find_wrapper(Lookup lookup, void* handle, const char* name)

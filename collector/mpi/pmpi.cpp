@@ -176,24 +176,34 @@ Scope find_without_pmpi()
     return find_library("MPI_Init");
 }
 
-void resolve_functions(const Scope& scope)
-{
-    void* address = nullptr;
-#define CRITPATH_PMPI(name)                                                                                            \
-    address = dlsym(scope.handle, "PMPI_" #name);                                                                      \
-    address = address != nullptr ? address : theirs(scope, "MPI_" #name);                                              \
-    pmpi.name = address != nullptr ? reinterpret_cast<decltype(pmpi.name)>(address)                                    \
-                                   : &Stub<decltype(&PMPI_##name)>::missing<index_##name>;                             \
-    address = theirs({RTLD_DEFAULT, true}, "MPI_" #name);                                                              \
-    next_mpi.name = address != nullptr ? reinterpret_cast<decltype(next_mpi.name)>(address) : pmpi.name;
+// Each says that the MPI library lacks it.
+const Pmpi missing_mpi = {
+#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::missing<index_##name>,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
+};
+
+struct Found {
+    void* own;   // of the MPI library
+    void* next;  // what the application would have called
+};
+
+// `name`: with the P.
+__attribute__((noinline)) Found find_function(const Scope& scope, const char* name)
+{
+    void* own = dlsym(scope.handle, name);
+    own = own != nullptr ? own : theirs(scope, name + 1);
+    void* next = theirs({RTLD_DEFAULT, true}, name + 1);
+    return {own, next != nullptr ? next : own};
 }
 
-// No function is called: handles of Open MPI do not even fit into the arguments of wrappers for MPICH.
-[[maybe_unused]] void leave_functions_out()
+void resolve_functions(const Scope& scope)
 {
-#define CRITPATH_PMPI(name) pmpi.name = next_mpi.name = &Stub<decltype(&PMPI_##name)>::missing<index_##name>;
+    Found found{};
+#define CRITPATH_PMPI(name)                                                                                            \
+    found = find_function(scope, "PMPI_" #name);                                                                       \
+    pmpi.name = found.own != nullptr ? reinterpret_cast<decltype(pmpi.name)>(found.own) : missing_mpi.name;            \
+    next_mpi.name = found.next != nullptr ? reinterpret_cast<decltype(pmpi.name)>(found.next) : pmpi.name;
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 }
@@ -264,7 +274,7 @@ bool resolve_mpi()
 #ifdef OPEN_MPI
         resolve_functions(scope);  // numbers as handles pass through where pointers would
 #else
-        leave_functions_out();
+        pmpi = next_mpi = missing_mpi;  // handles of Open MPI do not even fit into the arguments of our wrappers
 #endif
         return false;
     }

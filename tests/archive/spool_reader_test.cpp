@@ -23,7 +23,7 @@ using test::Scratch;
 std::string failure(const std::string& directory, int rank)
 {
     try {
-        read_process(directory, rank);
+        read_process(directory, rank, 4);
     } catch (const Failure& e) {
         return e.what();
     }
@@ -39,7 +39,7 @@ TEST(SpoolReader, FindsAllThreadsOfOneProcess)
     empty.write(scratch / "3.7.samples", make_header(3, 8, 7));  // a gap: these threads left nothing
     empty.write(scratch / "30.0.calls", make_header(30, 8, 0));  // another process
     std::ofstream(scratch / "3.maps") << "a line";
-    const ProcessSpool process = read_process(scratch.path(), 3);
+    const ProcessSpool process = read_process(scratch.path(), 3, 9);
     ASSERT_EQ(process.threads.size(), 2U);
     EXPECT_TRUE(process.threads[0].calls && process.threads[0].samples);
     EXPECT_EQ(process.threads[1].thread, 7U);
@@ -78,7 +78,7 @@ TEST(SpoolReader, TakesAFileThatWasNeverStartedForMissing)
     std::ofstream(scratch / "0.1.calls") << "short";
     spool::SpoolHeader zeros{};
     empty.write(scratch / "0.2.calls", zeros);
-    EXPECT_EQ(read_process(scratch.path(), 0).threads.size(), 1U);
+    EXPECT_EQ(read_process(scratch.path(), 0, 3).threads.size(), 1U);
 }
 
 TEST(SpoolReader, HeadersWithoutTerminatorStayInBounds)
@@ -88,7 +88,7 @@ TEST(SpoolReader, HeadersWithoutTerminatorStayInBounds)
     std::memset(header.host, 'h', sizeof header.host);
     std::memset(header.command, 'c', sizeof header.command);
     CallsBuilder().write(scratch / "0.0.calls", header);
-    const ProcessSpool process = read_process(scratch.path(), 0);
+    const ProcessSpool process = read_process(scratch.path(), 0, 1);
     EXPECT_EQ(std::strlen(process.threads[0].header().host), sizeof header.host - 1);
 }
 

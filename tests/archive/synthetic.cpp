@@ -446,7 +446,7 @@ int main(int argc, char** argv)
         MPI_Abort(MPI_COMM_WORLD, 3);
         return 3;
     }
-    const critpath_archive_request request = {trace.c_str(), spool.c_str(), rank, size};
+    const critpath_archive_request request = {trace.c_str(), spool.c_str(), rank, size, 4};
     critpath_archive_summary sums{};
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const auto start = std::chrono::steady_clock::now();

@@ -17,7 +17,8 @@ class Jumps(Case):
     def jumps(self, mode, ranks=1):
         plain = self.run_plain(ranks, [JUMPS, mode])
         run = self.run_recorded(ranks, [JUMPS, mode])
-        self.assertEqual((run.code, run.stdout), (0, plain.stdout), run.stderr)
+        # Launchers mix the lines of ranks.
+        self.assertEqual((run.code, sorted(run.stdout)), (0, sorted(plain.stdout)), run.stderr)
         for threads in run.spools:
             for spool in threads:
                 self.assertEqual(spool.header.closed, 1)
@@ -29,13 +30,13 @@ class Jumps(Case):
 
     def test_an_exception_out_of_an_error_handler(self):
         run = self.jumps("exception", ranks=2)
-        self.assertEqual(run.stdout, 12 * "caught\n")
+        self.assertEqual(run.stdout.count("caught"), 12)
         for rank in range(2):
             self.assertEqual(run.lines(rank), 5 * [FAILED, BARRIER] + [FAILED])
 
     def test_a_longjmp_out_of_an_error_handler(self):
         run = self.jumps("longjmp", ranks=2)
-        self.assertEqual(run.stdout, 12 * "jumped\n")
+        self.assertEqual(run.stdout.count("jumped"), 12)
         self.assertEqual(run.lines(0), 5 * [FAILED, BARRIER] + [FAILED])
 
     def test_a_jump_out_of_a_signal_handler(self):

@@ -3,7 +3,7 @@
 
 import unittest
 
-from harness import MPIEXEC, PRELOAD, PROGRAMS, Case
+from harness import IS_MPICH, MPIEXEC, PRELOAD, PROGRAMS, Case
 
 
 LIFE = PROGRAMS / "life"
@@ -162,6 +162,7 @@ class Limits(Case):
         self.assertGreaterEqual(len(spool.tool), packings)
         self.assertLessEqual((self.trace / "spool" / "0.0.calls").stat().st_size, spool.header.records * 64 // 4)
 
+    @unittest.skipIf(IS_MPICH, "its transport does not start with so few")
     def test_few_descriptors_are_left_to_the_application(self):
         command = ["/bin/bash", "-c", f"ulimit -n 18; exec {LIFE} hello"]
         plain = self.run_plain(2, command)
@@ -176,6 +177,7 @@ class Limits(Case):
         self.assertEqual(run.code, 7)
         self.assertIn("/proc/nowhere/spool: No such file or directory, nothing will be recorded", run.stderr)
 
+    @unittest.skipIf(IS_MPICH, "its own shared memory would not fit")
     def test_a_file_size_limit_costs_records_only(self):
         run = self.run_recorded(1, ["/bin/bash", "-c", f"ulimit -f 1024; exec {LIFE} many 400000"])
         self.assertEqual(run.code, 0, run.stderr)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <stddef.h>
 
 static int partner;
 static MPI_Status status;
