@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs what is needed, builds, and runs every check: formatting, all tests, the unit tests under sanitizers,
-# the installed tools from a fresh prefix, and what depends on the MPI library once more with MPICH. With CI=true a skipped test is a failure unless scripts/allowed_skips.txt
-# allows its reason.
+# Installs what is needed, builds, and runs every check: formatting, all tests, the unit tests under sanitizers, the
+# installed tools from a fresh prefix, and what depends on the MPI library once more with MPICH. With CI=true a skipped
+# test is a failure unless scripts/allowed_skips.txt allows its reason.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
