@@ -41,8 +41,8 @@ constexpr std::array oddities = {
     Oddity{"clock_violations", "times that run backwards (clipped)"},
     Oddity{"ignored_rma_records", "records of one-sided communication, which is not analyzed"},
     Oddity{"ignored_records", "records of kinds that are not analyzed"},
-    Oddity{"lost_records", "records that did not fit when they were recorded"},
-    Oddity{"unresolved_records", "records that name what was not recorded"},
+    Oddity{"lost_records", "records that did not fit when they were recorded, or were damaged since"},
+    Oddity{"unresolved_records", "calls that name what was not recorded"},
     Oddity{"lost_samples", "samples that were lost when they were recorded"},
 };
 

@@ -9,14 +9,12 @@ import sys
 import xml.etree.ElementTree
 
 
-def reason_of(test):
+def reasons_of(test):
+    """One, or one for each case that the test has skipped."""
     output = test.findtext("system-out") or ""
-    stated = re.search(r"SKIPPED: (.*)", output)
-    if stated:
-        return stated.group(1).strip()
     # GoogleTest prints the text of GTEST_SKIP() on the lines after the place.
-    stated = re.search(r": Skipped\n(.*)", output)
-    return stated.group(1).strip() if stated else "no reason given"
+    stated = re.findall(r"SKIPPED: (.*)", output) or re.findall(r": Skipped\n(.*)", output)
+    return [reason.strip() for reason in stated] or ["no reason given"]
 
 
 def main():
@@ -27,10 +25,10 @@ def main():
     for test in xml.etree.ElementTree.parse(junit).getroot().iter("testcase"):
         if test.get("status") == "run" or (test.find("skipped") is None and test.get("status") != "notrun"):
             continue
-        reason = reason_of(test)
-        expected = any(re.search(pattern, reason) for pattern in allowed)
-        unexpected += not expected
-        print(f"{'skipped' if expected else 'skipped unexpectedly'}: {test.get('name')}: {reason}", file=sys.stderr)
+        for reason in reasons_of(test):
+            expected = any(re.search(pattern, reason) for pattern in allowed)
+            unexpected += not expected
+            print(f"{'skipped' if expected else 'skipped unexpectedly'}: {test.get('name')}: {reason}", file=sys.stderr)
     if unexpected and os.environ.get("CI") == "true":
         sys.exit(f"check_skips: {unexpected} unexpected skips; make the tests run, or allow the reason in {allowed_file}")
 

@@ -217,7 +217,7 @@ struct RegionChange {
 enum class RecordingEnd : std::uint8_t {
     Complete,
     Died,  // with the process
-    Full,  // before the process: there was no room for more records
+    Full,  // before the process: the records that follow are lost
 };
 
 /// One location. All vectors are in order of time.
@@ -245,7 +245,7 @@ struct Anomalies {
     std::uint64_t ignored_rma_records = 0;
     std::uint64_t ignored_metric_records = 0;
     std::uint64_t clock_violations = 0;    // events that go back in time within a location
-    std::uint64_t lost_records = 0;        // for which there was no room
+    std::uint64_t lost_records = 0;        // that did not fit, or were damaged
     std::uint64_t unresolved_records = 0;  // that named what nobody had defined
     std::uint64_t lost_samples = 0;
 };

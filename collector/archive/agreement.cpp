@@ -24,7 +24,7 @@ std::vector<std::int32_t> members_of(const CommunicatorEntry& entry)
 {
     std::vector<std::int32_t> members;
     for (const otf2::RankList& side : entry.sides) {
-        const std::vector<std::int32_t> ranks = expand(side);
+        const std::vector<std::int32_t> ranks = otf2::expand(side);
         members.insert(members.end(), ranks.begin(), ranks.end());
     }
     std::sort(members.begin(), members.end());
@@ -48,18 +48,6 @@ bool is_certain(const Disagreement& disagreement, const std::vector<RankEnd>& en
 
 }  // namespace
 
-std::vector<std::int32_t> expand(const otf2::RankList& ranks)
-{
-    std::vector<std::int32_t> result;
-    for (const otf2::RankRun& run : ranks) {
-        for (std::int32_t i = 0; i < run.count; ++i) {
-            result.push_back(run.first + i * run.stride);
-        }
-    }
-    std::sort(result.begin(), result.end());
-    return result;
-}
-
 std::vector<Disagreement> find_disagreements(const Tables& tables, const std::vector<std::uint32_t>& numbers)
 {
     std::vector<Disagreement> found;
@@ -68,8 +56,11 @@ std::vector<Disagreement> find_disagreements(const Tables& tables, const std::ve
         if (entry.kind != Kind::Intra && entry.kind != Kind::Inter) {
             continue;
         }
+        if (entry.sides.size() == 1 && entry.sides.front() == entry.knowers) {
+            continue;  // as almost always, and without a list of ranks
+        }
         std::vector<std::int32_t> members = members_of(entry);
-        std::vector<std::int32_t> knowers = expand(entry.knowers);
+        std::vector<std::int32_t> knowers = otf2::expand(entry.knowers);
         if (members != knowers) {
             found.push_back({fmt::format("Communicator {}", numbers[i]), std::move(members), std::move(knowers)});
         }

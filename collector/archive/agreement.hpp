@@ -31,7 +31,4 @@ std::vector<Disagreement> find_disagreements(const Tables& tables, const std::ve
 /// no time to say what it knew.
 std::string describe(const std::vector<Disagreement>& disagreements, const std::vector<RankEnd>& ends);
 
-/// World ranks, ascending.
-std::vector<std::int32_t> expand(const otf2::RankList& ranks);
-
 }  // namespace critpath::archive

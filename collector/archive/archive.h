@@ -17,8 +17,7 @@ struct critpath_archive_request {
     const char* trace;  // directory of the trace; exists
     const char* spool;  // directory of the spool files
     int rank;           // of this process in MPI_COMM_WORLD
-    int size;
-    int threads;  // that it has had; not all have files
+    int threads;        // that it has had; not all have files
 };
 
 /// Sums over all ranks, the same on all of them.

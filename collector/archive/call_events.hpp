@@ -29,7 +29,7 @@ public:
     otf2::EventWriter& out;
     PostsOfThread posts;
     const Epochs& epochs;
-    std::uint64_t unresolved = 0;  // records that name what nobody defined
+    std::uint64_t unresolved = 0;  // times that a record names what nobody defined
 
     /// Nothing for -1, which is no communicator or none that can be described.
     std::optional<OTF2_CommRef> comm(std::int32_t id) { return find(ids.comms, id); }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace critpath::archive
@@ -69,15 +70,14 @@ private:
                 } else {
                     ++counts_.unresolved;
                 }
-                at_enter_ = at_leave_ = nullptr;
+                at_enter_.reset();
+                at_leave_.reset();
             } else if (kind == RecordKind::Tool) {
                 // May lie in the call whose record comes next: records are in the order of their ends.
                 tools_.push_back(cursor.take<spool::Record>());
             } else if (kind == RecordKind::Counters) {
                 const auto counters = cursor.take<spool::CountersRecord>();
-                auto& place = counters_[counters.at_leave != 0 ? 1 : 0];
-                place = counters;
-                (counters.at_leave != 0 ? at_leave_ : at_enter_) = &place;
+                (counters.at_leave != 0 ? at_leave_ : at_enter_) = counters;
             } else {
                 cursor.skip();
             }
@@ -102,6 +102,7 @@ private:
         kernel_.write_before(call.enter);
         write_counters(at_enter_, call.enter);
         out_.enter_context(call.enter, context);
+        const std::uint64_t unresolved = target_.unresolved;
         CallEvents* events = events_of(functions::group_of(call_.semantics));
         if (events != nullptr && !call_.failed()) {
             events->begin(call_);
@@ -112,6 +113,7 @@ private:
             events->end(call_, leave);
         }
         write_completions(leave);
+        target_.unresolved = std::min(target_.unresolved, unresolved + 1);  // at its begin and its end alike
         write_counters(at_leave_, leave);
         files_.attach_volume();
         out_.leave_context(leave, context);
@@ -167,9 +169,9 @@ private:
         return messages_;
     }
 
-    void write_counters(const spool::CountersRecord* counters, std::uint64_t time)
+    void write_counters(const std::optional<spool::CountersRecord>& counters, std::uint64_t time)
     {
-        if (counters != nullptr && metric_ != otf2::none) {
+        if (counters && metric_ != otf2::none) {
             out_.metric(time, metric_, {counters->value, data_.counters});
         }
     }
@@ -261,9 +263,7 @@ private:
     FileEvents files_{target_};
 
     RecordedCall call_;
-    spool::CountersRecord counters_[2] = {};
-    const spool::CountersRecord* at_enter_ = nullptr;  // of the call that comes next
-    const spool::CountersRecord* at_leave_ = nullptr;
+    std::optional<spool::CountersRecord> at_enter_, at_leave_;  // of the call that comes next
     std::vector<spool::Record> tools_;
     std::size_t next_switch_ = 0;  // in pairs: off and on of each stretch
     std::size_t next_skipped_ = 0;

@@ -19,7 +19,7 @@ struct EventCounts {
     std::uint64_t calls = 0;
     std::uint64_t samples = 0;
     OffTotals off;
-    std::uint64_t unresolved = 0;  // records that name a communicator or function that nobody defined
+    std::uint64_t unresolved = 0;  // calls that name what no record defines
 };
 
 /// Writes the events of the thread at `position` of the process' spool. Throws Failure when it cannot be written.

@@ -64,4 +64,9 @@ private:
     std::uint64_t low_ = 0xbb67ae8584caa73bU;
 };
 
+inline Hash128 text_key(std::string_view text)
+{
+    return Hasher().add(text).result();
+}
+
 }  // namespace critpath::archive

@@ -20,13 +20,6 @@ using Kind = CommunicatorEntry::Kind;
 
 constexpr std::int32_t world_id = 0;
 constexpr std::int32_t self_id = 1;
-// Ids are dense; anything beyond is damage.
-constexpr std::int32_t largest_id = 1 << 24;
-
-Hash128 text_key(const std::string& text)
-{
-    return Hasher().add(text).result();
-}
 
 Hash128 world_key()
 {
@@ -157,7 +150,6 @@ void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2
 void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
 {
     const bool closed = spool.samples && spool.samples->header().closed != 0;
-    thread.lost_records = spool.calls ? spool.calls->header().lost : 0;
     thread.lost_samples = closed ? spool.samples->header().lost : 0;
     const spool::SampleFormat& format = spool.sampling();
     if (!spool.samples || format.event[0] == '\0') {

@@ -26,6 +26,9 @@
 namespace critpath::archive
 {
 
+// Ids are dense; anything beyond is damage.
+inline constexpr std::int32_t largest_id = 1 << 24;
+
 struct SamplePoint {
     std::uint64_t time = 0;
     std::uint64_t period = 0;

@@ -18,9 +18,6 @@ using functions::FunctionId;
 using functions::SemanticClass;
 using spool::RecordKind;
 
-// Ids are dense; anything beyond is damage.
-constexpr std::int32_t largest_id = 1 << 24;
-
 // The members of the communicator whose record was just taken; the cursor is moved behind them.
 otf2::RankList take_members(const spool::CommunicatorRecord& record, RecordCursor& cursor)
 {
@@ -31,11 +28,6 @@ otf2::RankList take_members(const spool::CommunicatorRecord& record, RecordCurso
     std::vector<std::int32_t> ranks;
     take_members(cursor, ranks);
     return otf2::compress(ranks);
-}
-
-Hash128 text_key(const std::string& text)
-{
-    return Hasher().add(text).result();
 }
 
 template <class T, class Id>
@@ -125,7 +117,8 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         }
     }
     std::ranges::stable_sort(data.skipped, {}, &spool::SkippedRecord::since);
-    if (thread.end() == ThreadEnd::Died) {
+    data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + cursor.missing();
+    if (!thread.is_closed()) {
         data.open_call = cursor.open_call(last_leave);
     }
     if (data.open_call) {
@@ -220,14 +213,14 @@ void ProcessData::add_group(std::span<const std::int32_t> world_ranks)
 
 void ProcessData::add_counters(const spool::SpoolHeader& header, ThreadData& thread)
 {
-    thread.counters = std::min<std::size_t>(header.counter_count, spool::max_counters);
+    thread.counters = header.counter_count;
     if (thread.counters == 0) {
         return;
     }
     MetricEntry entry;
     Hasher hasher;
     for (std::size_t i = 0; i < thread.counters; ++i) {
-        entry.names.emplace_back(header.counters[i], ::strnlen(header.counters[i], sizeof header.counters[i]));
+        entry.names.emplace_back(header.counters[i]);
         hasher.add(entry.names.back());
     }
     thread.metric = entry.key = hasher.result();

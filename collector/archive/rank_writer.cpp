@@ -101,7 +101,7 @@ private:
         }
         describe_sampling(location, data, spool.sampling());
         add_kernel_counts(location, counts.off, spool.sampling());
-        describe_end(location, spool.end());
+        describe_end(location, data.lost_records > 0, spool.is_closed());
         summary_.locations.push_back(std::move(location));
         if (writer.has_events()) {
             summary_.begin = std::min(summary_.begin, writer.first_time());
@@ -115,12 +115,12 @@ private:
     }
 
     // After MPI_Finalize there is nothing more that could be missing.
-    void describe_end(otf2::LocationDefinition& location, ThreadEnd end)
+    void describe_end(otf2::LocationDefinition& location, bool is_full, bool is_closed)
     {
-        if (end == ThreadEnd::Full) {
+        if (is_full) {
             location.texts["incomplete"] = "full";
             summary_.ended = std::max(summary_.ended, RankEnd::Full);
-        } else if (end == ThreadEnd::Died && !is_finalized()) {
+        } else if (!is_closed && !is_finalized()) {
             location.texts["incomplete"] = "died";
             summary_.ended = std::max(summary_.ended, RankEnd::Died);
         }

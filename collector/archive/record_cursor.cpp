@@ -33,8 +33,8 @@ bool RecordCursor::next_block()
         return true;
     }
     in_stage_ = true;
-    has_gap_ = next_ < first_;
-    if (has_gap_) {
+    missing_ = first_ - std::min(next_, first_);
+    if (missing_ > 0) {
         block_ = {};
         return false;
     }

@@ -70,8 +70,8 @@ public:
     /// Where kind() is Empty: the call that the thread had entered, if that was after `leave`, the last leave of all.
     [[nodiscard]] std::optional<OpenCall> open_call(std::uint64_t leave) const;
 
-    /// Where kind() is Empty: records are missing between the frames and the stage, which is not read.
-    [[nodiscard]] bool has_gap() const { return has_gap_; }
+    /// Where kind() is Empty: how many records are missing between the frames and the stage, which then is not read.
+    [[nodiscard]] std::uint64_t missing() const { return missing_; }
 
 private:
     bool next_block();
@@ -82,8 +82,8 @@ private:
     std::span<const std::byte> stage_;
     std::uint64_t first_;     // number of the first record of `stage_`
     std::uint64_t next_ = 0;  // number of the first record behind those of the frames so far
+    std::uint64_t missing_ = 0;
     bool in_stage_ = false;
-    bool has_gap_ = false;
     std::vector<std::byte> frame_;
 };
 

@@ -92,6 +92,14 @@ bool add_file(const std::string& name, Files& files)
     return true;
 }
 
+/// "<rank>.maps".
+bool is_maps(std::string_view name)
+{
+    constexpr std::string_view kind = ".maps";
+    return name.size() > kind.size() && name.ends_with(kind) &&
+           name.find_first_not_of("0123456789") == name.size() - kind.size();
+}
+
 Files list_files(const fs::path& spool)
 {
     Files files;
@@ -233,11 +241,9 @@ void remove_archive(const fs::path& trace)
 void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
 {
     std::error_code error;
-    Files ours;
     std::vector<fs::path> paths;
     for (fs::directory_iterator entry(spool, error), end; !error && entry != end; entry.increment(error)) {
-        const fs::path name = entry->path().filename();
-        if (add_file(name.native(), ours) || name.extension() == ".maps" || name == kept_mark) {
+        if (is_spool_file(entry->path().filename().native())) {
             paths.push_back(entry->path());
         }
     }
@@ -250,15 +256,6 @@ void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
     }
 }
 
-bool is_empty_of_recordings(const fs::path& spool)
-{
-    Files files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
-        add_file(entry.path().filename().native(), files);
-    }
-    return files.empty();
-}
-
 std::vector<std::int32_t> missing_ranks(const Survey& survey)
 {
     std::vector<std::int32_t> missing;
@@ -268,6 +265,18 @@ std::vector<std::int32_t> missing_ranks(const Survey& survey)
         }
     }
     return missing;
+}
+
+/// What was found wrong before is not said again.
+std::optional<ProcessSpool> read_with_maps(const fs::path& spool, std::int32_t rank,
+                                           const std::vector<std::uint32_t>& threads, bool may_run)
+{
+    std::vector<std::string> ignored;
+    std::optional<ProcessSpool> process = read_remains(spool.native(), rank, threads, may_run, ignored);
+    if (process) {
+        process->maps = read_maps(spool.native(), rank);
+    }
+    return process;
 }
 
 /// Returns whether something of the recording is not in the archive that could be, if somebody found the files.
@@ -292,6 +301,12 @@ bool note_losses(const fs::path& spool, const Survey& survey, std::vector<std::s
 
 }  // namespace
 
+bool is_spool_file(const std::string& name)
+{
+    Files ignored;
+    return add_file(name, ignored) || is_maps(name) || name == kept_mark;
+}
+
 bool is_archive(const fs::path& trace)
 {
     std::error_code error;
@@ -307,7 +322,7 @@ bool remove_leftovers(const fs::path& trace, const RecoverOptions& options, std:
         return false;
     }
     const Lock lock(spool);
-    if (!is_empty_of_recordings(spool)) {
+    if (!list_files(spool).empty()) {
         check_processes(trace, survey(spool), options, notes);
     }
     remove_spool(spool, notes);
@@ -353,11 +368,9 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
         request.ranks.push_back(rank);
     }
     request.read = [&](int rank) {
-        std::vector<std::string> ignored;
         const auto threads = found.threads.find(rank);
-        return threads == found.threads.end()
-                   ? std::nullopt
-                   : read_remains(spool.native(), rank, threads->second, options.force, ignored);
+        return threads == found.threads.end() ? std::nullopt
+                                              : read_with_maps(spool, rank, threads->second, options.force);
     };
     const NoCommunication alone;
     Session session(std::move(request), alone);

@@ -30,6 +30,9 @@ struct Recovered {
     bool is_spool_kept = false;
 };
 
+/// True for the name of what a run, or a recovery, leaves in the directory of a spool.
+bool is_spool_file(const std::string& name);
+
 /// True if there is a spool and no archive.
 bool can_be_recovered(const std::filesystem::path& trace);
 

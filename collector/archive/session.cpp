@@ -39,7 +39,8 @@ Totals Session::run()
 void Session::write()
 {
     phase([this] { read_definitions(); });
-    phase([this] { numbers_ = unify(communication_, std::exchange(tables_, {}), definitions_, disagreements_); });
+    phase([this] { numbers_ = unify(communication_, *tables_, definitions_, disagreements_); });
+    tables_.reset();
     open();
     phase([this] { write_events(); });
     phase([this] { archive_->close_events(); });
@@ -106,13 +107,11 @@ void Session::read(Rank& rank) const
 /// The samples of many ranks would not fit into memory, so that they are read again for the events.
 void Session::read_definitions()
 {
-    tables_.resize(ranks_.size());
+    tables_.emplace(ranks_.size());
     for_each_rank([this](std::size_t i) {
         Rank& rank = ranks_[i];
         read(rank);
-        if (rank.data) {
-            tables_[i] = rank.data->tables();
-        }
+        tables_->add(i, rank.data ? rank.data->tables() : Tables{});
         if (ranks_.size() > 1) {
             rank.data.reset();
             rank.spool.reset();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/archive/communication.hpp"
+#include "collector/archive/own_ranks.hpp"
 #include "collector/archive/process.hpp"
 #include "collector/archive/rank_writer.hpp"
 #include "formats/otf2/archive.hpp"
@@ -87,8 +88,8 @@ private:
     const Communication& communication_;
     const otf2::ArchiveFiles files_;
     std::vector<Rank> ranks_;
-    std::vector<Tables> tables_;          // by rank of this process
-    std::vector<Numbers> numbers_;        // of their entries
+    std::optional<OwnRanks> tables_;      // until the ranks agree
+    std::vector<Numbers> numbers_;        // of the entries of each rank of this process
     otf2::TraceDefinitions definitions_;  // on process 0, as what follows
     std::vector<Disagreement> disagreements_;
     std::optional<otf2::Archive> archive_;

@@ -28,12 +28,6 @@ void terminate(char (&text)[N])
     text[N - 1] = '\0';
 }
 
-std::string read_maps(const std::string& directory, int rank)
-{
-    const std::optional<Mapping> maps = Mapping::open(fmt::format("{}/{}.maps", directory, rank));
-    return maps ? std::string(reinterpret_cast<const char*>(maps->bytes().data()), maps->bytes().size()) : "";
-}
-
 bool is_text(const char* text)
 {
     return std::all_of(text, text + std::strlen(text), [](unsigned char c) { return c >= ' ' && c < 0x7f; });
@@ -109,10 +103,10 @@ RecordCursor ThreadSpool::records() const
     return calls ? calls->records() : RecordCursor({});
 }
 
-ThreadEnd ThreadSpool::end() const
+std::string read_maps(const std::string& directory, int rank)
 {
-    const bool closed = (calls ? calls : samples)->header().closed != 0;
-    return !closed ? ThreadEnd::Died : calls && calls->header().lost > 0 ? ThreadEnd::Full : ThreadEnd::Closed;
+    const std::optional<Mapping> maps = Mapping::open(fmt::format("{}/{}.maps", directory, rank));
+    return maps ? std::string(reinterpret_cast<const char*>(maps->bytes().data()), maps->bytes().size()) : "";
 }
 
 // A directory listing would cost every process the files of all others.
@@ -151,7 +145,6 @@ std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
     if (process.threads.empty() || process.threads.front().thread != 0) {
         return std::nullopt;
     }
-    process.maps = read_maps(directory, rank);
     return process;
 }
 

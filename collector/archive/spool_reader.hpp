@@ -38,13 +38,6 @@ private:
     spool::SpoolHeader header_;
 };
 
-/// How the recording of a thread ended.
-enum class ThreadEnd : std::uint8_t {
-    Closed,  // as it should
-    Died,    // the process ended without closing it
-    Full,    // there was no room for more
-};
-
 struct ThreadSpool {
     std::uint32_t thread = 0;
     std::optional<SpoolFile> calls;
@@ -52,7 +45,8 @@ struct ThreadSpool {
 
     /// All records of the thread.
     [[nodiscard]] RecordCursor records() const;
-    [[nodiscard]] ThreadEnd end() const;
+    /// The process did not end before its recording did.
+    [[nodiscard]] bool is_closed() const { return header().closed != 0; }
 
     /// Of whichever file there is.
     [[nodiscard]] const spool::SpoolHeader& header() const { return (calls ? calls : samples)->header(); }
@@ -71,9 +65,13 @@ struct ProcessSpool {
 /// All spool files of one process that has just closed them, of `threads` threads at most. Throws Failure.
 ProcessSpool read_process(const std::string& directory, int rank, int threads);
 
-/// What can be read of the spool files of one process that may have died, or whose files may have been damaged since.
-/// `threads`: that have files, ascending. Nothing if no record of thread 0 can be read. What is wrong with a file
-/// becomes a line of `damage`: "file: cause". `may_run`: nobody has made sure that the process has ended.
+/// Text of <rank>.maps; empty if there is none.
+std::string read_maps(const std::string& directory, int rank);
+
+/// What can be read of the spool files of one process that may have died, or whose files may have been damaged since;
+/// its `maps` are left to read_maps(). `threads`: that have files, ascending. Nothing if no record of thread 0 can be
+/// read. What is wrong with a file becomes a line of `damage`: "file: cause". `may_run`: nobody has made sure that the
+/// process has ended.
 std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
                                          const std::vector<std::uint32_t>& threads, bool may_run,
                                          std::vector<std::string>& damage);

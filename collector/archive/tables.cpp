@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/tables.hpp"
 
-#include "collector/archive/agreement.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -65,15 +63,15 @@ std::vector<std::uint32_t> select_one(const std::vector<std::uint32_t>& through,
     return result;
 }
 
-}  // namespace
-
-namespace
-{
-
+// Of lists that ascend. Neighbours of the tree have consecutive ranks: then no list is made.
 otf2::RankList join(const otf2::RankList& a, const otf2::RankList& b)
 {
-    std::vector<std::int32_t> all = expand(a);
-    const std::vector<std::int32_t> more = expand(b);
+    const auto is_range = [](const otf2::RankList& ranks) { return ranks.size() == 1 && ranks.front().stride == 1; };
+    if (is_range(a) && is_range(b) && a.front().first + a.front().count == b.front().first) {
+        return {{a.front().first, 1, a.front().count + b.front().count}};
+    }
+    std::vector<std::int32_t> all = otf2::expand(a);
+    const std::vector<std::int32_t> more = otf2::expand(b);
     all.insert(all.end(), more.begin(), more.end());
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());

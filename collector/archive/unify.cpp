@@ -76,7 +76,7 @@ std::string describe_ends(const std::vector<RankEnd>& ends)
     constexpr std::pair<RankEnd, const char*> words[] = {
         {RankEnd::Died, "died"},
         {RankEnd::Exited, "no MPI_Finalize"},
-        {RankEnd::Full, "no room"},
+        {RankEnd::Full, "records lost"},
         {RankEnd::Missing, "missing"},
     };
     std::string text;
@@ -116,68 +116,14 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
     definitions.inconsistent = describe(disagreements, ends);
 }
 
-// The tables of several ranks as one, and the way back.
-class OwnRanks
-{
-public:
-    explicit OwnRanks(std::vector<Tables> tables)
-    {
-        // Neighbours in pairs, so that no table is merged more often than there are levels.
-        while (tables.size() > 1) {
-            std::vector<Tables> next;
-            std::vector<Merged>& level = levels_.emplace_back();
-            for (std::size_t i = 0; i + 1 < tables.size(); i += 2) {
-                level.push_back(merge(std::move(tables[i]), std::move(tables[i + 1])));
-                next.push_back(std::move(level.back().tables));
-            }
-            if (tables.size() % 2 == 1) {
-                next.push_back(std::move(tables.back()));
-            }
-            tables = std::move(next);
-        }
-        all_ = tables.empty() ? Tables{} : std::move(tables.front());
-        has_ranks_ = !tables.empty();
-    }
-
-    Tables take() { return std::move(all_); }
-
-    // `numbers` of all, for each rank.
-    std::vector<Numbers> divide(Numbers numbers) const
-    {
-        std::vector<Numbers> parts;
-        if (has_ranks_) {
-            parts.push_back(std::move(numbers));
-        }
-        for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-            std::vector<Numbers> next;
-            for (std::size_t i = 0; i < parts.size(); ++i) {
-                if (i < level->size()) {
-                    next.push_back(select(parts[i], (*level)[i].first));
-                    next.push_back(select(parts[i], (*level)[i].second));
-                } else {
-                    next.push_back(std::move(parts[i]));
-                }
-            }
-            parts = std::move(next);
-        }
-        return parts;
-    }
-
-private:
-    std::vector<std::vector<Merged>> levels_;  // without their tables
-    Tables all_;
-    bool has_ranks_ = false;
-};
-
 }  // namespace
 
-std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
-                           otf2::TraceDefinitions& definitions, std::vector<Disagreement>& disagreements)
+std::vector<Numbers> unify(const Communication& communication, OwnRanks& own, otf2::TraceDefinitions& definitions,
+                           std::vector<Disagreement>& disagreements)
 {
-    OwnRanks ranks(std::move(own));
     const std::vector<int> children = communication.children();
     std::vector<Merged> merges;  // one a child; their tables are only needed until the next
-    Tables all = ranks.take();
+    Tables all = own.take();
     for (const int child : children) {
         Tables theirs = unpack_tables(communication.receive(child));
         merges.push_back(merge(std::move(all), std::move(theirs)));
@@ -195,7 +141,7 @@ std::vector<Numbers> unify(const Communication& communication, std::vector<Table
         communication.send(children[i], pack(select(numbers, merges[i].second)));
         numbers = select(numbers, merges[i].first);
     }
-    return ranks.divide(std::move(numbers));
+    return own.divide(std::move(numbers));
 }
 
 void gather(const Communication& communication, std::span<const ProcessSummary> own,

@@ -8,22 +8,23 @@
 
 #include "collector/archive/agreement.hpp"
 #include "collector/archive/communication.hpp"
+#include "collector/archive/own_ranks.hpp"
 #include "collector/archive/tables.hpp"
 
 namespace critpath::archive
 {
 
-/// Collective. Returns the ids of the entries of each of `own`, the tables of the ranks of this process; on process 0
-/// also fills the tables of `definitions`, and `disagreements`.
-std::vector<Numbers> unify(const Communication& communication, std::vector<Tables> own,
-                           otf2::TraceDefinitions& definitions, std::vector<Disagreement>& disagreements);
+/// Collective. Returns the ids of the entries of each rank of this process; on process 0 also fills the tables of
+/// `definitions`, and `disagreements`.
+std::vector<Numbers> unify(const Communication& communication, OwnRanks& own, otf2::TraceDefinitions& definitions,
+                           std::vector<Disagreement>& disagreements);
 
 /// How the recording of a rank ended, worst last.
 enum class RankEnd : std::uint8_t {
     Finalized,
     Exited,   // without MPI_Finalize
     Died,     // without closing its files
-    Full,     // when there was no room for more
+    Full,     // records are lost: no room, or damage
     Missing,  // there is nothing of it
 };
 

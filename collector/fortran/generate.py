@@ -41,8 +41,6 @@ AFTER = c_wrappers.AFTER | {
     "comm_idup": "record_comm_idup(call, result, comm, newcomm, request);",
     "file_open": "record_file_open(call, result, comm, f_filename, trimmed(f_filename, filename_length), fh);",
     "comm_free": "record_comm_free(call, result, taken_handle, taken);",
-    "win_free": "record_win_free(call, result, taken);",
-    "file_close": "record_file_close(call, result, taken);",
 }
 AFTER_FUNCTION = {
     "MPI_Comm_create_group": "record_comm_create_group(call, result, comm, tag, newcomm);",
@@ -60,22 +58,15 @@ TAKEN_LOOK_UP = {
     "file_close": "taken_file(call, &taken_handle)",
 }
 
-# Also inside other calls: see Call::follow.
-FOLLOWED = (*c_wrappers.MAKING, *TAKEN_LOOK_UP, "comm_create_group", "comm_idup")
-
 BODY = """
 void {short}({parameters})
 {{
-    if (function == nullptr) {{
-        report_missing(FunctionId::{name}, f_ierror);
-        return;
-    }}
 {scalars}    Call call(FunctionId::{name}, caller);
 {before}    Ierror ierror(f_ierror);
     {keep}call.run([&] {{
         function({passed});
         return ierror.value();
-    }});
+    }}{hits});
     if (call.{followed}()) {{
 {conversions}        {after}
     }}
@@ -86,19 +77,25 @@ void {short}({parameters})
 ENTRY = """
 extern "C" __attribute__((visibility("default"))) void {symbol}({parameters})
 {{
-    {short}(CRITPATH_CALLER, real<{short}Function>(index_{symbol}){arguments});
+    {short}Function* const function = real<{short}Function>(index_{symbol});
+    if (function == nullptr) {{
+        report_missing(critpath::preload::FunctionId::{name}, {ierror});
+        return;
+    }}
+    {short}(CRITPATH_CALLER, function{arguments});
 }}
 """
 
 ALIAS = 'extern "C" void {alias}({parameters}) __attribute__((visibility("default"), alias("{symbol}")));\n'
 
 
+IERROR = "MPI_Fint* f_ierror"
+
+
 def parameters(function):
-    """As the bindings pass them."""
+    """As the bindings pass them. One that has no ierror is given one all the same, which it does not look at."""
     listed = [f"{a.type} f_{a.name}" for a in arguments(function)]
-    if has_ierror(function):
-        listed.append("MPI_Fint* f_ierror")
-    return listed + [f"std::size_t {name}_length" for name in strings(function)]
+    return [*listed, IERROR, *(f"std::size_t {name}_length" for name in strings(function))]
 
 
 def names(declarations):
@@ -180,7 +177,7 @@ def body(function):
         before = TAKEN.format(
             type=argument.c_type.split()[0], name=argument.name, look_up=TAKEN_LOOK_UP[semantic_class]
         )
-    if semantic_class == "collective" and function.keys.get("shape") == "nxn":
+    if c_wrappers.is_all_to_all(function):
         behind = (
             "    if (watching_clocks) {\n        watch_clocks(call, result, from_fortran<MPI_Comm>(*f_comm));\n    }\n"
         )
@@ -191,7 +188,8 @@ def body(function):
         keep="const int result = " if "result" in after + behind else "",
         before=before,
         conversions=conversions(function, after),
-        followed="follow" if semantic_class in FOLLOWED else "recorded",
+        hits=f", f_{c_wrappers.hits(function)}" if c_wrappers.hits(function) else "",
+        followed="follow" if semantic_class in c_wrappers.FOLLOWED else "recorded",
         after=after,
         behind=behind,
     )
@@ -200,10 +198,22 @@ def body(function):
 def entries(function, mpi):
     listed = parameters(function)
     passed = "".join(f", {n}" for n in names(listed))
+    ierror = "f_ierror"
+    if not has_ierror(function, mpi):
+        listed.remove(IERROR)
+        ierror = "nullptr"
+        passed = passed.replace("f_ierror", ierror)
+    signature = ", ".join(listed)
     text = ""
     for symbol, is_f08 in symbols(function, mpi):
-        signature = ", ".join(listed)
-        text += ENTRY.format(symbol=symbol, short=function.short_name, parameters=signature, arguments=passed)
+        text += ENTRY.format(
+            symbol=symbol,
+            name=function.name,
+            short=function.short_name,
+            parameters=signature,
+            ierror=ierror,
+            arguments=passed,
+        )
         text += "".join(ALIAS.format(alias=a, symbol=symbol, parameters=signature) for a in aliases(symbol, is_f08))
     return text
 

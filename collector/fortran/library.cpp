@@ -3,7 +3,6 @@
 #include "collector/fortran/library.hpp"
 
 #include "collector/mpi/process.hpp"
-#include "collector/mpi/text.hpp"
 #include "collector/mpi/thread.hpp"
 
 #include <atomic>

@@ -81,237 +81,149 @@ std::uint64_t poll_of(const MPI_Fint* requests, int count)
     return place ^ (first << 16) ^ (static_cast<std::uint64_t>(count) << 48);
 }
 
+// Where a poll says whether it found anything, and where the application calls it.
+struct Poll {
+    const MPI_Fint* hits = nullptr;  // nullptr: the call waits
+    const void* site = nullptr;
+};
+
 // Records a poll that found nothing. Otherwise the caller records what was found: then the flag, or the number of
 // completed requests, is not 0. MPI_UNDEFINED is not 0 either: no request is active.
-bool found(Call& call, const MPI_Fint* hits, const MPI_Fint* requests, int count, const Caller& caller)
+bool found(Call& call, const Poll& poll, const MPI_Fint* requests, int count)
 {
-    if (*hits == 0) {
-        call.write_poll(poll_of(requests, count), caller.site);
+    if (*poll.hits == 0) {
+        call.write_poll(poll_of(requests, count), poll.site);
         return false;
     }
     call.flag(spool::flag_success);
     return true;
 }
 
-}  // namespace
-
-void Wait(const Caller& caller, WaitFunction* function, MPI_Fint* request, MPI_Fint* status, MPI_Fint* f_ierror)
+// Calls MPI by `invoke`, whose argument is the error variable, and records what has ended of the `count` requests: by
+// `record` where all went well, whose argument are the requests as they were.
+template <class Invoke, class Record>
+void complete(Call& call, MPI_Fint* requests, int count, MPI_Fint* f_ierror, const Poll& poll, Invoke&& invoke,
+              Record&& record)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Wait, f_ierror);
-        return;
-    }
-    Call call(FunctionId::MPI_Wait, caller);
     Ierror ierror(f_ierror);
-    FortranStatus own(status, call.recorded());
-    const SavedHandles saved = save(call, 1, request);
-    const int result = call.run([&] {
-        function(request, own.fortran(), ierror.get());
-        return ierror.value();
-    });
+    const SavedHandles saved = save(call, count, requests);
+    const int result = call.run(
+        [&] {
+            invoke(ierror.get());
+            return ierror.value();
+        },
+        poll.hits);
     if (!call.recorded()) {
         return;
     }
     if (result != MPI_SUCCESS) {
-        record_failure(call, saved, request);
-    } else {
-        record_one(call, saved, request, 0, *own.get());
+        record_failure(call, saved, requests);
+    } else if (poll.hits == nullptr || found(call, poll, requests, count)) {
+        record(saved);
     }
+}
+
+}  // namespace
+
+void Wait(const Caller& caller, WaitFunction* function, MPI_Fint* request, MPI_Fint* status, MPI_Fint* f_ierror)
+{
+    Call call(FunctionId::MPI_Wait, caller);
+    FortranStatus own(status, call.recorded());
+    complete(
+        call, request, 1, f_ierror, {}, [&](MPI_Fint* ierror) { function(request, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_one(call, saved, request, 0, *own.get()); });
 }
 
 void Waitall(const Caller& caller, WaitallFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* statuses,
              MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Waitall, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Waitall, caller);
-    Ierror ierror(f_ierror);
     FortranStatuses own(call, *count, statuses);
-    const SavedHandles saved = save(call, *count, requests);
-    const int result = call.run([&] {
-        function(count, requests, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else {
-        record_all(call, saved, requests, own);
-    }
+    complete(
+        call, requests, *count, f_ierror, {},
+        [&](MPI_Fint* ierror) { function(count, requests, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_all(call, saved, requests, own); });
 }
 
 void Waitany(const Caller& caller, WaitanyFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
              MPI_Fint* status, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Waitany, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Waitany, caller);
-    Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
-    const SavedHandles saved = save(call, *count, requests);
-    const int result = call.run([&] {
-        function(count, requests, index, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else {
-        record_one(call, saved, requests, *index - first_index, *own.get());
-    }
+    complete(
+        call, requests, *count, f_ierror, {},
+        [&](MPI_Fint* ierror) { function(count, requests, index, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_one(call, saved, requests, *index - first_index, *own.get()); });
 }
 
 void Waitsome(const Caller& caller, WaitsomeFunction* function, MPI_Fint* incount, MPI_Fint* requests,
               MPI_Fint* outcount, MPI_Fint* indices, MPI_Fint* statuses, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Waitsome, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Waitsome, caller);
-    Ierror ierror(f_ierror);
     FortranStatuses own(call, *incount, statuses);
-    const SavedHandles saved = save(call, *incount, requests);
-    const int result = call.run([&] {
-        function(incount, requests, outcount, indices, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else {
-        record_some(call, saved, requests, *outcount, indices, own);
-    }
+    complete(
+        call, requests, *incount, f_ierror, {},
+        [&](MPI_Fint* ierror) { function(incount, requests, outcount, indices, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_some(call, saved, requests, *outcount, indices, own); });
 }
 
 void Test(const Caller& caller, TestFunction* function, MPI_Fint* request, MPI_Fint* flag, MPI_Fint* status,
           MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Test, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Test, caller);
-    Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
-    const SavedHandles saved = save(call, 1, request);
-    const int result = call.run([&] {
-        function(request, flag, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, request);
-    } else if (found(call, flag, request, 1, caller)) {
-        record_one(call, saved, request, 0, *own.get());
-    }
+    complete(
+        call, request, 1, f_ierror, {flag, caller.site},
+        [&](MPI_Fint* ierror) { function(request, flag, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_one(call, saved, request, 0, *own.get()); });
 }
 
 void Testall(const Caller& caller, TestallFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag,
              MPI_Fint* statuses, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Testall, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Testall, caller);
-    Ierror ierror(f_ierror);
     FortranStatuses own(call, *count, statuses);
-    const SavedHandles saved = save(call, *count, requests);
-    const int result = call.run([&] {
-        function(count, requests, flag, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else if (found(call, flag, requests, *count, caller)) {
-        record_all(call, saved, requests, own);
-    }
+    complete(
+        call, requests, *count, f_ierror, {flag, caller.site},
+        [&](MPI_Fint* ierror) { function(count, requests, flag, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_all(call, saved, requests, own); });
 }
 
 void Testany(const Caller& caller, TestanyFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
              MPI_Fint* flag, MPI_Fint* status, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Testany, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Testany, caller);
-    Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
-    const SavedHandles saved = save(call, *count, requests);
-    const int result = call.run([&] {
-        function(count, requests, index, flag, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else if (found(call, flag, requests, *count, caller)) {
-        record_one(call, saved, requests, *index - first_index, *own.get());
-    }
+    complete(
+        call, requests, *count, f_ierror, {flag, caller.site},
+        [&](MPI_Fint* ierror) { function(count, requests, index, flag, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_one(call, saved, requests, *index - first_index, *own.get()); });
 }
 
 void Testsome(const Caller& caller, TestsomeFunction* function, MPI_Fint* incount, MPI_Fint* requests,
               MPI_Fint* outcount, MPI_Fint* indices, MPI_Fint* statuses, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Testsome, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Testsome, caller);
-    Ierror ierror(f_ierror);
     FortranStatuses own(call, *incount, statuses);
-    const SavedHandles saved = save(call, *incount, requests);
-    const int result = call.run([&] {
-        function(incount, requests, outcount, indices, own.fortran(), ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS) {
-        record_failure(call, saved, requests);
-    } else if (found(call, outcount, requests, *incount, caller)) {
-        record_some(call, saved, requests, *outcount, indices, own);
-    }
+    complete(
+        call, requests, *incount, f_ierror, {outcount, caller.site},
+        [&](MPI_Fint* ierror) { function(incount, requests, outcount, indices, own.fortran(), ierror); },
+        [&](const SavedHandles& saved) { record_some(call, saved, requests, *outcount, indices, own); });
 }
 
 // Leaves the request as it is, so nothing is completed here.
 void Request_get_status(const Caller& caller, Request_get_statusFunction* function, MPI_Fint* request, MPI_Fint* flag,
                         MPI_Fint* status, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Request_get_status, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Request_get_status, caller);
     Ierror ierror(f_ierror);
-    const int result = call.run([&] {
-        function(request, flag, status, ierror.get());
-        return ierror.value();
-    });
-    if (!call.recorded()) {
-        return;
-    }
-    if (result != MPI_SUCCESS || found(call, flag, request, 1, caller)) {
+    const int result = call.run(
+        [&] {
+            function(request, flag, status, ierror.get());
+            return ierror.value();
+        },
+        flag);
+    if (call.recorded() && (result != MPI_SUCCESS || found(call, {flag, caller.site}, request, 1))) {
         call.write();
     }
 }

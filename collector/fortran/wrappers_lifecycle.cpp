@@ -11,10 +11,6 @@ namespace critpath::preload::fortran
 
 void Init(const Caller& /*caller*/, InitFunction* function, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Init, f_ierror);
-        return;
-    }
     Ierror ierror(f_ierror);
     record_init(FunctionId::MPI_Init, [&] {
         function(ierror.get());
@@ -25,10 +21,6 @@ void Init(const Caller& /*caller*/, InitFunction* function, MPI_Fint* f_ierror)
 void Init_thread(const Caller& /*caller*/, Init_threadFunction* function, MPI_Fint* required, MPI_Fint* provided,
                  MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Init_thread, f_ierror);
-        return;
-    }
     Ierror ierror(f_ierror);
     record_init(FunctionId::MPI_Init_thread, [&] {
         function(required, provided, ierror.get());
@@ -38,10 +30,6 @@ void Init_thread(const Caller& /*caller*/, Init_threadFunction* function, MPI_Fi
 
 void Finalize(const Caller& caller, FinalizeFunction* function, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Finalize, f_ierror);
-        return;
-    }
     Ierror ierror(f_ierror);
     record_finalize(
         [&] {
@@ -53,10 +41,6 @@ void Finalize(const Caller& caller, FinalizeFunction* function, MPI_Fint* f_ierr
 
 void Abort(const Caller& caller, AbortFunction* function, MPI_Fint* comm, MPI_Fint* errorcode, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Abort, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Abort, caller);
     if (call.recorded()) {
         record_abort(call);
@@ -64,20 +48,17 @@ void Abort(const Caller& caller, AbortFunction* function, MPI_Fint* comm, MPI_Fi
     function(comm, errorcode, f_ierror);
 }
 
-void Pcontrol(const Caller& caller, PcontrolFunction* function, MPI_Fint* level)
+void Pcontrol(const Caller& caller, PcontrolFunction* function, MPI_Fint* level, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Pcontrol, nullptr);
-        return;
-    }
     Call call(FunctionId::MPI_Pcontrol, caller);
+    Ierror ierror(f_ierror);
     call.run([&] {
-        function(level);
-        return MPI_SUCCESS;
+        function(level, ierror.get());
+        return ierror.value();
     });
     if (call.recorded()) {
         record_pcontrol(call, *level);
-        apply_pcontrol(*level);
+        control.apply_level(*level);
     }
 }
 

@@ -12,10 +12,6 @@ namespace critpath::preload::fortran
 
 void Startall(const Caller& caller, StartallFunction* function, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Startall, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Startall, caller);
     Ierror ierror(f_ierror);
     const int result = call.run([&] {
@@ -33,10 +29,6 @@ void Startall(const Caller& caller, StartallFunction* function, MPI_Fint* count,
 
 void Request_free(const Caller& caller, Request_freeFunction* function, MPI_Fint* request, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Request_free, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Request_free, caller);
     Ierror ierror(f_ierror);
     const SavedHandles saved = SavedHandles::of(call, 1, [&](int) { return from_fortran<MPI_Request>(*request); });
@@ -52,19 +44,17 @@ void Request_free(const Caller& caller, Request_freeFunction* function, MPI_Fint
 void Improbe(const Caller& caller, ImprobeFunction* function, MPI_Fint* f_source, MPI_Fint* f_tag, MPI_Fint* f_comm,
              MPI_Fint* flag, MPI_Fint* f_message, MPI_Fint* status, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Improbe, f_ierror);
-        return;
-    }
     const int source = *f_source;
     const int tag = *f_tag;
     Call call(FunctionId::MPI_Improbe, caller);
     Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
-    const int result = call.run([&] {
-        function(f_source, f_tag, f_comm, flag, f_message, own.fortran(), ierror.get());
-        return ierror.value();
-    });
+    const int result = call.run(
+        [&] {
+            function(f_source, f_tag, f_comm, flag, f_message, own.fortran(), ierror.get());
+            return ierror.value();
+        },
+        flag);
     if (!call.recorded()) {
         return;
     }
@@ -80,10 +70,6 @@ void Improbe(const Caller& caller, ImprobeFunction* function, MPI_Fint* f_source
 void Mrecv(const Caller& caller, MrecvFunction* function, void* buf, MPI_Fint* count, MPI_Fint* datatype,
            MPI_Fint* message, MPI_Fint* status, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Mrecv, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Mrecv, caller);
     Ierror ierror(f_ierror);
     FortranStatus own(status, call.recorded());
@@ -100,10 +86,6 @@ void Mrecv(const Caller& caller, MrecvFunction* function, void* buf, MPI_Fint* c
 void Imrecv(const Caller& caller, ImrecvFunction* function, void* buf, MPI_Fint* count, MPI_Fint* datatype,
             MPI_Fint* message, MPI_Fint* f_request, MPI_Fint* f_ierror)
 {
-    if (function == nullptr) {
-        report_missing(FunctionId::MPI_Imrecv, f_ierror);
-        return;
-    }
     Call call(FunctionId::MPI_Imrecv, caller);
     Ierror ierror(f_ierror);
     const TakenMessage taken(call, call.recorded() ? from_fortran<MPI_Message>(*message) : MPI_Message());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/counters.hpp"
 
+#include "collector/mpi/papi_library.hpp"
 #include "formats/support/error.hpp"
 
 #include <sstream>
@@ -30,7 +31,7 @@ struct Papi {
 Papi open_papi()
 {
     Papi papi;
-    for (const char* name : {"libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6", "libpapi.so"}) {
+    for (const char* name : papi_libraries) {
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
             papi.library_init = reinterpret_cast<decltype(papi.library_init)>(dlsym(library, "PAPI_library_init"));
             papi.event_name_to_code =

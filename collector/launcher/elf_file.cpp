@@ -88,10 +88,16 @@ std::optional<std::uint64_t> file_offset(const std::vector<Segment>& segments, s
     return std::nullopt;
 }
 
+/// Empty if the file is damaged.
+std::vector<Segment> program_headers(std::ifstream& file, const Header& header)
+{
+    return read_all<Segment>(file, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Segment));
+}
+
 /// DT_NEEDED, in its order.
 std::vector<std::string> needed_libraries(std::ifstream& file, const Header& header)
 {
-    const auto segments = read_all<Segment>(file, header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Segment));
+    const auto segments = program_headers(file, header);
     const auto dynamic = std::find_if(segments.begin(), segments.end(),
                                       [](const Segment& segment) { return segment.p_type == PT_DYNAMIC; });
     if (dynamic == segments.end()) {
@@ -133,23 +139,19 @@ std::string interpreter(const std::string& path)
 /// A position-independent static program has a dynamic section, which says so, but nobody loads libraries for it.
 bool is_static_pie(std::ifstream& file, const Segment& segment)
 {
-    std::vector<Dynamic> entries(segment.p_filesz / sizeof(Dynamic));
-    if (!read_at(file, segment.p_offset, entries.data(), entries.size())) {
-        return false;
-    }
-    for (const Dynamic& entry : entries) {
-        if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0) {
-            return true;
-        }
-    }
-    return false;
+    const auto entries = read_all<Dynamic>(file, segment.p_offset, segment.p_filesz);
+    return std::any_of(entries.begin(), entries.end(), [](const Dynamic& entry) {
+        return entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0;
+    });
 }
 
 bool is_static(std::ifstream& file, const Header& header)
 {
-    std::vector<Segment> segments(header.e_phnum);
-    if (segments.empty() || header.e_phentsize != sizeof(Segment) ||
-        !read_at(file, header.e_phoff, segments.data(), segments.size())) {
+    if (header.e_phentsize != sizeof(Segment)) {
+        return false;
+    }
+    const auto segments = program_headers(file, header);
+    if (segments.empty()) {
         return false;
     }
     const Segment* dynamic = nullptr;

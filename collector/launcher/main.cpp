@@ -69,6 +69,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["range"] = options.range;
     config["buffer_kb"] = options.buffer_kb;
     config["clock_period_s"] = options.clock_period;
+    config["timer"] = options.timer;
     config["quiet"] = options.quiet;
     config["rank"] = place.rank;
     const Libraries libraries = find_libraries();

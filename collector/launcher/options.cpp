@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/options.hpp"
 
+#include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"
 #include "formats/support/error.hpp"
 
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 
@@ -32,15 +34,15 @@ Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
-  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 997)
+  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 397)
       --no-samples     the same as --frequency 0
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
-      --include LIST   record only these of p2p, collective, rma, io, local
-      --exclude LIST   do not record these
+      --include LIST   only these of p2p, collective, rma, io, local; --exclude LIST: not these
       --range A:B      from the A-th to the B-th collective of all ranks; or pcontrol
       --buffer KB      memory for one thread's records, packed when full (default 128)
       --clock-period S  time between comparisons of clocks in long runs (default 60)
+      --timer WHICH    tsc (default, where the kernel trusts it) or kernel, for time stamps
 Other
       --config         print what would be done as JSON, and do nothing
   -h, --help           print this text     --version  print the version
@@ -141,6 +143,7 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--clock-period", parsed.options.clock_period)
         ->envname("CPCOLLECT_CLOCK_PERIOD")
         ->check(whole_number(0, longest_clock_period));
+    app.add_option("--timer", parsed.options.timer)->envname("CPCOLLECT_TIMER")->check(one_of({"tsc", "kernel"}));
     app.add_option("--callpath", parsed.options.callpath)
         ->envname("CPCOLLECT_CALLPATH")
         ->check(one_of({"full", "site", "none"}));
@@ -235,7 +238,7 @@ void parse_ours(CLI::App& app, const std::vector<std::string>& words)
 
 const std::vector<std::string>& all_groups()
 {
-    static const std::vector<std::string> groups = {"p2p", "collective", "rma", "io", "local"};
+    static const std::vector<std::string> groups(functions::group_names + 1, std::end(functions::group_names));
     return groups;
 }
 

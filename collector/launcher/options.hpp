@@ -13,10 +13,11 @@ namespace critpath::launcher
 struct Options {
     std::string output;  // empty: not given
     bool force = false;
-    unsigned frequency = 997;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
+    unsigned frequency = 397;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
     unsigned long buffer_kb = 128;
     unsigned clock_period = 60;       // s between two comparisons of clocks; 0: only at the ends
     std::string callpath = "full";    // full, site or none
+    std::string timer = "tsc";        // or kernel: what time stamps are read from
     std::string counters;             // PAPI events, with commas between them
     std::string range;                // from:to, or pcontrol; empty: everything
     std::vector<std::string> groups;  // of functions that are recorded

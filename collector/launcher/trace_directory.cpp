@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/trace_directory.hpp"
 
+#include "collector/archive/recover.hpp"
 #include "collector/launcher/environment.hpp"
 #include "collector/launcher/output_pattern.hpp"
 #include "formats/support/error.hpp"
@@ -26,11 +27,6 @@ bool begins_with(std::string_view text, std::string_view beginning)
     return text.substr(0, beginning.size()) == beginning;
 }
 
-bool ends_with(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool is_there(const fs::path& path)
 {
     std::error_code ignored;
@@ -50,8 +46,7 @@ std::string foreign_entry(const fs::path& directory)
     if (fs::is_directory(spool)) {
         for (const fs::directory_entry& entry : fs::directory_iterator(spool)) {
             const std::string name = entry.path().filename();
-            if (!ends_with(name, ".calls") && !ends_with(name, ".samples") && !ends_with(name, ".maps") &&
-                name != "kept") {
+            if (!archive::is_spool_file(name)) {
                 return "spool/" + name;
             }
         }

@@ -14,6 +14,7 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/time_namespace.hpp"
 #include "formats/functions/functions.hpp"
@@ -132,10 +133,10 @@ void fill_header()
     header.process_start = process.start;
     header.realtime = process.start_realtime;
     gethostname(header.host, sizeof header.host - 1);
-    read_file("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id - 1);
+    sampling::read_text("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
     header.boot_id[std::strcspn(header.boot_id, "\n")] = '\0';
     header.time_offset = sampling::time_offset();
-    read_file("/proc/self/cmdline", header.command, sizeof header.command - 2);
+    sampling::read_text("/proc/self/cmdline", header.command, sizeof header.command - 1);
 }
 
 bool open_spool()
@@ -156,6 +157,16 @@ bool agree(bool mine)
     int result = 0;
     return pmpi.Allreduce(&value, &result, 1, handles.type_int, handles.op_min, process.comm) == MPI_SUCCESS &&
            result != 0;
+}
+
+void free_communicator()
+{
+    if (process.world_group != MPI_Group()) {
+        pmpi.Group_free(&process.world_group);
+    }
+    if (process.comm != MPI_Comm()) {
+        pmpi.Comm_free(&process.comm);
+    }
 }
 
 namespace
@@ -235,6 +246,7 @@ void begin_recording()
     process.is_mpi = true;
     process.phase = Phase::Off;
     if (!open_recording()) {
+        free_communicator();
         sampling::finish();
         process.sampling = false;
         return;

@@ -118,9 +118,10 @@ public:
     /// and the tag are those of the message.
     void skip(Skipped::What what, std::int32_t comm, std::int32_t peer = -1, std::int32_t tag = -1);
 
-    /// Calls the MPI library between two looks at the clock.
+    /// Calls the MPI library between two looks at the clock. `hits`: where a poll says whether it found anything; the
+    /// end of one in vain waits for nothing, since nothing has come.
     template <class Function>
-    int run(Function&& function)
+    int run(Function&& function, const int* hits = nullptr)
     {
         if (!recorded()) {
             return function();
@@ -129,10 +130,10 @@ public:
             read_counters();
         }
         thread_->spool.touch();
-        record_.enter = now();
+        record_.enter = now_before();
         thread_->spool.enter_call(record_.function, record_.enter);
         const int result = function();
-        record_.leave = now();
+        record_.leave = hits != nullptr && result == MPI_SUCCESS && *hits == 0 ? now_before() : now();
         if (result != MPI_SUCCESS) {
             record_.flags |= spool::flag_failed;
         }
@@ -168,7 +169,7 @@ public:
         std::uint64_t begin;
         std::uint64_t end;
         while (thread_->spool.take_pause(begin, end)) {
-            write_tool(begin, end);
+            append_span(*thread_, spool::RecordKind::Tool, begin, end);
         }
     }
 
@@ -176,29 +177,31 @@ public:
     void write_own_time()
     {
         if (!dropped_) {
-            write_tool(thread_->last_leave, now());
+            append_span(*thread_, spool::RecordKind::Tool, thread_->last_leave, now());
         }
     }
 
-    /// An unsuccessful poll of `what` from the code at `site`. Directly behind an equal one it only makes that one
-    /// longer (docs/ALGORITHM, "Polling"), unless the application has done something in between.
+    /// A poll in vain for `what` from the code at `site`. Where the same was asked before, and nothing but polls stand
+    /// close behind that, it only makes the last record longer (docs/ALGORITHM, "Polling").
     void write_poll(std::uint64_t what, const void* site)
     {
+        const PollQuestion question = {what, site, record_.function};
         spool::Record* last = last_poll();
-        if (last != nullptr && thread_->poll_what == what && thread_->poll_site == site &&
-            last->function == record_.function && is_tight(*last)) {
+        if (last == nullptr || dropped_ || !is_tight(*last)) {
+            thread_->polls.clear();
+        } else if (spool::Record* same = thread_->spool.on_stage(thread_->polls.find(question));
+                   same != nullptr && same->count != ~0U) {
             last->leave = record_.leave;
             thread_->last_leave = record_.leave;
-            ++last->count;
+            thread_->counters.drop();
+            ++same->count;
             return;
         }
         record_.count = 1;
         if (!append_record(true)) {
             return;
         }
-        thread_->poll_record = thread_->spool.records();
-        thread_->poll_what = what;
-        thread_->poll_site = site;
+        thread_->polls.add(question, thread_->spool.records());
         write_pause();
     }
 
@@ -237,10 +240,11 @@ private:
     // Counts what the record says was posted.
     void skip_call();
 
-    // The last record of the thread, if it is a poll run.
+    // The last record of the thread, if it is a poll in vain that may be changed, and with it those before it.
     [[nodiscard]] spool::Record* last_poll() const
     {
-        return thread_->spool.records() == thread_->poll_record ? thread_->spool.last() : nullptr;
+        const bool is_last = thread_->polls.last() != 0 && thread_->polls.last() == thread_->spool.records();
+        return is_last ? thread_->spool.on_stage(thread_->polls.last()) : nullptr;
     }
 
     // Polls less than 5 us, or twice the length of a poll, apart are one wait.
@@ -248,7 +252,7 @@ private:
 
     [[nodiscard]] bool is_tight(const spool::Record& last) const
     {
-        const std::uint64_t gap = record_.enter - last.leave;
+        const std::uint64_t gap = record_.enter > last.leave ? record_.enter - last.leave : 0;
         return gap < tight || gap < 2 * (record_.leave - record_.enter);
     }
 
@@ -256,7 +260,7 @@ private:
     void read_counters()
     {
         const spool::Record* last = last_poll();
-        const bool goes_on = last != nullptr && last->function == record_.function && now() - last->leave < tight;
+        const bool goes_on = last != nullptr && thread_->polls.ask_by(record_.function) && now() - last->leave < tight;
         if (!dropped_ && !goes_on) {
             thread_->counters.read_enter();
         }
@@ -268,20 +272,6 @@ private:
             thread_->counters.read_leave();
         }
         thread_->counters.write(thread_->spool);
-    }
-
-    __attribute__((noinline)) void write_tool(std::uint64_t begin, std::uint64_t end)
-    {
-        spool::Record tool{};
-        tool.kind = spool::RecordKind::Tool;
-        tool.function = static_cast<std::uint16_t>(FunctionId::none);
-        tool.comm = -1;
-        tool.peer = -1;
-        tool.tag = -1;
-        tool.enter = begin;
-        tool.leave = end;
-        thread_->spool.append(tool);
-        thread_->last_leave = end;
     }
 
     Caller caller_;

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <unwind.h>
 
 namespace critpath::preload
@@ -87,7 +86,7 @@ struct CallPaths::Frames {
     }
 };
 
-void CallPaths::start(CallPathMode mode)
+void CallPaths::start(CallPathMode mode, std::uintptr_t stack_begin, std::uintptr_t stack_end)
 {
     if (mode == CallPathMode::None) {
         return;
@@ -100,17 +99,10 @@ void CallPaths::start(CallPathMode mode)
         return;
     }
     started_ = now();
-    pthread_attr_t attributes;
-    if (mode == CallPathMode::Full && unwinder.backtrace != nullptr &&
-        pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        void* begin = nullptr;
-        std::size_t size = 0;
-        if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
-            stack_begin_ = reinterpret_cast<std::uintptr_t>(begin);
-            stack_end_ = stack_begin_ + size;
-            stack_mask_ = ~std::uintptr_t{0};
-        }
-        pthread_attr_destroy(&attributes);
+    if (mode == CallPathMode::Full && unwinder.backtrace != nullptr) {
+        stack_begin_ = stack_begin;
+        stack_end_ = stack_end;
+        stack_mask_ = ~std::uintptr_t{0};
     }
 }
 

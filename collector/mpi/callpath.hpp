@@ -50,8 +50,8 @@ bool find_unwinder();
 class CallPaths
 {
 public:
-    /// On the thread itself. Without memory nothing is recorded.
-    void start(CallPathMode mode);
+    /// The stack is that of the thread; 0, 0: not known. Without memory nothing is recorded.
+    void start(CallPathMode mode, std::uintptr_t stack_begin, std::uintptr_t stack_end);
 
     /// Gives the memory back; all paths are 0 from now on.
     void release();

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/communicators.hpp"
 
+#include "collector/mpi/members.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/spool_writer.hpp"
+#include "collector/mpi/thread.hpp"
 
 #include <cstring>
 
@@ -23,18 +25,14 @@ public:
         if (pmpi.Group_size(group, &size_) != MPI_SUCCESS) {
             return;
         }
-        bytes_ = 2 * sizeof(int) * (static_cast<std::size_t>(size_) + 1);
+        bytes_ = sizeof(int) * world_ranks_room(size_ + 1);
         world_ = static_cast<int*>(map_memory(bytes_));
         if (world_ == nullptr) {
             return;
         }
-        int* ranks = world_ + size_;
+        valid_ = to_world_ranks(group, size_, world_);
         for (int i = 0; i < size_; ++i) {
-            ranks[i] = i;
-        }
-        valid_ = pmpi.Group_translate_ranks(group, size_, ranks, process.world_group, world_) == MPI_SUCCESS;
-        for (int i = 0; i < size_; ++i) {
-            valid_ = valid_ && world_[i] >= 0;  // MPI_UNDEFINED: a process of another MPI_COMM_WORLD
+            valid_ = valid_ && world_[i] >= 0;
         }
     }
     ~Members()
@@ -49,6 +47,7 @@ public:
     [[nodiscard]] bool valid() const { return valid_; }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] int operator[](int i) const { return world_[i]; }
+    [[nodiscard]] const int* world() const { return world_; }
     [[nodiscard]] Gid hash() const { return hash_group(world_, size_); }
 
     // first + i * stride?
@@ -69,18 +68,6 @@ private:
     bool valid_ = false;
 };
 
-void write_members(const Members& members, SpoolWriter& spool)
-{
-    for (int first = 0; first < members.size();) {
-        spool::MembersRecord record{};
-        record.kind = spool::RecordKind::Members;
-        for (; record.count < 14 && first < members.size(); ++first) {
-            record.world_rank[record.count++] = members[first];
-        }
-        spool.append(record);
-    }
-}
-
 void write(const Communicator& communicator, const Gid& parent, const Members& members, SpoolWriter& spool)
 {
     spool::CommunicatorRecord record{};
@@ -98,20 +85,20 @@ void write(const Communicator& communicator, const Gid& parent, const Members& m
     }
     spool.append(record);
     if (record.is_range == 0) {
-        write_members(members, spool);
+        append_members(members.world(), members.size(), [&](const auto& part) { spool.append(part); });
     }
 }
 
 // Asks MPI for everything but identity and id. False if MPI will not say.
-bool describe(MPI_Comm comm, Communicator& communicator, MPI_Group& local, MPI_Group& peers)
+bool describe(MPI_Comm comm, Communicator& communicator, MPI_Group& group, MPI_Group& peers)
 {
     int is_inter = 0;
     bool good = pmpi.Comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
                 pmpi.Comm_rank(comm, &communicator.rank) == MPI_SUCCESS &&
-                pmpi.Comm_size(comm, &communicator.size) == MPI_SUCCESS && pmpi.Comm_group(comm, &local) == MPI_SUCCESS;
+                pmpi.Comm_size(comm, &communicator.size) == MPI_SUCCESS && pmpi.Comm_group(comm, &group) == MPI_SUCCESS;
     communicator.is_inter = is_inter != 0;
     communicator.peers = communicator.size;
-    peers = local;
+    peers = group;
     if (good && communicator.is_inter) {
         good = pmpi.Comm_remote_size(comm, &communicator.peers) == MPI_SUCCESS &&
                pmpi.Comm_remote_group(comm, &peers) == MPI_SUCCESS;
@@ -136,15 +123,15 @@ void Communicators::start(SpoolWriter& spool)
     const Gid gids[] = {world_gid(), self_gid(process.rank)};
     for (int i = 0; i < 2; ++i) {
         Communicator communicator;
-        MPI_Group local{};
+        MPI_Group group{};
         MPI_Group peers{};
-        if (!describe(predefined[i], communicator, local, peers)) {
+        if (!describe(predefined[i], communicator, group, peers)) {
             continue;
         }
         communicator.gid = gids[i];
         communicator.id = insert(predefined[i], communicator);
-        write(communicator, Gid(), Members(local), spool);
-        pmpi.Group_free(&local);
+        write(communicator, Gid(), Members(group), spool);
+        pmpi.Group_free(&group);
     }
 }
 
@@ -171,21 +158,21 @@ Communicator Communicators::look_up(MPI_Comm comm)
 std::int32_t Communicators::add(MPI_Comm comm, MPI_Comm like, const Origin& origin, SpoolWriter& spool)
 {
     Communicator communicator;
-    MPI_Group local{};
+    MPI_Group group{};
     MPI_Group peers{};
-    if (!describe(like, communicator, local, peers)) {
+    if (!describe(like, communicator, group, peers)) {
         return -1;
     }
     const Members members(peers);
     Gid identity = members.valid() ? members.hash() : Gid();
     bool valid = members.valid();
     if (communicator.is_inter) {
-        const Members own(local);
+        const Members own(group);
         valid = valid && own.valid();
         identity = valid ? hash_groups(own.hash(), identity) : Gid();
         pmpi.Group_free(&peers);
     }
-    pmpi.Group_free(&local);
+    pmpi.Group_free(&group);
     if (!valid) {
         return -1;
     }

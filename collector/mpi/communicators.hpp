@@ -26,8 +26,6 @@ struct Communicator {
     std::uint64_t children = 0;  // communicators made collectively from it
     std::uint64_t windows = 0;   // that its members tried to make on it; also `files`
     std::uint64_t files = 0;
-    std::int32_t in_degree = -1;  // of its topology; -1: not asked yet
-    std::int32_t out_degree = -1;
 };
 
 /// How a communicator came to be, as far as its identity depends on it.

@@ -111,13 +111,20 @@ class OwnStatuses
 public:
     OwnStatuses(Call& call, int count, MPI_Status* theirs) : used_(theirs)
     {
-        if (call.recorded() && count > 0 && theirs == MPI_STATUSES_IGNORE) {
-            used_ = call.thread().statuses.room<MPI_Status>(static_cast<std::size_t>(count));
+        if (call.recorded() && count > 0 && is_ignored(theirs)) {
+            auto* own = call.thread().statuses.room<MPI_Status>(static_cast<std::size_t>(count));
+            used_ = own != nullptr ? own : theirs;
         }
     }
     MPI_Status* get() { return used_; }
 
+    /// False if there was no memory for them, or if the application has made the mistake of giving none.
+    [[nodiscard]] bool known() const { return used_ != nullptr && !is_ignored(used_); }
+    const MPI_Status& operator[](int i) const { return used_[i]; }
+
 private:
+    static bool is_ignored(const MPI_Status* statuses) { return statuses == MPI_STATUSES_IGNORE; }
+
     MPI_Status* used_;
 };
 

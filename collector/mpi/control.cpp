@@ -34,14 +34,7 @@ void write_off(Thread& thread, std::uint64_t begin, std::uint64_t end)
     if (begin >= end) {
         return;
     }
-    spool::Record off{};
-    off.kind = spool::RecordKind::Off;
-    off.function = static_cast<std::uint16_t>(functions::FunctionId::none);
-    off.comm = off.peer = off.tag = -1;
-    off.enter = begin;
-    off.leave = end;
-    thread.spool.append(off);
-    thread.last_leave = end;
+    append_span(thread, spool::RecordKind::Off, begin, end);
 }
 
 }  // namespace
@@ -58,15 +51,17 @@ void Control::start(const Settings& settings)
     wanted_by_range_ = range_begin_ == 0;
     wanted_by_level_ = !settings.starts_off;
     groups_.store(included_, std::memory_order_relaxed);
-    update(now());
+    if (update(now())) {
+        switch_sampling();
+    }
 }
 
-void Control::update(std::uint64_t time)
+bool Control::update(std::uint64_t time)
 {
     const std::uint32_t switches = switches_.load(std::memory_order_relaxed);
     const bool was_on = switches % 2 == 0;
     if (is_on() == was_on) {
-        return;
+        return false;
     }
     Stretch& stretch = stretches_[switches / 2 % remembered];
     (was_on ? stretch.begin : stretch.end) = time;
@@ -78,17 +73,36 @@ void Control::update(std::uint64_t time)
         groups_.store(included_, std::memory_order_release);
         switches_.store(switches + 1, std::memory_order_release);
     }
-    if (process.sampling) {
-        was_on ? sampling::pause() : sampling::resume();
+    return true;
+}
+
+// Without the lock of the tables, since it takes microseconds a thread, and may wait for a write. So another thread may
+// switch meanwhile: whoever is the last to look finds the samples as recording is.
+void Control::switch_sampling() const
+{
+    if (!process.sampling) {
+        return;
     }
+    std::uint32_t seen;
+    do {
+        seen = switches();
+        seen % 2 != 0 ? sampling::pause() : sampling::resume();
+    } while (seen != switches());
 }
 
 void Control::apply_level(int level)
 {
-    if (level == 0 || level == 1) {
+    if (level != 0 && level != 1) {
+        return;
+    }
+    bool switched;
+    {
         const TableLock lock;
         wanted_by_level_ = level == 1;
-        update(now());
+        switched = update(now());
+    }
+    if (switched) {
+        switch_sampling();
     }
 }
 
@@ -99,10 +113,16 @@ void Control::count(functions::FunctionId function, MPI_Comm comm, std::uint64_t
         what.semantic_class != functions::SemanticClass::Collective) {
         return;
     }
-    const TableLock lock;
-    ++collectives_;
-    wanted_by_range_ = collectives_ >= range_begin_ && collectives_ < range_end_;
-    update(leave);
+    bool switched;
+    {
+        const TableLock lock;
+        ++collectives_;
+        wanted_by_range_ = collectives_ >= range_begin_ && collectives_ < range_end_;
+        switched = update(leave);
+    }
+    if (switched) {
+        switch_sampling();
+    }
 }
 
 void Control::catch_up(Thread& thread, bool close)

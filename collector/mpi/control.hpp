@@ -96,7 +96,8 @@ private:
     static std::uint32_t first_unwritten(const Thread& thread, std::uint32_t over);
 
     void count(functions::FunctionId function, MPI_Comm comm, std::uint64_t leave);
-    void update(std::uint64_t time);
+    bool update(std::uint64_t time);  // true if that switched
+    void switch_sampling() const;
     [[nodiscard]] bool is_on() const { return wanted_by_level_ && wanted_by_range_; }
 
     std::atomic<std::uint32_t> groups_ = ~0U;
@@ -111,11 +112,5 @@ private:
     Stretch stretches_[remembered] = {};
 };
 extern Control control;
-
-/// As Control::apply_level, inside the wrapper of MPI_Pcontrol.
-inline void apply_pcontrol(int level)
-{
-    control.apply_level(level);
-}
 
 }  // namespace critpath::preload

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/counters.hpp"
 
+#include "collector/mpi/papi_library.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/spool_writer.hpp"
@@ -53,15 +54,15 @@ enum Refusal : int {
     no_library = -1001,
     other_version = -1002,
     used_by_application = -1003,
-    too_many = -1004,
 };
 
 constexpr int most = spool::max_counters;
 constexpr std::size_t name_size = sizeof spool::SpoolHeader::counters[0];
 
-// What was asked for, in order, cut at their commas, and one more than fit; and those that every rank has.
+// What was asked for, in order, cut at their commas: no more than fit, as the launcher sees to; and those that every
+// rank has.
 struct Names {
-    char text[most + 1][name_size];
+    char text[most][name_size];
     int count;
 };
 Names wanted = {};
@@ -70,7 +71,7 @@ Names counted = {};
 Names split(const char* list)
 {
     Names names = {};
-    while (*list != '\0' && names.count <= most) {
+    while (*list != '\0' && names.count < most) {
         const std::size_t length = std::strcspn(list, ",");
         if (length > 0) {
             std::memcpy(names.text[names.count++], list, std::min(length, name_size - 1));
@@ -80,9 +81,6 @@ Names split(const char* list)
     return names;
 }
 
-constexpr const char* library_names[] = {"libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6",
-                                         "libpapi.so"};
-
 unsigned long thread_id()
 {
     return static_cast<unsigned long>(gettid());
@@ -91,15 +89,15 @@ unsigned long thread_id()
 int open_library()
 {
     // One event set of a component may run in a thread, so ours would keep the application's own from starting.
-    for (const char* name : library_names) {
+    for (const char* name : papi_libraries) {
         if (void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD)) {
             dlclose(library);
             return used_by_application;
         }
     }
     void* library = nullptr;
-    for (std::size_t i = 0; library == nullptr && i < std::size(library_names); ++i) {
-        library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+    for (std::size_t i = 0; library == nullptr && i < std::size(papi_libraries); ++i) {
+        library = dlopen(papi_libraries[i], RTLD_NOW | RTLD_LOCAL);
     }
     if (library == nullptr) {
         return no_library;
@@ -188,7 +186,7 @@ void try_each(int* refusals)
     for (int i = 0; i < wanted.count; ++i) {
         Names alone = {};
         append(alone, wanted.text[i]);
-        refusals[i] = together.count == most ? int{too_many} : try_events(alone);
+        refusals[i] = try_events(alone);
         if (refusals[i] == counts) {
             append(together, wanted.text[i]);
             if (together.count > 1 && try_events(together) != PAPI_OK) {
@@ -208,8 +206,6 @@ const char* reason(int refusal)
         return "the PAPI library is of another version than critpath was built with; rebuild critpath";
     case used_by_application:
         return "the application uses PAPI itself, which cannot count for two; record without --counters";
-    case too_many:
-        return "no more than 7 can be read at each call; ask for fewer";
     case PAPI_ENOEVNT:
     case PAPI_ENOSUPP:
         return "PAPI does not know this event on this machine; papi_avail and papi_native_avail list what there is";
@@ -242,8 +238,8 @@ void negotiate_counters(spool::SpoolHeader& header)
     if (wanted.count == 0) {
         return;
     }
-    int mine[most + 1] = {};
-    int all[most + 1] = {};
+    int mine[most] = {};
+    int all[most] = {};
     const int saved_errno = errno;
     const int library = open_library();
     if (library == counts) {
@@ -252,7 +248,7 @@ void negotiate_counters(spool::SpoolHeader& header)
         std::fill_n(mine, wanted.count, library);
     }
     errno = saved_errno;
-    if (pmpi.Allreduce(mine, all, most + 1, handles.type_int, handles.op_min, process.comm) != MPI_SUCCESS) {
+    if (pmpi.Allreduce(mine, all, most, handles.type_int, handles.op_min, process.comm) != MPI_SUCCESS) {
         return;
     }
     for (int i = 0; i < wanted.count; ++i) {

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -102,70 +103,66 @@ Text& operator<<(Text& text, double size)  // in bytes
 
 void explain_missing_samples(int error)
 {
-    char explanation[512] = {};
-    sampling::explain_refusal(error, explanation, sizeof explanation);
-    say(Text() << "cpcollect: no samples: " << explanation);
+    Text line;
+    line << "cpcollect: no samples: ";
+    sampling::explain_refusal(line, error);
+    say(line);
 }
 
-void summarise(const critpath_archive_summary& summary, int sampling_error, int cut_paths, int why_lost)
+// Of each of these, the worst that any rank has to say.
+struct Complaints {
+    int sampling_error;  // why there are no samples, 0 if nothing is wrong
+    int cut_paths;       // calls of a rank that have not got the whole path that they should have
+    int why_lost;        // errno of what kept records from being written, 0 if nothing did
+};
+
+Complaints worst_complaints()
 {
-    if (process.settings.quiet) {
-        return;
-    }
-    const char* trace = short_trace();
-    Text line;
-    line << "cpcollect: " << process.size << " ranks, " << summary.calls << " calls, " << summary.samples
-         << " samples, " << static_cast<double>(summary.bytes);
-    line << " in " << trace;
-    say(line);
-    if (sampling_error != 0) {
-        explain_missing_samples(sampling_error);
+    const std::uint64_t cut_paths = incomplete_paths();
+    const int mine[] = {process.sampling ? sampling::refused() : 0,
+                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX, why_records_were_lost()};
+    int worst[std::size(mine)] = {};
+    pmpi.Allreduce(mine, worst, std::size(mine), handles.type_int, handles.op_max, process.comm);
+    return {worst[0], worst[1], worst[2]};
+}
+
+void warn(const critpath_archive_summary& summary, const Complaints& worst)
+{
+    if (worst.sampling_error != 0) {
+        explain_missing_samples(worst.sampling_error);
     }
     if (summary.inconsistent[0] != '\0') {
         say(Text() << "cpcollect: ranks disagree about communicators: " << summary.inconsistent
                    << "; the analysis of operations on them will be wrong: please report this defect of critpath");
     }
     if (summary.lost_records > 0) {
-        say(Text() << "cpcollect: " << summary.lost_records << " records could not be written (" << error_text(why_lost)
-                   << "), and the analysis ends where they begin; " << remedy(why_lost));
+        say(Text() << "cpcollect: " << summary.lost_records << " records could not be written ("
+                   << error_text(worst.why_lost) << "), and the analysis ends where they begin; "
+                   << remedy(worst.why_lost));
     }
     if (summary.lost_samples > 0) {
         say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
     }
-    if (cut_paths > 0) {
-        say(Text() << "cpcollect: call paths: as many as " << static_cast<std::uint64_t>(cut_paths)
+    if (worst.cut_paths > 0) {
+        say(Text() << "cpcollect: call paths: as many as " << static_cast<std::uint64_t>(worst.cut_paths)
                    << " calls of a rank have only their innermost address, because there were too many different ones; "
                       "--callpath=site records this much everywhere");
     }
-    say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << trace);
 }
 
-// The first error that a rank had with sampling, 0 if none had.
-int worst_sampling_error()
+void summarise(const critpath_archive_summary& summary, const Complaints& worst)
 {
-    const int mine = process.sampling ? sampling::refused() : 0;
-    int worst = 0;
-    pmpi.Allreduce(&mine, &worst, 1, handles.type_int, handles.op_max, process.comm);
-    return worst;
-}
-
-// The most calls of a rank that have not got the whole path that they should have.
-int most_cut_paths()
-{
-    const std::uint64_t all = incomplete_paths();
-    const int mine = all < INT_MAX ? static_cast<int>(all) : INT_MAX;
-    int most = 0;
-    pmpi.Allreduce(&mine, &most, 1, handles.type_int, handles.op_max, process.comm);
-    return most;
-}
-
-// Of the ranks that lost records, the reason of one.
-int any_loss()
-{
-    const int mine = why_records_were_lost();
-    int any = 0;
-    pmpi.Allreduce(&mine, &any, 1, handles.type_int, handles.op_max, process.comm);
-    return any;
+    const char* trace = short_trace();
+    if (!process.settings.quiet) {
+        Text line;
+        line << "cpcollect: " << process.size << " ranks, " << summary.calls << " calls, " << summary.samples
+             << " samples, " << static_cast<double>(summary.bytes);
+        say(line << " in " << trace);
+    }
+    warn(summary, worst);
+    if (!process.settings.quiet) {
+        say(Text() << "cpcollect: next: mpirun -n " << process.size << " cpreplay " << trace);
+    }
 }
 
 bool write_archive(critpath_archive_summary& summary)
@@ -174,8 +171,7 @@ bool write_archive(critpath_archive_summary& summary)
     if (!agree(write != nullptr)) {
         return false;
     }
-    const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, process.size,
-                                              numbered_threads()};
+    const critpath_archive_request request = {process.settings.trace, process.spool, process.rank, numbered_threads()};
     const sampling::Withheld size(SIGXFSZ);  // also of the threads that the library makes
     const bool written = write(&request, process.comm, &summary) == 0;
     if (!written && process.rank == 0) {
@@ -196,22 +192,19 @@ void end_recording()
     close_threads(true);
     sampling::finish();
     copy_maps();
-    const int sampling_error = worst_sampling_error();
-    const int cut_paths = most_cut_paths();
-    const int why_lost = any_loss();
+    const Complaints worst = worst_complaints();
     static critpath_archive_summary summary;
     if (write_archive(summary)) {
         remove_spool_files();
         pmpi.Barrier(process.comm);
         if (process.rank == 0) {
             remove_spool_directory();
-            summarise(summary, sampling_error, cut_paths, why_lost);
+            summarise(summary, worst);
         }
     } else if (process.rank == 0) {
         say_kept();
     }
-    pmpi.Group_free(&process.world_group);
-    pmpi.Comm_free(&process.comm);
+    free_communicator();
 }
 
 void end_of_process()
@@ -221,7 +214,7 @@ void end_of_process()
         process.phase = Phase::Off;
         close_threads(false);
         sampling::finish();
-        if (process.rank == 0 && !settings.quiet) {
+        if (process.rank == 0) {
             say(Text() << "cpcollect: the application ended without MPI_Finalize");
             say_kept();
         }
@@ -232,7 +225,7 @@ void end_of_process()
             sampling::finish();
         }
         // Only an empty directory can be removed: if something that this program started was recorded, all is well.
-        if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0 && !settings.quiet) {
+        if (settings.owner && settings.trace[0] != '\0' && rmdir(settings.trace) == 0) {
             say(Text() << "cpcollect: " << program_invocation_name << ": MPI_Init was never called"
                        << (pmpi_init_was_looked_up()
                                ? " but through pointers to PMPI functions, nothing was recorded; link the "

@@ -4,65 +4,17 @@
 
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
-#include "collector/sampling/withheld.hpp"
+#include "collector/sampling/descriptors.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 namespace critpath::preload
 {
-
-namespace
-{
-
-ssize_t read_some(int fd, char* buffer, std::size_t size)
-{
-    ssize_t got;
-    do {
-        got = read(fd, buffer, size);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
-
-bool write_all(int fd, const char* data, std::size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        data += written;
-        size -= static_cast<std::size_t>(written);
-    }
-    return true;
-}
-
-}  // namespace
-
-std::size_t read_file(const char* path, char* buffer, std::size_t size)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
-    }
-    std::size_t done = 0;
-    while (done < size) {
-        const ssize_t got = read_some(fd, buffer + done, size - done);
-        if (got <= 0) {
-            break;
-        }
-        done += static_cast<std::size_t>(got);
-    }
-    close(fd);
-    return done;
-}
 
 void copy_maps()
 {
@@ -70,12 +22,13 @@ void copy_maps()
     const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     const int to = open(path.path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     static char buffer[4096];  // only in MPI_Init and MPI_Finalize
-    const sampling::Withheld size(SIGXFSZ);
-    ssize_t got = 0;
-    while (from >= 0 && to >= 0 && (got = read_some(from, buffer, sizeof buffer)) > 0) {
-        if (!write_all(to, buffer, static_cast<std::size_t>(got))) {
+    std::uint64_t done = 0;
+    while (from >= 0 && to >= 0) {
+        const ssize_t got = read(from, buffer, sizeof buffer);
+        if (got <= 0 || sampling::write_at(to, done, buffer, static_cast<std::size_t>(got)) != 0) {
             break;
         }
+        done += static_cast<std::uint64_t>(got);
     }
     for (const int fd : {from, to}) {
         if (fd >= 0) {

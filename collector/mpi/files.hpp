@@ -1,16 +1,11 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the small files around a recording: reading what the kernel says, and the spool directory's other contents.
+// Owns the spool directory's other contents, and the words for what goes wrong with files.
 #pragma once
-
-#include <cstddef>
 
 namespace critpath::preload
 {
-
-/// Up to `size` bytes of a file; returns how many.
-std::size_t read_file(const char* path, char* buffer, std::size_t size);
 
 /// Writes <rank>.maps, which names the addresses of the samples. Called at the beginning and again at the end,
 /// when everything that the application loads is there.

@@ -4,7 +4,7 @@
 usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MPICH"
 
     pmpi.inc      CRITPATH_PMPI(name) for each PMPI function that the library calls
-    wrappers.inc  the wrappers of the regular semantic classes, one template a class
+    wrappers.inc  the wrappers of the regular semantic classes
     wrapped.inc   CRITPATH_WRAPPED(name) for each MPI function that has a wrapper
     exports.map   linker version script: what the library exports
 
@@ -51,8 +51,10 @@ AFTER = {
     "[&](const VolumeOf& volume) {{ return volume.{blocking}({blocking_arguments}); }});",
     "local": "call.write();",
     "comm_create": "record_comm_create(call, result, {parent}, {child});",
+    "comm_free": "record_comm_free(call, result, freed, id);",
     "comm_dynamic": "record_comm_dynamic(call, result, {root}, {comm});",
     "win_create": "record_win_create(call, result, {size}, comm, win);",
+    "win_free": "record_win_free(call, result, taken);",
     "win_fence": "record_win(call, result, assert, win);",
     **dict.fromkeys(("win_complete", "win_wait", "win_sync"), "record_win(call, result, no_assertions, win);"),
     **dict.fromkeys(("win_start", "win_post"), "record_win_group(call, result, group, assert, win);"),
@@ -63,6 +65,7 @@ AFTER = {
         ("rma_put", "rma_get", "rma_atomic"), "record_rma(call, result, target_rank, {to}, {back}, win, {request});"
     ),
     "file_open": "record_file_open(call, result, comm, filename, fh);",
+    "file_close": "record_file_close(call, result, taken);",
     "file_meta": "record_file(call, result, fh);",
     **dict.fromkeys(
         ("file_io", "file_io_all", "file_io_ordered"),
@@ -80,89 +83,34 @@ WRAPPER = """
 {prototype}
 {{
     Call call(FunctionId::{name});
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.recorded()) {{
+{before}    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }}{hits});
+    if (call.{condition}()) {{
         {after}
     }}
-    return result;
+{behind}    return result;
 }}
 """
 
-# What makes an object, which may be used after a callback in which it was made.
-MAKING_WRAPPER = WRAPPER.replace("call.recorded()", "call.follow()")
-MAKING = ("comm_create", "win_create", "file_open")
-
-# Collectives in which every rank waits for every other: where clocks may be compared, also if nothing is recorded.
-ALL_TO_ALL_WRAPPER = """
-{prototype}
-{{
-    Call call(FunctionId::{name});
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.recorded()) {{
-        {after}
-    }}
-    watch_clocks(call, result, comm);
-    return result;
-}}
-"""
-
-# Calls that return a status: an own one stands in where the application ignores it.
-STATUS_WRAPPER = """
-{prototype}
-{{
-    Call call(FunctionId::{name});
-    OwnStatus own(status, call.recorded());
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.recorded()) {{
-        {after}
-    }}
-    return result;
-}}
-"""
+# What makes or takes away an object, which may be used after a callback in which that happened.
+FOLLOWED = """
+    comm_create comm_create_group comm_idup comm_free win_create win_free file_open file_close
+""".split()
 
 # The handle is gone after the call, and another thread may get it again at once.
-COMM_FREE_WRAPPER = """
-{prototype}
-{{
-    Call call(FunctionId::{name});
+TAKEN = {
+    "comm_free": """\
     const MPI_Comm freed = call.follows() && comm != nullptr ? *comm : MPI_Comm();
     const std::int32_t id = call.follows() ? process.communicators.id(freed) : -1;
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.follow()) {{
-        record_comm_free(call, result, freed, id);
-    }}
-    return result;
-}}
-"""
+""",
+    "win_free": "    const auto taken = taken_window(call, win);\n",
+    "file_close": "    const auto taken = taken_file(call, fh);\n",
+}
 
-# As COMM_FREE_WRAPPER.
-WIN_FREE_WRAPPER = """
-{prototype}
-{{
-    Call call(FunctionId::{name});
-    const auto taken = taken_window(call, win);
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.follow()) {{
-        record_win_free(call, result, taken);
-    }}
-    return result;
-}}
-"""
+# Calls that return a status: an own one stands in where the application ignores it.
+OWN_STATUS = "    OwnStatus own(status, call.recorded());\n"
 
-FILE_CLOSE_WRAPPER = """
-{prototype}
-{{
-    Call call(FunctionId::{name});
-    const auto taken = taken_file(call, fh);
-    const int result = call.run([&] {{ return next_mpi.{short}({arguments}); }});
-    if (call.follow()) {{
-        record_file_close(call, result, taken);
-    }}
-    return result;
-}}
-"""
-
-TEMPLATES = {"comm_free": COMM_FREE_WRAPPER, "win_free": WIN_FREE_WRAPPER, "file_close": FILE_CLOSE_WRAPPER}
+# Collectives in which every rank waits for every other: where clocks may be compared, also if nothing is recorded.
+WATCH_CLOCKS = "    watch_clocks(call, result, comm);\n"
 
 
 def prototype(function):
@@ -219,19 +167,32 @@ def roles(function):
     return found
 
 
+def hits(function):
+    """The argument that says whether a poll has found anything."""
+    return "flag" if function.semantic_class in ("iprobe", "win_test") else None
+
+
+def is_all_to_all(function):
+    return function.semantic_class == "collective" and function.keys.get("shape") == "nxn"
+
+
 def wrapper(function):
     arguments = ", ".join(p.name for p in function.parameters)
     names = {"name": function.name, "short": function.short_name, "arguments": arguments}
-    template = TEMPLATES.get(function.semantic_class)
-    if template is None:
-        has_status = function.has("status")
-        template = STATUS_WRAPPER if has_status else MAKING_WRAPPER if function.semantic_class in MAKING else WRAPPER
-        if function.semantic_class == "collective" and function.keys.get("shape") == "nxn":
-            template = ALL_TO_ALL_WRAPPER
-        names["after"] = AFTER[function.semantic_class].format(**names, **roles(function))
-        if has_status:
-            names["arguments"] = arguments.replace("status", "own.get()")
-    return template.format(prototype=prototype(function), **names)
+    after = AFTER[function.semantic_class].format(**names, **roles(function))
+    before = TAKEN.get(function.semantic_class, "")
+    if function.has("status"):
+        before = OWN_STATUS
+        names["arguments"] = arguments.replace("status", "own.get()")
+    return WRAPPER.format(
+        **names,
+        prototype=prototype(function),
+        before=before,
+        hits=f", {hits(function)}" if hits(function) else "",
+        condition="follow" if function.semantic_class in FOLLOWED else "recorded",
+        after=after,
+        behind=WATCH_CLOCKS if is_all_to_all(function) else "",
+    )
 
 
 def main(table, mpi, directory):

@@ -64,20 +64,15 @@ void end_left_call()
         return;
     }
     thread->counters.drop();
-    spool::Record record{};
-    thread->spool.entered(record.function, record.enter);
+    std::uint16_t number = 0;
+    std::uint64_t enter = 0;
+    thread->spool.entered(number, enter);
     // Else the place of the next record still has what an earlier call left there.
-    const bool is_left = record.enter > thread->last_leave && record.enter > thread->dropped_leave;
-    const auto function = static_cast<functions::FunctionId>(record.function);
-    if (!is_left || !control.includes(group_bit(function))) {
-        return;
+    const bool is_left = enter > thread->last_leave && enter > thread->dropped_leave;
+    const auto function = static_cast<functions::FunctionId>(number);
+    if (is_left && control.includes(group_bit(function))) {
+        append_span(*thread, spool::RecordKind::Call, enter, now(), function, spool::flag_failed);
     }
-    record.kind = spool::RecordKind::Call;
-    record.flags = spool::flag_failed;
-    record.comm = record.peer = record.tag = -1;
-    record.leave = now();
-    thread->spool.append(record);
-    thread->last_leave = record.leave;
 }
 
 void notice_jump(const Caller& caller)

@@ -13,6 +13,9 @@ void begin_recording();
 /// Collective over all ranks, before PMPI_Finalize: closes the spools, has the archive written, says what was recorded.
 void end_recording();
 
+/// Collective, where a recording was begun, refused or not: frees what the library has made in MPI.
+void free_communicator();
+
 /// Collective: true if all ranks say so.
 bool agree(bool mine);
 

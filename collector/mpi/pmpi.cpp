@@ -9,6 +9,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+// From the linker, where this library begins and ends in memory.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];  // NOLINT(bugprone-reserved-identifier)
+extern "C" __attribute__((visibility("hidden"))) const char _end[];          // NOLINT(bugprone-reserved-identifier)
+
 namespace critpath::preload
 {
 
@@ -92,11 +96,10 @@ int remember_object(dl_phdr_info* info, size_t /*size*/, void* /*data*/)
     return 0;
 }
 
-bool is_own(void* address)
+// By the bounds of this library: dladdr would go through all symbols of a library each time.
+bool is_own(const void* address)
 {
-    Dl_info theirs;
-    Dl_info ours;
-    return dladdr(address, &theirs) != 0 && dladdr(&handles, &ours) != 0 && theirs.dli_fbase == ours.dli_fbase;
+    return address >= __ehdr_start && address < _end;
 }
 
 // Of the libraries that are loaded, also privately, the one that has `probe`. It stays loaded.

@@ -6,9 +6,11 @@
 #include "collector/mpi/process.hpp"
 
 #include "collector/mpi/clock.hpp"
+#include "collector/mpi/files.hpp"
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/withheld.hpp"
 #include "formats/functions/functions.hpp"
@@ -34,11 +36,21 @@ namespace
 {
 
 // What the launcher sets; other variables with this prefix are the user's own.
-constexpr const char* own_variables[] = {
-    "CRITPATH_TRACE=",        "CRITPATH_TRACE_OWNER=",   "CRITPATH_FREQUENCY=",       "CRITPATH_BUFFER_KB=",
-    "CRITPATH_QUIET=",        "CRITPATH_LAUNCHER_RANK=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD=",
-    "CRITPATH_CALLPATH=",     "CRITPATH_COUNTERS=",      "CRITPATH_GROUPS=",          "CRITPATH_RANGE=",
-    "CRITPATH_CLOCK_PERIOD=", "CRITPATH_PATIENCE="};
+constexpr const char* own_variables[] = {"CRITPATH_TRACE=",
+                                         "CRITPATH_TRACE_OWNER=",
+                                         "CRITPATH_FREQUENCY=",
+                                         "CRITPATH_BUFFER_KB=",
+                                         "CRITPATH_QUIET=",
+                                         "CRITPATH_LAUNCHER_RANK=",
+                                         "CRITPATH_ARCHIVE_LIBRARY=",
+                                         "CRITPATH_ORIGINAL_LD_PRELOAD=",
+                                         "CRITPATH_CALLPATH=",
+                                         "CRITPATH_COUNTERS=",
+                                         "CRITPATH_GROUPS=",
+                                         "CRITPATH_RANGE=",
+                                         "CRITPATH_CLOCK_PERIOD=",
+                                         "CRITPATH_PATIENCE=",
+                                         "CRITPATH_TIMER="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -91,6 +103,12 @@ std::uint64_t number_setting(const char* name, std::uint64_t otherwise)
     return value == nullptr || *value == '\0' ? otherwise : std::strtoull(value, nullptr, 10);
 }
 
+bool is_setting(const char* name, const char* expected)
+{
+    const char* value = value_of(name);
+    return value != nullptr && std::strcmp(value, expected) == 0;
+}
+
 // The launcher says "1" to the program that it starts. What that program starts inherits the number of its process
 // instead, so that only the program itself speaks for the run, also after exec.
 bool is_owner()
@@ -117,16 +135,15 @@ CallPathMode callpath_setting(const char* value)
     return std::strcmp(value, "site") == 0 ? CallPathMode::Site : CallPathMode::Full;
 }
 
-// "p2p,collective,rma,io,local" or a part of it, in the order of functions::Group.
+// Some of functions::group_names, with commas between them.
 std::uint32_t groups_setting(const char* value)
 {
-    constexpr const char* names[functions::group_count] = {"", "p2p", "collective", "rma", "io", "local"};
     if (value == nullptr) {
         return ~0U;
     }
     std::uint32_t groups = 1U << static_cast<unsigned>(functions::Group::Always);
     for (unsigned group = 1; group < functions::group_count; ++group) {
-        groups |= std::strstr(value, names[group]) != nullptr ? 1U << group : 0U;
+        groups |= std::strstr(value, functions::group_names[group]) != nullptr ? 1U << group : 0U;
     }
     return groups;
 }
@@ -160,6 +177,7 @@ void read_settings()
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
     range_setting(settings, value_of("CRITPATH_RANGE"));
     settings.clock_period_s = number_setting("CRITPATH_CLOCK_PERIOD", settings.clock_period_s);
+    settings.kernel_timer = is_setting("CRITPATH_TIMER", "kernel");
     settings.patience_s = number_setting("CRITPATH_PATIENCE", settings.patience_s);
     settings.quiet = number_setting("CRITPATH_QUIET", 0) != 0;
     settings.launcher_rank = number_setting("CRITPATH_LAUNCHER_RANK", 0);
@@ -180,6 +198,7 @@ void abandon_in_child()
     process.settings.owner = false;
     abandon_threads();
     process.lock = 0;
+    process.lock_waiters = 0;
 }
 
 // Wrappers for one MPI library stand before the functions of another: the program starts again, without them. Returns
@@ -200,6 +219,14 @@ void start_without_us(char** arguments)
     execve(path, arguments, environ);
 }
 
+// Whether the kernel trusts the time stamp counter, which it has tested on all processors.
+bool kernel_counts_ticks()
+{
+    char source[16] = {};
+    sampling::read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source);
+    return std::strcmp(source, "tsc\n") == 0;
+}
+
 // After the libraries that the application is linked to, before its main(). The loader of glibc passes what main()
 // gets.
 __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*environment*/)
@@ -209,9 +236,12 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     process.start_realtime = nanoseconds(CLOCK_REALTIME);
     process.pid = getpid();
     if (may_open_files()) {
-        process.stderr_copy = move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+        process.stderr_copy = sampling::move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
     }
     read_settings();
+    if (!process.settings.kernel_timer && kernel_counts_ticks()) {
+        start_ticks();
+    }
     if (loaded_mpi_is_foreign()) {
         start_without_us(argv);
     }

@@ -9,7 +9,7 @@
 #include "collector/mpi/objects.hpp"
 #include "collector/mpi/requests.hpp"
 #include "collector/mpi/skipped.hpp"
-#include "collector/mpi/text.hpp"
+#include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
 
 #include <mpi.h>
@@ -22,6 +22,8 @@
 
 namespace critpath::preload
 {
+
+using sampling::Text;
 
 /// How much of the way to an MPI call is recorded with it.
 enum class CallPathMode : std::uint8_t { None, Site, Full };
@@ -41,6 +43,7 @@ struct Settings {
     std::uint64_t clock_period_s = 60;  // between two comparisons of clocks in a long run; 0: only at its ends
     std::uint64_t launcher_rank = 0;    // which process of its launcher this one is, as far as cpcollect could tell
     std::uint64_t patience_s = 10;      // with ranks that do not come to MPI_Init's agreement, before a word is said
+    bool kernel_timer = false;          // the clock is always asked of the kernel (clock.hpp)
     bool quiet = false;
     bool owner = false;  // this process was started by the launcher that made the trace directory
 };
@@ -69,7 +72,8 @@ struct Process {
     spool::SpoolHeader header = {};  // of a spool file of this process, without the thread's part
     MPI_Comm comm{};                 // of the library, over all ranks
     MPI_Group world_group{};
-    std::atomic<int> lock = 0;
+    std::atomic<int> lock = 0;          // of the tables below (TableLock): who holds it, 0: nobody
+    std::atomic<int> lock_waiters = 0;  // that sleep
     Requests requests;
     Communicators communicators;
     Objects windows{spool::ObjectRecord::Window};
@@ -79,28 +83,6 @@ struct Process {
     Skipped skipped;
 };
 extern Process process;
-
-/// Holds the lock of the tables in `process`, if more than one thread may be in MPI.
-class TableLock
-{
-public:
-    TableLock()
-    {
-        if (process.threads_in_mpi) {
-            while (process.lock.exchange(1, std::memory_order_acquire) != 0) {
-                __builtin_ia32_pause();
-            }
-        }
-    }
-    ~TableLock()
-    {
-        if (process.threads_in_mpi) {
-            process.lock.store(0, std::memory_order_release);
-        }
-    }
-    TableLock(const TableLock&) = delete;
-    TableLock& operator=(const TableLock&) = delete;
-};
 
 /// False where the process may open so few files that the library's own would be missed by MPI or the application: then
 /// it opens none.

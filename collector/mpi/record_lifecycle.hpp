@@ -37,16 +37,10 @@ int record_init(FunctionId function, Initialise&& initialise, const Caller& call
     if (process.phase == Phase::Recording && local.thread != nullptr) {
         record.callpath = local.thread->paths.find(caller, local.thread->spool);
         local.thread->spool.append(record);
-        spool::Record tool = record;
-        tool.kind = spool::RecordKind::Tool;
-        tool.function = static_cast<std::uint16_t>(FunctionId::none);
-        tool.enter = record.leave;
         std::uint64_t pause_begin;
         std::uint64_t pause_end;
         local.thread->spool.take_pause(pause_begin, pause_end);  // is in it
-        tool.leave = now();
-        local.thread->spool.append(tool);
-        local.thread->last_leave = tool.leave;
+        append_span(*local.thread, spool::RecordKind::Tool, record.leave, now());
     }
     return result;
 }

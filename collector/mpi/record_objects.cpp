@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/record_objects.hpp"
 
+#include "collector/mpi/members.hpp"
+
 namespace critpath::preload
 {
 
 namespace
 {
 
-// The world ranks of `group`, in memory of the thread; -1 stands for a process of another MPI_COMM_WORLD.
+// The world ranks of `group` (to_world_ranks), in memory of the thread.
 struct WorldRanks {
     const int* rank = nullptr;
     int size = 0;
@@ -21,21 +23,9 @@ WorldRanks world_ranks(MPI_Group group, Scratch& scratch)
     if (group == handles.group_null || pmpi.Group_size(group, &size) != MPI_SUCCESS || size <= 0) {
         return {};
     }
-    int* world = scratch.room<int>(2 * static_cast<std::size_t>(size));
-    if (world == nullptr) {
-        return {};
-    }
-    int* ranks = world + size;
-    for (int i = 0; i < size; ++i) {
-        ranks[i] = i;
-    }
-    if (pmpi.Group_translate_ranks(group, size, ranks, process.world_group, world) != MPI_SUCCESS) {
-        return {};
-    }
-    for (int i = 0; i < size; ++i) {
-        world[i] = world[i] < 0 ? -1 : world[i];
-    }
-    return {world, size};
+    int* world = scratch.room<int>(world_ranks_room(size));
+    const bool known = world != nullptr && to_world_ranks(group, size, world);
+    return known ? WorldRanks{world, size} : WorldRanks{};
 }
 
 }  // namespace
@@ -50,14 +40,7 @@ void record_win_group(Call& call, int result, MPI_Group group, int assertions, M
     call.record().extra = static_cast<std::uint32_t>(assertions);
     const WorldRanks members = world_ranks(group, call.thread().completions);
     call.write(static_cast<std::uint32_t>(members.size));
-    for (int first = 0; first < members.size;) {
-        spool::MembersRecord record{};
-        record.kind = spool::RecordKind::Members;
-        for (; record.count < 14 && first < members.size; ++first) {
-            record.world_rank[record.count++] = members.rank[first];
-        }
-        call.append(record);
-    }
+    append_members(members.rank, members.size, [&](const auto& record) { call.append(record); });
     call.write_pause();
 }
 

@@ -2,38 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/spool_packing.hpp"
 
-#include <cerrno>
+#include "collector/sampling/descriptors.hpp"
+
 #include <cstring>
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace critpath::preload
 {
-
-namespace
-{
-
-// Returns 0 or an errno.
-int write_at(int fd, std::uint64_t offset, const unsigned char* bytes, std::size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = pwrite(fd, bytes, size, static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno : ENOSPC;
-        }
-        bytes += written;
-        size -= static_cast<std::size_t>(written);
-        offset += static_cast<std::uint64_t>(written);
-    }
-    return 0;
-}
-
-}  // namespace
 
 bool RecordPacker::reserve(std::size_t records)
 {
@@ -70,19 +47,13 @@ std::size_t RecordPacker::append(int fd, std::uint64_t offset, const void* recor
     header.bytes = static_cast<std::uint32_t>(end - begin);
     std::memcpy(frame, &header, sizeof header);
     const auto size = static_cast<std::size_t>(end - frame);
-    why = file_may_grow_to(offset + size) ? write_at(fd, offset, frame, size) : EFBIG;
+    why = sampling::write_at(fd, offset, frame, size);
     if (why == 0) {
         return size;
     }
     // Frames are found from one to the next, so nothing may stand behind the last whole one.
     [[maybe_unused]] const int ignored = ftruncate(fd, static_cast<off_t>(offset));
     return 0;
-}
-
-bool file_may_grow_to(std::uint64_t size)
-{
-    rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
 }  // namespace critpath::preload

@@ -31,7 +31,4 @@ private:
     std::size_t size_ = 0;
 };
 
-/// True if the process may make a file that long; a longer one would raise a signal in the application.
-bool file_may_grow_to(std::uint64_t size);
-
 }  // namespace critpath::preload

@@ -8,10 +8,9 @@
 #include <new>
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace critpath::preload
@@ -32,29 +31,13 @@ int reserve(int fd, std::size_t bytes)
 
 }  // namespace
 
-int move_descriptor_up(int fd)
-{
-    rlimit limit;
-    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return fd;
-    }
-    constexpr rlim_t highest = 4096;  // the kernel copies the table at each fork
-    const rlim_t top = limit.rlim_cur < highest ? limit.rlim_cur : highest;
-    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(top - top / 4));
-    if (moved < 0) {
-        return fd;
-    }
-    ::close(fd);
-    return moved;
-}
-
 int SpoolWriter::open(const char* path, const spool::SpoolHeader& header, std::size_t stage_bytes)
 {
     const std::size_t stage = stage_bytes < record_bytes ? record_bytes : stage_bytes / record_bytes * record_bytes;
     if (std::strlen(path) >= sizeof path_) {
         return ENAMETOOLONG;
     }
-    if (!file_may_grow_to(spool::header_size + stage)) {
+    if (!sampling::file_may_grow_to(spool::header_size + stage)) {
         return EFBIG;
     }
     fd_ = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -62,11 +45,9 @@ int SpoolWriter::open(const char* path, const spool::SpoolHeader& header, std::s
         return errno;
     }
     std::strcpy(path_, path);
-    fd_ = move_descriptor_up(fd_);
-    struct stat status;
-    int error = fstat(fd_, &status) != 0 ? errno : reserve(fd_, spool::header_size + stage);
-    device_ = status.st_dev;
-    inode_ = status.st_ino;
+    fd_ = sampling::move_descriptor_up(fd_);
+    identity_ = sampling::identity_of(fd_);
+    int error = reserve(fd_, spool::header_size + stage);
     void* memory = MAP_FAILED;
     if (error == 0) {
         memory = mmap(nullptr, spool::header_size + stage, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
@@ -87,25 +68,19 @@ int SpoolWriter::open(const char* path, const spool::SpoolHeader& header, std::s
     return 0;
 }
 
-bool SpoolWriter::is_our_file() const
-{
-    struct stat status;
-    return fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
-}
-
 // An application may have closed every descriptor that it does not know, and opened others in their place. Returns 0 or
 // an errno.
 int SpoolWriter::regain_file()
 {
-    if (is_our_file()) {
+    if (sampling::is_file(fd_, identity_)) {
         return 0;
     }
     fd_ = ::open(path_, O_RDWR | O_CLOEXEC);
     if (fd_ < 0) {
         return errno;
     }
-    fd_ = move_descriptor_up(fd_);
-    if (!is_our_file()) {
+    fd_ = sampling::move_descriptor_up(fd_);
+    if (!sampling::is_file(fd_, identity_)) {
         ::close(fd_);
         fd_ = -1;
         return ENOENT;
@@ -114,22 +89,29 @@ int SpoolWriter::regain_file()
 }
 
 // At every moment the frames and the stage hold everything: the stage is cleared when the frame stands, and only then
-// the header says where it begins, so that a reader finds records in both at worst.
+// the header says where it begins, so that a reader finds records in both at worst. A signal handler may leave this
+// anywhere by a jump, and the next record then does all of it again: each step may be done twice, and the last makes it
+// undone no more. Signals are not blocked, since they would go to a thread that the application does not expect.
 bool SpoolWriter::pack_stage()
 {
     const auto count = static_cast<std::size_t>(end_ - begin_) / record_bytes;
-    std::size_t bytes = 0;
-    why_lost_ = regain_file();
-    if (why_lost_ == 0) {
-        bytes = packer_.append(fd_, file_end_, begin_, count, packed_, why_lost_);
-    }
-    if (bytes == 0) {
-        return false;
+    if (__atomic_load_n(reinterpret_cast<std::uint64_t*>(begin_), __ATOMIC_SEQ_CST) != 0) {
+        std::size_t bytes = 0;
+        why_lost_ = regain_file();
+        if (why_lost_ == 0) {
+            bytes = packer_.append(fd_, file_end_, begin_, count, packed_, why_lost_);
+        }
+        if (bytes == 0) {
+            return false;
+        }
+        next_file_end_ = file_end_ + bytes;
+        next_packed_ = packed_ + count;
     }
     clear_stage();
-    file_end_ += bytes;
-    packed_ += count;
-    __atomic_store_n(&header_->first_record, packed_, __ATOMIC_RELEASE);
+    file_end_ = next_file_end_;
+    packed_ = next_packed_;
+    __atomic_store_n(&header_->first_record, packed_, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&next_, begin_, __ATOMIC_SEQ_CST);
     return true;
 }
 
@@ -138,11 +120,13 @@ void SpoolWriter::clear_stage()
 {
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(begin_), 0, __ATOMIC_SEQ_CST);
     std::memset(begin_, 0, static_cast<std::size_t>(end_ - begin_));
-    next_ = begin_;
 }
 
 void SpoolWriter::drain()
 {
+    if (header_ == nullptr || __atomic_load_n(&full_, __ATOMIC_RELAXED)) {
+        return;
+    }
     const int saved_errno = errno;
     const std::uint64_t begin = now();
     __atomic_store_n(&draining_, true, __ATOMIC_SEQ_CST);
@@ -152,6 +136,17 @@ void SpoolWriter::drain()
     __atomic_store_n(&draining_, false, __ATOMIC_RELEASE);
     add_pause(begin, now());
     errno = saved_errno;
+}
+
+// Whoever finds this thread in drain() waits for it, but not for ever: it may have left by a jump and not come back.
+bool SpoolWriter::has_drained() const
+{
+    constexpr timespec moment = {0, 1'000'000};
+    constexpr int patience = 1000;
+    for (int moments = 0; __atomic_load_n(&draining_, __ATOMIC_SEQ_CST) && moments < patience; ++moments) {
+        syscall(SYS_nanosleep, &moment, nullptr);  // which is no cancellation point
+    }
+    return !__atomic_load_n(&draining_, __ATOMIC_SEQ_CST);
 }
 
 void SpoolWriter::lose()
@@ -167,36 +162,44 @@ void SpoolWriter::close(std::uint64_t thread_end, bool unmap)
     if (header_ == nullptr) {
         return;
     }
-    __atomic_store_n(&full_, true, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&draining_, __ATOMIC_SEQ_CST)) {
-        sched_yield();
+    if (unmap && next_ == end_) {
+        drain();  // again: a jump has left it, or a signal handler that has called exit() interrupts it
     }
-    header_->records = records_;
+    __atomic_store_n(&full_, true, __ATOMIC_SEQ_CST);
+    const bool may_close_file = unmap || has_drained();
+    header_->records = records();
     header_->lost = lost_;
     header_->thread_end = thread_end;
     __atomic_store_n(&header_->closed, 1U, __ATOMIC_RELEASE);
     const bool is_large = static_cast<std::size_t>(end_ - begin_) > small_stage;
+    const auto used = spool::header_size + static_cast<std::size_t>(next_ - begin_);
     if (unmap) {
         munmap(header_, spool::header_size + static_cast<std::size_t>(end_ - begin_));
         header_ = nullptr;
         begin_ = next_ = end_ = nullptr;
         packer_.release();
     }
-    if (is_our_file()) {
-        if (unmap && packed_ == 0 && is_large &&
-            ftruncate(fd_, static_cast<off_t>(spool::header_size + records_ * record_bytes)) != 0) {
-            // The reserved rest stays: it is empty, and readers go by the header.
-        }
-        ::close(fd_);
+    if (unmap && packed_ == 0 && is_large && sampling::is_file(fd_, identity_) &&
+        ftruncate(fd_, static_cast<off_t>(used)) != 0) {
+        // The reserved rest stays: it is empty, and readers go by the header.
     }
-    fd_ = -1;
+    if (may_close_file) {
+        close_file();
+    }
+}
+
+void SpoolWriter::close_file()
+{
+    const int fd = fd_;
+    fd_ = -1;  // first, so that the child of a fork() in between closes nothing that is not ours
+    if (sampling::is_file(fd, identity_)) {
+        ::close(fd);
+    }
 }
 
 void SpoolWriter::abandon()
 {
-    if (fd_ >= 0) {
-        ::close(fd_);
-    }
+    close_file();
     packer_.release();
     new (this) SpoolWriter();  // in place: the stack may be small
     full_ = true;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "collector/mpi/spool_packing.hpp"
+#include "collector/sampling/descriptors.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstddef>
@@ -16,7 +17,6 @@
 #include <cstring>
 
 #include <limits.h>
-#include <sys/types.h>
 
 namespace critpath::preload
 {
@@ -76,9 +76,12 @@ public:
     void append(const Record& record)
     {
         static_assert(sizeof(Record) == record_bytes);
-        if (next_ == end_) {
-            lose();
-            return;
+        if (next_ == end_) [[unlikely]] {
+            drain();  // again: a jump may have come before it
+            if (next_ == end_) {
+                lose();
+                return;
+            }
         }
         // The first word holds the kind: a reader that sees it sees the rest.
         std::uint64_t first;
@@ -87,16 +90,17 @@ public:
                     record_bytes - sizeof first);
         __atomic_store_n(reinterpret_cast<std::uint64_t*>(next_), first, __ATOMIC_RELEASE);
         next_ += record_bytes;
-        ++records_;
         if (next_ == end_) {
             drain();
         }
     }
 
-    /// The record that was appended last, while it is on the stage and may be changed in place; else nullptr.
-    [[nodiscard]] spool::Record* last()
+    /// Record `number`, counted from 1, while it is on the stage and may be changed in place; else nullptr.
+    [[nodiscard]] spool::Record* on_stage(std::uint64_t number)
     {
-        return next_ == begin_ ? nullptr : reinterpret_cast<spool::Record*>(next_ - record_bytes);
+        return number <= packed_ || number > records()
+                   ? nullptr
+                   : reinterpret_cast<spool::Record*>(begin_ + (number - packed_ - 1) * record_bytes);
     }
 
     /// [begin, end] was the tool's own time; two pauses of one call are one.
@@ -119,7 +123,10 @@ public:
         return true;
     }
 
-    [[nodiscard]] std::uint64_t records() const { return records_; }
+    [[nodiscard]] std::uint64_t records() const
+    {
+        return packed_ + static_cast<std::size_t>(next_ - begin_) / record_bytes;
+    }
     [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
     /// Why: an errno. EFBIG is the limit on the size of files; ENOENT: somebody has removed or replaced the file.
@@ -137,32 +144,29 @@ private:
     void drain();
     bool pack_stage();
     void clear_stage();
+    [[nodiscard]] bool has_drained() const;
     void lose();
-    [[nodiscard]] bool is_our_file() const;
     int regain_file();
+    void close_file();
 
     std::byte* begin_ = nullptr;
     std::byte* next_ = nullptr;
     std::byte* end_ = nullptr;
     spool::SpoolHeader* header_ = nullptr;  // the stage follows it
-    std::uint64_t records_ = 0;
-    std::uint64_t packed_ = 0;    // of them
-    std::uint64_t file_end_ = 0;  // where the next frame goes
+    std::uint64_t packed_ = 0;              // records
+    std::uint64_t file_end_ = 0;            // where the next frame goes
+    std::uint64_t next_packed_ = 0;         // both as they will be when the stage is cleared
+    std::uint64_t next_file_end_ = 0;
     std::uint64_t lost_ = 0;
     int why_lost_ = 0;
     std::uint64_t pause_begin_ = 0;
     std::uint64_t pause_end_ = 0;
     RecordPacker packer_;
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
+    sampling::FileIdentity identity_ = {};
     int fd_ = -1;
     bool full_ = false;
     bool draining_ = false;  // another thread that wants to close must wait
     char path_[PATH_MAX] = {};
 };
-
-/// Moves `fd` out of the way of the application: to a high number, closed on exec. Returns the new descriptor, or
-/// `fd` itself where no high number is free.
-int move_descriptor_up(int fd);
 
 }  // namespace critpath::preload

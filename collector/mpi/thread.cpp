@@ -7,13 +7,17 @@
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
+#include "collector/sampling/quiet.hpp"
 #include "collector/sampling/sampling.hpp"
 
 #include <atomic>
 #include <cerrno>
 #include <new>
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace critpath::preload
@@ -53,25 +57,50 @@ std::size_t stage_bytes(int thread)
     return thread < few_threads || wish < small ? wish : small;
 }
 
+// On any thread.
 int open_spool(Thread& thread)
 {
-    const std::uint64_t start = thread.number == 0 ? process.start : now();
+    const bool is_main = thread.number == 0;
     Text path;
     path << process.spool << "/" << process.rank << "." << thread.number << ".calls";
     const int error = thread.spool.open(path.path(), process.header, stage_bytes(thread.number));
     if (error == 0) {
-        thread.spool.name_thread(thread.number, gettid(), start);
+        thread.spool.name_thread(thread.number, is_main ? process.pid : gettid(), is_main ? process.start : now());
         enlist(&thread);
-        thread.paths.start(process.settings.callpath);
-        thread.counters.start();
     }
     return error;
 }
 
-void finish(Thread& thread, bool unmap)
+void find_stack()
 {
-    if (!thread.finished.exchange(true)) {
-        thread.spool.close(now(), unmap);
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+        return;
+    }
+    void* begin = nullptr;
+    std::size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
+        local.stack_begin = reinterpret_cast<std::uintptr_t>(begin);
+        local.stack_end = local.stack_begin + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+// On the thread itself, after open_spool.
+void begin_on_own_thread(Thread& thread)
+{
+    thread.paths.start(process.settings.callpath, local.stack_begin, local.stack_end);
+    thread.counters.start();
+    local.thread = &thread;
+}
+
+// Once, since the next thread will hardly fare better.
+void say_not_recorded(const Thread& thread, int error)
+{
+    static std::atomic<bool> said = false;
+    if (!said.exchange(true)) {
+        say(Text() << "cpcollect: rank " << process.rank << ": thread " << thread.number << ", and maybe others: "
+                   << error_text(error) << ", their calls are not recorded; " << remedy(error));
     }
 }
 
@@ -95,13 +124,16 @@ void at_thread_exit(void* value)
         sampling::stop_thread();
     }
     if (local.thread != nullptr) {
-        control.catch_up(*local.thread, true);
-        local.thread->counters.stop();
-        finish(*local.thread, true);
-        local.thread->handles.release();
-        local.thread->statuses.release();
-        local.thread->completions.release();
-        local.thread->paths.release();
+        Thread& thread = *local.thread;
+        thread.counters.stop();
+        if (!thread.finished.exchange(true)) {
+            control.catch_up(thread, true);
+            thread.spool.close(now(), true);
+        }
+        thread.handles.release();
+        thread.statuses.release();
+        thread.completions.release();
+        thread.paths.release();
         local.thread = nullptr;
     }
 }
@@ -137,51 +169,75 @@ void Scratch::release()
     bytes_ = 0;
 }
 
-namespace
+void TableLock::wait()
 {
-
-void find_stack()
-{
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
-        return;
+    constexpr int spins = 100;
+    constexpr timespec patience = {0, 1'000'000};  // whoever lets it go may not have seen that somebody waits
+    const int saved_errno = errno;
+    for (int tries = 0;; ++tries) {
+        int holder = 0;
+        if (process.lock.compare_exchange_strong(holder, own_number(), std::memory_order_acquire) ||
+            holder == own_number()) {
+            break;
+        }
+        if (tries < spins) {
+            __builtin_ia32_pause();
+            continue;
+        }
+        process.lock_waiters.fetch_add(1);
+        syscall(SYS_futex, &process.lock, FUTEX_WAIT_PRIVATE, holder, &patience, nullptr, 0);
+        process.lock_waiters.fetch_sub(1);
     }
-    void* begin = nullptr;
-    std::size_t size = 0;
-    if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
-        local.stack_begin = reinterpret_cast<std::uintptr_t>(begin);
-        local.stack_end = local.stack_begin + size;
-    }
-    pthread_attr_destroy(&attributes);
+    errno = saved_errno;
 }
 
-}  // namespace
+void TableLock::wake()
+{
+    const int saved_errno = errno;
+    syscall(SYS_futex, &process.lock, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    errno = saved_errno;
+}
+
+void append_span(Thread& thread, spool::RecordKind kind, std::uint64_t begin, std::uint64_t end,
+                 functions::FunctionId function, std::uint8_t flags)
+{
+    spool::Record span{};
+    span.kind = kind;
+    span.function = static_cast<std::uint16_t>(function);
+    span.flags = flags;
+    span.comm = span.peer = span.tag = -1;
+    span.enter = begin;
+    span.leave = end;
+    thread.spool.append(span);
+    thread.last_leave = end;
+}
 
 Thread* attach_thread()
 {
+    const sampling::Quiet quiet;  // a thread is to be attached wholly, or not at all
     number_thread();
     if (local.stack_end == 0) {
         find_stack();
     }
     if (local.number_plus_one == 1) {
-        local.thread = main_thread.spool.is_open() ? &main_thread : nullptr;
+        if (main_thread.spool.is_open()) {
+            begin_on_own_thread(main_thread);
+        }
         return local.thread;
     }
     void* memory = map_memory(sizeof(Thread));
     if (memory == nullptr) {
         return nullptr;
     }
-    const int saved_errno = errno;
     auto* thread = new (memory) Thread;
     thread->number = local.number_plus_one - 1;
-    const int error = open_spool(*thread);
-    if (error != 0) {
-        say(Text() << "cpcollect: rank " << process.rank << ": thread " << thread->number << ": " << error_text(error)
-                   << ", its calls are not recorded; " << remedy(error));
+    if (const int error = open_spool(*thread); error == 0) {
+        begin_on_own_thread(*thread);
+    } else {
+        say_not_recorded(*thread, error);
+        local.thread = thread;
     }
-    local.thread = thread;
     watch_exit();
-    errno = saved_errno;
     return thread;
 }
 
@@ -216,14 +272,17 @@ int why_records_were_lost()
 
 void close_threads(bool in_finalize)
 {
-    if (local.thread != nullptr && !local.thread->finished) {
+    if (local.thread != nullptr) {
         local.thread->counters.stop();
     }
     for (Thread* thread = all_threads.load(); thread != nullptr; thread = thread->next) {
-        if (!thread->finished && (in_finalize || thread == local.thread)) {
+        if (thread->finished.exchange(true)) {
+            continue;  // by itself, at its end
+        }
+        if (in_finalize || thread == local.thread) {
             control.catch_up(*thread, true);
         }
-        finish(*thread, thread == local.thread);
+        thread->spool.close(now(), thread == local.thread);
     }
     local.thread = nullptr;
 }

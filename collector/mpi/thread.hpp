@@ -8,7 +8,10 @@
 #include "collector/mpi/callpath.hpp"
 #include "collector/mpi/counters.hpp"
 #include "collector/mpi/handle_table.hpp"
+#include "collector/mpi/polls.hpp"
+#include "collector/mpi/process.hpp"
 #include "collector/mpi/spool_writer.hpp"
+#include "formats/functions/functions.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -49,12 +52,10 @@ struct Thread {
     CallPaths paths;
     Counters counters;
     SpoolWriter spool;
-    Scratch handles;                  // of requests, as they were before a completion call
-    Scratch statuses;                 // where the application ignores them
-    Scratch completions;              // of one call
-    std::uint64_t poll_record = 0;    // number of the record that is the last poll run,
-    std::uint64_t poll_what = 0;      // what it asks for
-    const void* poll_site = nullptr;  // and from where
+    Scratch handles;      // of requests, as they were before a completion call
+    Scratch statuses;     // where the application ignores them
+    Scratch completions;  // of one call
+    Polls polls;
     int number = 0;
     std::atomic<bool> finished = false;
     Thread* next = nullptr;  // in the list of all
@@ -89,6 +90,41 @@ public:
 private:
     int depth_;
 };
+
+/// Holds the lock of the tables in `process`, if more than one thread may be in MPI. Where the calling thread holds it
+/// already, it has left whatever held it by a jump, or is in exit(), called by a signal handler: it takes over.
+class TableLock
+{
+public:
+    TableLock()
+    {
+        int holder = 0;
+        if (process.threads_in_mpi &&
+            !process.lock.compare_exchange_strong(holder, own_number(), std::memory_order_acquire)) [[unlikely]] {
+            wait();
+        }
+    }
+    ~TableLock()
+    {
+        if (process.threads_in_mpi) {
+            process.lock.store(0, std::memory_order_release);
+            if (process.lock_waiters.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+                wake();
+            }
+        }
+    }
+    TableLock(const TableLock&) = delete;
+    TableLock& operator=(const TableLock&) = delete;
+
+private:
+    static int own_number() { return local.number_plus_one + 1; }
+    static void wait();
+    static void wake();
+};
+
+/// Appends a record that says only what [begin, end] was, the last that is known of `thread` so far.
+void append_span(Thread& thread, spool::RecordKind kind, std::uint64_t begin, std::uint64_t end,
+                 functions::FunctionId function = functions::FunctionId::none, std::uint8_t flags = 0);
 
 /// The calling thread begins to record; nullptr if it cannot. Opens its spool.
 Thread* attach_thread();

@@ -17,13 +17,18 @@ bool in_place(const void* buffer)
 
 }  // namespace
 
-std::uint64_t bytes_of(int count, MPI_Datatype type)
+std::uint64_t bytes_of(std::uint64_t count, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    if (count <= 0 || pmpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
+    if (count == 0 || pmpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
         return 0;
     }
-    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+    return count * static_cast<std::uint64_t>(size);
+}
+
+std::uint64_t bytes_of(int count, MPI_Datatype type)
+{
+    return count > 0 ? bytes_of(static_cast<std::uint64_t>(count), type) : 0;
 }
 
 // In the group of the root of an operation on an inter-communicator, the others have no part in it.
@@ -47,8 +52,17 @@ std::uint64_t VolumeOf::sum(const int counts[], int size, bool without_own) cons
 std::uint64_t VolumeOf::sum(const int counts[], const MPI_Datatype types[], int size, bool without_own) const
 {
     std::uint64_t total = 0;
+    std::uint64_t element = 0;
+    int asked = -1;  // about its type, which is mostly that of all
     for (int i = 0; i < size; ++i) {
-        total += without_own && i == group_.rank ? 0 : bytes_of(counts[i], types[i]);
+        if (counts[i] == 0 || (without_own && i == group_.rank)) {
+            continue;
+        }
+        if (asked < 0 || types[i] != types[asked]) {
+            element = bytes_of(1, types[i]);
+            asked = i;
+        }
+        total += static_cast<std::uint64_t>(counts[i]) * element;
     }
     return total;
 }
@@ -98,12 +112,11 @@ Volume VolumeOf::Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
                             MPI_Comm /*comm*/) const
 {
-    const std::uint64_t element = bytes_of(1, recvtype);
     if (in_place(sendbuf)) {
-        const auto own = static_cast<std::uint64_t>(recvcounts[group_.rank]);
-        return {others(true) * own * element, sum(recvcounts, group_.peers, true) * element};
+        return {others(true) * bytes_of(recvcounts[group_.rank], recvtype),
+                bytes_of(sum(recvcounts, group_.peers, true), recvtype)};
     }
-    return {peers() * bytes_of(sendcount, sendtype), sum(recvcounts, group_.peers, false) * element};
+    return {peers() * bytes_of(sendcount, sendtype), bytes_of(sum(recvcounts, group_.peers, false), recvtype)};
 }
 
 Volume VolumeOf::Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -117,8 +130,8 @@ Volume VolumeOf::Alltoallv(const void* sendbuf, const int sendcounts[], const in
                            MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
-    const std::uint64_t received = sum(recvcounts, group_.peers, alone) * bytes_of(1, recvtype);
-    return {alone ? received : sum(sendcounts, group_.peers, false) * bytes_of(1, sendtype), received};
+    const std::uint64_t received = bytes_of(sum(recvcounts, group_.peers, alone), recvtype);
+    return {alone ? received : bytes_of(sum(sendcounts, group_.peers, false), sendtype), received};
 }
 
 Volume VolumeOf::Alltoallw(const void* sendbuf, const int sendcounts[], const int /*sdispls*/[],
@@ -135,9 +148,8 @@ Volume VolumeOf::Reduce_scatter(const void* sendbuf, void* /*recvbuf*/, const in
                                 MPI_Op /*op*/, MPI_Comm /*comm*/) const
 {
     const bool alone = in_place(sendbuf);
-    const std::uint64_t element = bytes_of(1, type);
-    const auto own = static_cast<std::uint64_t>(recvcounts[group_.rank]);
-    return {sum(recvcounts, group_.size, alone) * element, others(alone) * own * element};
+    return {bytes_of(sum(recvcounts, group_.size, alone), type),
+            others(alone) * bytes_of(recvcounts[group_.rank], type)};
 }
 
 Volume VolumeOf::Reduce_scatter_block(const void* sendbuf, void* /*recvbuf*/, int recvcount, MPI_Datatype type,
@@ -190,7 +202,7 @@ Volume VolumeOf::Scatterv(const void* /*sendbuf*/, const int sendcounts[], const
     }
     const bool alone = !group_.is_inter && in_place(recvbuf);
     const bool receives = !group_.is_inter && !alone;
-    return {sum(sendcounts, group_.peers, alone) * bytes_of(1, sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
+    return {bytes_of(sum(sendcounts, group_.peers, alone), sendtype), receives ? bytes_of(recvcount, recvtype) : 0};
 }
 
 Volume VolumeOf::Reduce(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/, int root,
@@ -236,7 +248,7 @@ Volume VolumeOf::Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
     }
     const bool alone = !group_.is_inter && in_place(sendbuf);
     const bool sends = !group_.is_inter && !alone;
-    return {sends ? bytes_of(sendcount, sendtype) : 0, sum(recvcounts, group_.peers, alone) * bytes_of(1, recvtype)};
+    return {sends ? bytes_of(sendcount, sendtype) : 0, bytes_of(sum(recvcounts, group_.peers, alone), recvtype)};
 }
 
 Volume VolumeOf::Scan(const void* sendbuf, void* /*recvbuf*/, int count, MPI_Datatype type, MPI_Op /*op*/,
@@ -268,7 +280,7 @@ Volume VolumeOf::Neighbor_allgatherv(const void* /*sendbuf*/, int sendcount, MPI
 {
     const Degrees degree = degrees();
     return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
-            sum(recvcounts, degree.in, false) * bytes_of(1, recvtype)};
+            bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
 
 Volume VolumeOf::Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -282,8 +294,8 @@ Volume VolumeOf::Neighbor_alltoallv(const void* /*sendbuf*/, const int sendcount
                                     const int /*rdispls*/[], MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
     const Degrees degree = degrees();
-    return {sum(sendcounts, degree.out, false) * bytes_of(1, sendtype),
-            sum(recvcounts, degree.in, false) * bytes_of(1, recvtype)};
+    return {bytes_of(sum(sendcounts, degree.out, false), sendtype),
+            bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
 
 Volume VolumeOf::Neighbor_alltoallw(const void* /*sendbuf*/, const int sendcounts[], const MPI_Aint /*sdispls*/[],

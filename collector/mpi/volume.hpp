@@ -93,7 +93,8 @@ private:
     MPI_Comm comm_;
 };
 
-/// Bytes of `count` elements of `type`.
+/// Bytes of `count` elements of `type`, of which MPI is not asked anything where there are none: it may be a null type.
+std::uint64_t bytes_of(std::uint64_t count, MPI_Datatype type);
 std::uint64_t bytes_of(int count, MPI_Datatype type);
 
 }  // namespace critpath::preload

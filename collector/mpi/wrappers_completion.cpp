@@ -22,11 +22,11 @@ int result_of(int result, MPI_Request now_there, const MPI_Status& status)
 }
 
 // All requests of the array have finished, unless the call failed.
-void record_all(Call& call, const SavedHandles& saved, const MPI_Request* requests, const MPI_Status* statuses,
+void record_all(Call& call, const SavedHandles& saved, const MPI_Request* requests, const OwnStatuses& statuses,
                 int result)
 {
     Completions completions(call.thread(), saved.size());
-    for (int i = 0; i < saved.size() && statuses != nullptr; ++i) {
+    for (int i = 0; i < saved.size() && statuses.known(); ++i) {
         const int mine = result_of(result, requests[i], statuses[i]);
         if (mine != MPI_ERR_PENDING) {
             completions.finished(saved[i], &requests[i], statuses[i], mine);
@@ -48,10 +48,10 @@ void record_one(Call& call, const SavedHandles& saved, const MPI_Request* reques
 
 // The requests at `indices` have finished.
 void record_some(Call& call, const SavedHandles& saved, const MPI_Request* requests, int count, const int* indices,
-                 const MPI_Status* statuses, int result)
+                 const OwnStatuses& statuses, int result)
 {
     Completions completions(call.thread(), count);
-    for (int i = 0; i < count && statuses != nullptr; ++i) {
+    for (int i = 0; i < count && statuses.known(); ++i) {
         if (saved.has(indices[i])) {
             const MPI_Request* request = &requests[indices[i]];
             completions.finished(saved[indices[i]], request, statuses[i], result_of(result, *request, statuses[i]));
@@ -114,7 +114,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Statu
     const SavedHandles saved(call, count, array_of_requests);
     const int result = call.run([&] { return next_mpi.Waitall(count, array_of_requests, own.get()); });
     if (call.recorded()) {
-        record_all(call, saved, array_of_requests, own.get(), result);
+        record_all(call, saved, array_of_requests, own, result);
     }
     return result;
 }
@@ -141,7 +141,7 @@ extern "C" int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* o
         call.run([&] { return next_mpi.Waitsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
     if (call.recorded()) {
         const int done = done_of(result, outcount);
-        record_some(call, saved, array_of_requests, done, array_of_indices, own.get(), result);
+        record_some(call, saved, array_of_requests, done, array_of_indices, own, result);
     }
     return result;
 }
@@ -151,7 +151,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
     Call call(FunctionId::MPI_Test);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, 1, request);
-    const int result = call.run([&] { return next_mpi.Test(request, flag, own.get()); });
+    const int result = call.run([&] { return next_mpi.Test(request, flag, own.get()); }, flag);
     if (!found(call, result, flag, request, 1, __builtin_return_address(0))) {
         return result;
     }
@@ -164,11 +164,11 @@ extern "C" int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag
     Call call(FunctionId::MPI_Testall);
     OwnStatuses own(call, count, array_of_statuses);
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return next_mpi.Testall(count, array_of_requests, flag, own.get()); });
+    const int result = call.run([&] { return next_mpi.Testall(count, array_of_requests, flag, own.get()); }, flag);
     if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
-    record_all(call, saved, array_of_requests, own.get(), result);
+    record_all(call, saved, array_of_requests, own, result);
     return result;
 }
 
@@ -177,7 +177,8 @@ extern "C" int MPI_Testany(int count, MPI_Request array_of_requests[], int* inde
     Call call(FunctionId::MPI_Testany);
     OwnStatus own(status, call.recorded());
     const SavedHandles saved(call, count, array_of_requests);
-    const int result = call.run([&] { return next_mpi.Testany(count, array_of_requests, index, flag, own.get()); });
+    const int result =
+        call.run([&] { return next_mpi.Testany(count, array_of_requests, index, flag, own.get()); }, flag);
     if (!found(call, result, flag, array_of_requests, count, __builtin_return_address(0))) {
         return result;
     }
@@ -191,13 +192,13 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
     Call call(FunctionId::MPI_Testsome);
     OwnStatuses own(call, incount, array_of_statuses);
     const SavedHandles saved(call, incount, array_of_requests);
-    const int result =
-        call.run([&] { return next_mpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); });
+    const int result = call.run(
+        [&] { return next_mpi.Testsome(incount, array_of_requests, outcount, array_of_indices, own.get()); }, outcount);
     if (!found(call, result, outcount, array_of_requests, incount, __builtin_return_address(0))) {
         return result;
     }
     const int done = done_of(result, outcount);
-    record_some(call, saved, array_of_requests, done, array_of_indices, own.get(), result);
+    record_some(call, saved, array_of_requests, done, array_of_indices, own, result);
     return result;
 }
 
@@ -205,7 +206,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
     Call call(FunctionId::MPI_Request_get_status);
-    const int result = call.run([&] { return next_mpi.Request_get_status(request, flag, status); });
+    const int result = call.run([&] { return next_mpi.Request_get_status(request, flag, status); }, flag);
     if (!call.recorded()) {
         return result;
     }

@@ -43,7 +43,7 @@ extern "C" int MPI_Pcontrol(const int level, ...)
     const int result = call.run([&] { return next_mpi.Pcontrol(level); });
     if (call.recorded()) {
         record_pcontrol(call, level);
-        apply_pcontrol(level);
+        control.apply_level(level);
     }
     return result;
 }

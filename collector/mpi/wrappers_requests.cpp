@@ -66,7 +66,7 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
 {
     Call call(FunctionId::MPI_Improbe);
     OwnStatus own(status, call.recorded());
-    const int result = call.run([&] { return next_mpi.Improbe(source, tag, comm, flag, message, own.get()); });
+    const int result = call.run([&] { return next_mpi.Improbe(source, tag, comm, flag, message, own.get()); }, flag);
     if (!call.recorded()) {
         return result;
     }

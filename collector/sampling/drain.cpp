@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/drain.hpp"
 
-#include "collector/sampling/text.hpp"
-
 #include <cstring>
 
 namespace critpath::sampling
@@ -22,8 +20,8 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     header.thread_end = slot.end;
     header.samples = {};
     header.samples.why_not = static_cast<std::uint32_t>(slot.why_not);
-    if (state.config.frequency != 0 && slot.why_not == 0) {
-        Text(header.samples.event, sizeof header.samples.event).add(state.choice.name);
+    if (slot.why_not == 0) {
+        std::strncpy(header.samples.event, state.choice.name, sizeof header.samples.event - 1);
         header.samples.period = state.choice.period;
         header.samples.kernel = state.choice.kernel ? 1 : 0;
         header.samples.counted = slot.count.value;

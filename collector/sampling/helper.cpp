@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/helper.hpp"
 
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/drain.hpp"
+#include "collector/sampling/text.hpp"
 
 #include <cerrno>
+#include <cstring>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,10 +17,28 @@ namespace critpath::sampling
 namespace
 {
 
-void wake_helper(const State& state)
+constexpr char eventfd_target[] = "anon_inode:[eventfd]";
+constexpr useconds_t without_poll = 100'000;  // between two visits
+
+/// False if the application has closed the descriptor, and may have opened something of its own in its place.
+bool is_eventfd(int fd)
 {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t ignored = write(state.wake.load(), &one, sizeof one);
+    char target[sizeof eventfd_target];
+    const Text link = Text() << "/proc/self/fd/" << fd;
+    return fd >= 0 && readlink(link.path(), target, sizeof target) == sizeof eventfd_target - 1 &&
+           std::memcmp(target, eventfd_target, sizeof eventfd_target - 1) == 0;
+}
+
+/// Without the eventfd the helper wakes by itself.
+void wake_helper(State& state)
+{
+    int wake = state.wake.load();
+    if (is_eventfd(wake)) {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const ssize_t ignored = write(wake, &one, sizeof one);
+    } else {
+        state.wake.compare_exchange_strong(wake, -1);
+    }
 }
 
 std::uint32_t collect_polled(State& state)
@@ -39,14 +60,16 @@ std::uint32_t collect_polled(State& state)
 void look_at_polled(State& state, std::uint32_t count)
 {
     std::uint64_t ignored;
-    if (state.polled[0].revents != 0 && read(state.wake.load(), &ignored, sizeof ignored) < 0 && errno == EBADF) {
-        state.wake = -1;  // the application closed what it did not open; poll must not spin on it
+    if (const int wake = state.polled[0].fd; state.polled[0].revents != 0 && wake >= 0) {
+        if (!is_eventfd(wake) || read(wake, &ignored, sizeof ignored) < 0) {
+            state.wake = -1;  // the application closed what it did not open; poll must not spin on it
+        }
     }
     for (std::uint32_t i = 1; i < count; ++i) {
         Slot& slot = state.slots[state.polled_slot[i]];
         const short events = state.polled[i].revents;
         slot.ready = events != 0;
-        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
+        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0 || (events != 0 && !is_ours(slot.event))) {
             end_slot(state, slot);  // the thread ended without a word, or somebody closed the descriptor
         }
     }
@@ -82,6 +105,8 @@ void* help(void* argument)
         const int patience = state.wake.load() >= 0 ? 1000 : 100;  // ms
         if (poll(state.polled, count, patience) >= 0) {
             look_at_polled(state, count);
+        } else if (errno != EINTR) {  // the limit of descriptors is less than their number by now
+            usleep(without_poll);
         }
         pass(state);
         if (nobody_left(state)) {
@@ -151,7 +176,7 @@ void join_helper(State& state)
 void close_wake(State& state)
 {
     const int wake = state.wake.exchange(-1);
-    if (wake >= 0) {
+    if (is_eventfd(wake)) {
         close(wake);
     }
 }

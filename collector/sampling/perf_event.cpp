@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/perf_event.hpp"
 
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/processor.hpp"
 
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +23,8 @@ namespace
 {
 
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
+
+constexpr std::uint64_t trial_period = 100'003;  // cycles
 
 std::size_t page_size()
 {
@@ -75,6 +77,27 @@ int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
     return open_descriptor(attr, -1);
 }
 
+std::uint64_t id_of(int fd)
+{
+    std::uint64_t id = 0;
+    return ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0 ? id : 0;
+}
+
+bool is_event(int fd, std::uint64_t id)
+{
+    return fd >= 0 && id != 0 && id_of(fd) == id;
+}
+
+void close_descriptors(const PerfEvent& event)
+{
+    if (is_event(event.faults_fd, event.faults_id)) {
+        close(event.faults_fd);
+    }
+    if (is_event(event.fd, event.id)) {
+        close(event.fd);
+    }
+}
+
 /// Follows its leader: counts while that counts. -1 if it would take one of the last two descriptors, which the
 /// helper's eventfd and the file of samples need more.
 int open_faults(const EventChoice& choice, int leader)
@@ -88,7 +111,7 @@ int open_faults(const EventChoice& choice, int leader)
             close(reserved);
         }
     }
-    return fd >= 0 ? move_descriptor_up(fd) : -1;
+    return move_descriptor_up(fd);
 }
 
 int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
@@ -103,8 +126,10 @@ int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& even
         close(fd);
         return ENOBUFS;
     }
+    event.id = id_of(fd);
     event.fd = move_descriptor_up(fd);
     event.faults_fd = open_faults(choice, event.fd);
+    event.faults_id = id_of(event.faults_fd);
     event.control = static_cast<char*>(memory);
     event.ring_size = pages * page;
     return 0;
@@ -119,10 +144,9 @@ std::uint64_t thread_time()
 
 /// Virtual machines may accept an event that then never counts, or counts without ever interrupting. Only a
 /// sample that came proves that there will be samples.
-bool delivers_samples(EventChoice choice)
+bool delivers_samples(const EventChoice& choice)
 {
-    constexpr std::uint64_t patience = 2'000'000;  // ns; the period below takes well under 0.1 ms
-    choice.period = 100'003;
+    constexpr std::uint64_t patience = 2'000'000;  // ns; the trial period takes well under 0.1 ms
     PerfEvent event = no_event;
     if (open_with_ring(choice, 1, event) != 0) {
         return false;
@@ -186,9 +210,10 @@ std::uint64_t word_at(const PerfEvent& event, std::uint64_t position)
 
 int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice)
 {
-    choice = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, true, clock_id, ring_pages(frequency)};
-    choice.period = uneven(nominal_frequency() / frequency);
+    choice = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, trial_period,
+              true,     clock_id,           ring_pages(frequency)};
     if (try_event(choice) == 0 && delivers_samples(choice)) {
+        choice.period = uneven(nominal_frequency() / frequency);
         return 0;
     }
     choice.name = "cpu-clock";
@@ -215,21 +240,32 @@ void close_event(PerfEvent& event)
     if (old.control != nullptr) {
         munmap(old.control, old.ring_size + page_size());
     }
-    for (const int fd : {old.faults_fd, old.fd}) {
-        if (fd >= 0) {
-            close(fd);
-        }
-    }
+    close_descriptors(old);
+}
+
+void drop_event(PerfEvent& event)
+{
+    close_descriptors(event);
+    event = no_event;
+}
+
+bool is_ours(const PerfEvent& event)
+{
+    return is_event(event.fd, event.id);
 }
 
 void enable_event(const PerfEvent& event)
 {
-    ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+    if (is_ours(event)) {
+        ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+    }
 }
 
 void disable_event(const PerfEvent& event)
 {
-    ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (is_ours(event)) {
+        ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+    }
 }
 
 std::size_t unread_bytes(const PerfEvent& event)
@@ -277,29 +313,11 @@ Count read_count(const PerfEvent& event)
     struct {
         std::uint64_t events, time_enabled, time_running, value[2];
     } group{};
-    const ssize_t size = read(event.fd, &group, sizeof group);
+    const ssize_t size = is_ours(event) ? read(event.fd, &group, sizeof group) : 0;
     if (size < static_cast<ssize_t>(sizeof group - sizeof group.value[1])) {
         return {};
     }
-    return {group.value[0], group.time_enabled, group.time_running, group.value[1]};
-}
-
-int move_descriptor_up(int fd)
-{
-    // Not as high as the limit allows: the kernel's table of descriptors is as long as the highest number in use.
-    constexpr rlim_t high_enough = 4000;
-    rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return fd;
-    }
-    const rlim_t wish = limit.rlim_cur / 4 * 3;
-    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(wish < high_enough ? wish : high_enough));
-    if (moved < 0) {
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        return fd;
-    }
-    close(fd);
-    return moved;
+    return {group.value[0], group.time_running, group.value[1]};
 }
 
 }  // namespace critpath::sampling

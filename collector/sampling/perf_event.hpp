@@ -24,13 +24,14 @@ struct EventChoice {
 };
 
 struct PerfEvent {
-    int fd;         // of the sampled event, which leads the group; -1: not open
-    int faults_fd;  // counts page faults; -1: not counted
-    char* control;  // perf_event_mmap_page, followed by the ring
+    int fd;                       // of the sampled event, which leads the group; -1: not open
+    int faults_fd;                // counts page faults; -1: not counted
+    std::uint64_t id, faults_id;  // the kernel's names of the two, by which a descriptor is known as ours
+    char* control;                // perf_event_mmap_page, followed by the ring
     std::size_t ring_size;
 };
 
-inline constexpr PerfEvent no_event = {-1, -1, nullptr, 0};
+inline constexpr PerfEvent no_event = {-1, -1, 0, 0, nullptr, 0};
 
 /// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
 struct Unread {
@@ -44,7 +45,6 @@ struct Unread {
 
 struct Count {
     std::uint64_t value;
-    std::uint64_t time_enabled;
     std::uint64_t time_running;
     std::uint64_t page_faults;
 };
@@ -59,6 +59,13 @@ int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice);
 int open_event(const EventChoice& choice, PerfEvent& event);
 void close_event(PerfEvent& event);
 
+/// As close_event, in the child of a fork(), which has not got the ring.
+void drop_event(PerfEvent& event);
+
+/// False if the application has closed the descriptor of the sampled event, whatever that may stand for now. It is then
+/// left alone by all functions here.
+bool is_ours(const PerfEvent& event);
+
 void enable_event(const PerfEvent& event);
 void disable_event(const PerfEvent& event);
 
@@ -71,8 +78,5 @@ void release_records(const PerfEvent& event, const Unread& unread);
 
 /// Totals since the events were opened.
 Count read_count(const PerfEvent& event);
-
-/// Moves a descriptor out of the range that the application's own descriptors come from and marks it close-on-exec.
-int move_descriptor_up(int fd);
 
 }  // namespace critpath::sampling

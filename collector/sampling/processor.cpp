@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/processor.hpp"
 
-#include <cerrno>
-#include <cstring>
+#include "collector/sampling/descriptors.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <cstring>
 
 namespace critpath::sampling
 {
@@ -66,27 +64,6 @@ std::uint64_t nominal_frequency()
         frequency = from_cpuinfo();
     }
     return frequency < lowest ? guess : frequency;
-}
-
-std::size_t read_text(const char* path, char* text, std::size_t size)
-{
-    std::size_t length = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && length + 1 < size) {
-        const ssize_t got = read(fd, text + length, size - 1 - length);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        length += static_cast<std::size_t>(got);
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    text[length] = '\0';
-    return length;
 }
 
 }  // namespace critpath::sampling

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collector/sampling/processor.hpp"
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/text.hpp"
 
@@ -20,49 +20,46 @@ void add_permission(Text& text)
         value[length - 1] = '\0';
     }
     const bool strict = length == 0 || value[0] > '2';  // 2 and below let a user sample its own code
-    text.add("the kernel does not let this user sample (kernel.perf_event_paranoid = ")
-        .add(length > 0 ? value : "unknown")
-        .add("); allow it with: ");
+    text << "the kernel does not let this user sample (kernel.perf_event_paranoid = "
+         << (length > 0 ? value : "unknown") << "); allow it with: ";
     if (strict) {
-        text.add("sysctl kernel.perf_event_paranoid=2 (as root), or ");
+        text << "sysctl kernel.perf_event_paranoid=2 (as root), or ";
     }
-    text.add("in a container --cap-add=PERFMON or a seccomp profile that has perf_event_open");
+    text << "in a container --cap-add=PERFMON or a seccomp profile that has perf_event_open";
 }
 
 }  // namespace
 
-std::size_t explain_refusal(int error, char* buffer, std::size_t size)
+void explain_refusal(Text& text, int error)
 {
-    Text text(buffer, size);
     switch (error) {
     case EACCES:
     case EPERM:
         add_permission(text);
         break;
     case ENOBUFS:
-        text.add("the limit of locked memory leaves no room for a ring of samples; raise it with: sysctl "
-                 "kernel.perf_event_mlock_kb=8192 (as root), or ulimit -l unlimited");
+        text << "the limit of locked memory leaves no room for a ring of samples; raise it with: sysctl "
+                "kernel.perf_event_mlock_kb=8192 (as root), or ulimit -l unlimited";
         break;
     case EAGAIN:
-        text.add("no helper thread could be started; raise the limit of processes (ulimit -u)");
+        text << "no helper thread could be started; raise the limit of processes (ulimit -u)";
         break;
     case EMFILE:
     case ENFILE:
-        text.add("too many open files; raise the limit (ulimit -n)");
+        text << "too many open files; raise the limit (ulimit -n)";
         break;
     case ENOSYS:
     case ENOENT:
     case EOPNOTSUPP:
-        text.add("this kernel has no perf_event for user programs; use one with CONFIG_PERF_EVENTS, or record without "
-                 "samples (cpcollect --no-samples)");
+        text << "this kernel has no perf_event for user programs; use one with CONFIG_PERF_EVENTS, or record without "
+                "samples (cpcollect --no-samples)";
         break;
     default: {
         const char* words = strerrordesc_np(error);
-        text.add("perf_event_open: ").add(words != nullptr ? words : "unknown error");
-        text.add("; record without samples (cpcollect --no-samples), or ask your administrator");
+        text << "perf_event_open: " << (words != nullptr ? words : "unknown error")
+             << "; record without samples (cpcollect --no-samples), or ask your administrator";
     }
     }
-    return text.length();
 }
 
 }  // namespace critpath::sampling

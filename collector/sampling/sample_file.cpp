@@ -4,13 +4,10 @@
 
 #include "collector/sampling/text.hpp"
 
-#include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 namespace critpath::sampling
@@ -21,42 +18,17 @@ namespace
 constexpr std::size_t memory_begin = std::size_t{256} << 10;
 constexpr std::size_t memory_limit = std::size_t{64} << 20;  // a thread; about five minutes of samples
 
-/// A write beyond the limit of file sizes raises SIGXFSZ, which must not reach the application. It is blocked here
-/// (class Quiet), so it waits and can be taken.
-void take_file_size_signal()
+/// False also if the application has closed the file: its descriptor may be one of the application's by now.
+bool write_all(const SampleFile& file, const void* data, std::size_t size, std::uint64_t offset)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGXFSZ);
-    const timespec now{};
-    sigtimedwait(&set, nullptr, &now);
-}
-
-bool write_all(int fd, const char* data, std::size_t size, std::uint64_t offset)
-{
-    while (size > 0) {
-        const ssize_t written = pwrite(fd, data, size, static_cast<off_t>(offset));
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            if (errno == EFBIG) {
-                take_file_size_signal();
-            }
-            return false;
-        }
-        data += written;
-        size -= static_cast<std::size_t>(written);
-        offset += static_cast<std::uint64_t>(written);
-    }
-    return true;
+    return is_file(file.fd, file.identity) && write_at(file.fd, offset, data, size) == 0;
 }
 
 /// Nothing more goes to this file; it ends with its last whole record.
 void stop(SampleFile& file)
 {
     file.stopped = true;
-    if (file.fd >= 0) {
+    if (is_file(file.fd, file.identity)) {
         [[maybe_unused]] const int ignored = ftruncate(file.fd, static_cast<off_t>(file.file_size));
     }
 }
@@ -99,8 +71,8 @@ bool append_to_memory(SampleFile& file, const Unread& unread)
 
 bool append_to_file(SampleFile& file, const Unread& unread)
 {
-    if (!write_all(file.fd, unread.piece[0], unread.size[0], file.file_size) ||
-        !write_all(file.fd, unread.piece[1], unread.size[1], file.file_size + unread.size[0])) {
+    if (!write_all(file, unread.piece[0], unread.size[0], file.file_size) ||
+        !write_all(file, unread.piece[1], unread.size[1], file.file_size + unread.size[0])) {
         stop(file);
         return false;
     }
@@ -111,7 +83,7 @@ bool append_to_file(SampleFile& file, const Unread& unread)
 void move_memory_to_file(SampleFile& file)
 {
     if (file.memory_used > 0 && !file.stopped) {
-        if (write_all(file.fd, file.memory, file.memory_used, file.file_size)) {
+        if (write_all(file, file.memory, file.memory_used, file.file_size)) {
             file.file_size += file.memory_used;
         } else {
             file.lost += file.memory_samples;
@@ -122,18 +94,16 @@ void move_memory_to_file(SampleFile& file)
     discard_memory(file);
 }
 
-// The caller holds the pass lock, and may be a thread of the application with a small stack.
 int create(const char* directory, const spool::SpoolHeader& header)
 {
-    static char path[4096 + 64];
-    Text text(path, sizeof path);
-    text.add(directory).add("/").add(header.rank).add(".").add(header.thread).add(".samples");
-    return open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    Text path;
+    path << directory << "/" << header.rank << "." << header.thread << ".samples";
+    return move_descriptor_up(open(path.path(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 }
 
 bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
 {
-    return write_all(file.fd, reinterpret_cast<const char*>(&header), sizeof header, 0);
+    return write_all(file, &header, sizeof header, 0);
 }
 
 }  // namespace
@@ -161,10 +131,11 @@ void append_records(SampleFile& file, const Unread& unread)
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header)
 {
     const int fd = create(directory, header);
-    file.fd = fd >= 0 ? move_descriptor_up(fd) : -1;
+    file.identity = identity_of(fd);
+    file.fd = fd;
     constexpr char end_of_page = '\0';
     if (file.fd < 0 || !write_header(file, header) ||
-        !write_all(file.fd, &end_of_page, sizeof end_of_page, spool::header_size - 1)) {
+        !write_all(file, &end_of_page, sizeof end_of_page, spool::header_size - 1)) {
         file.stopped = true;
         file.lost += file.memory_samples;
         file.records = 0;
@@ -178,10 +149,15 @@ void close_file(SampleFile& file, spool::SpoolHeader& header)
     header.records = file.records;
     header.lost = file.lost;
     header.closed = 1;
+    write_header(file, header);
+    drop_file(file);
+}
+
+void drop_file(SampleFile& file)
+{
     const int fd = file.fd;
-    if (fd >= 0) {
-        write_header(file, header);
-        file.fd = -1;  // before the close, for the same reason as in close_event
+    file.fd = -1;  // before the close, for the same reason as in close_event
+    if (is_file(fd, file.identity)) {
         close(fd);
     }
 }

@@ -5,6 +5,7 @@
 // zeroed memory, like PerfEvent. When the disk is full it stops writing and counts; it never fails.
 #pragma once
 
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/perf_event.hpp"
 #include "formats/spool/record.hpp"
 
@@ -16,6 +17,7 @@ namespace critpath::sampling
 
 struct SampleFile {
     int fd;  // -1: not open
+    FileIdentity identity;
     bool stopped;
     char* memory;
     std::size_t memory_used, memory_size;
@@ -34,6 +36,9 @@ void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader
 
 /// Writes the header again, with the fields of a close filled in, and closes.
 void close_file(SampleFile& file, spool::SpoolHeader& header);
+
+/// Closes it as it is.
+void drop_file(SampleFile& file);
 
 /// Forgets the samples that never got a file.
 void discard_memory(SampleFile& file);

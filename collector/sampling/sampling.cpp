@@ -8,11 +8,10 @@
 #include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
 #include "collector/sampling/state.hpp"
-#include "collector/sampling/text.hpp"
 
 #include <atomic>
 #include <cerrno>
-#include <initializer_list>
+#include <cstring>
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -163,12 +162,10 @@ void start_process(const Config& config)
     state->pid = getpid();
     state->wake = -1;
     pthread_mutex_init(&state->pass_lock, nullptr);
-    if (config.frequency != 0) {
-        state->refusal = choose_event(config.frequency, config.clock_id, state->choice);
-        state->create_thread = reinterpret_cast<CreateThread>(dlsym(RTLD_NEXT, "pthread_create"));
-        if (state->create_thread == nullptr) {
-            state->refusal = EAGAIN;
-        }
+    state->refusal = choose_event(config.frequency, config.clock_id, state->choice);
+    state->create_thread = reinterpret_cast<CreateThread>(dlsym(RTLD_NEXT, "pthread_create"));
+    if (state->create_thread == nullptr) {
+        state->refusal = EAGAIN;
     }
     process_state.store(state, std::memory_order_release);
 }
@@ -198,7 +195,7 @@ void start_thread(int thread)
         return;
     }
     init_slot(*state, *slot, thread);
-    slot->why_not = state->config.frequency != 0 ? open_slot_event(*state, *slot) : 0;
+    slot->why_not = open_slot_event(*state, *slot);
     const PerfEvent event = slot->event;
     own_slot = slot;
     slot->state.store(SlotState::Active, std::memory_order_release);
@@ -217,7 +214,8 @@ void stop_thread()
     Slot* slot = own_slot;
     own_slot = nullptr;
     State* state = running();
-    if (slot == nullptr || state == nullptr) {
+    // The helper may have ended the slot before, and another thread may have it by now.
+    if (slot == nullptr || state == nullptr || slot->tid != syscall(SYS_gettid)) {
         return;
     }
     if (slot->event.fd >= 0) {
@@ -248,7 +246,7 @@ void open_files(const char* spool_directory, const spool::SpoolHeader& header)
         return;
     }
     state->header = header;
-    Text(state->directory, sizeof state->directory).add(spool_directory);
+    std::strncpy(state->directory, spool_directory, sizeof state->directory - 1);
     state->files_open.store(true, std::memory_order_release);
     request_pass(*state);
 }
@@ -283,15 +281,12 @@ void abandon_in_child()
     const int saved = errno;
     const std::uint32_t used = state->used.load();
     for (std::uint32_t i = 0; i < used; ++i) {
-        const Slot& slot = state->slots[i];
+        Slot& slot = state->slots[i];
         if (slot.state.load() == SlotState::Free) {
             continue;
         }
-        for (const int fd : {slot.event.fd, slot.event.faults_fd, slot.file.fd}) {
-            if (fd > STDERR_FILENO) {
-                close(fd);
-            }
-        }
+        drop_event(slot.event);
+        drop_file(slot.file);
     }
     close_wake(*state);
     errno = saved;

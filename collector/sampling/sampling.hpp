@@ -6,22 +6,22 @@
 //
 // Order of calls: start_process, start_thread on the main thread, start_helper before there is a second one or the ring
 // of the first is full, then start_thread on each thread that is to be sampled, open_files once the rank and the spool
-// directory are known, finish. Samples that arrive before open_files are kept in memory. All functions may be called
-// when sampling is off or refused: then each thread gets a file that is only a header with an empty
-// SampleFormat::event, and `why_not` if it was refused. No function changes errno, and while one runs the application's
+// directory are known, finish. Samples that arrive before open_files are kept in memory. Without
+// start_process the others do nothing; where sampling is refused each thread gets a file that is only a header with an
+// empty SampleFormat::event, and `why_not`. No function changes errno, and while one runs the application's
 // signals are blocked on its thread.
 #pragma once
 
+#include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace critpath::sampling
 {
 
 struct Config {
-    std::uint32_t frequency;  // samples a second and thread; 0: no sampling
+    std::uint32_t frequency;  // samples a second and thread, at least 1
     int clock_id;             // of all timestamps
 };
 
@@ -58,11 +58,10 @@ void finish();
 void abandon_in_child();
 
 /// Why this process is not sampled, as errno of perf_event_open (ENOBUFS: no locked memory for the ring; EAGAIN: no
-/// helper thread); 0 if it is, or if sampling is off. Known after the first start_thread.
+/// helper thread); 0 if it is, or without start_process. Known after the first start_thread.
 int refused();
 
-/// Puts one line (no line end) into `buffer` that says what `error`, a result of refused(), means and what to do
-/// about it: "object: cause; next action". Returns its length. Uses no stdio.
-std::size_t explain_refusal(int error, char* buffer, std::size_t size);
+/// Appends what `error`, a result of refused(), means and what to do about it: "object: cause; next action".
+void explain_refusal(Text& text, int error);
 
 }  // namespace critpath::sampling

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/time_namespace.hpp"
 
-#include "collector/sampling/processor.hpp"
+#include "collector/sampling/descriptors.hpp"
 
 #include <cstring>
 

@@ -91,6 +91,9 @@ enum class Group : std::uint8_t {
 };
 inline constexpr int group_count = 6;
 
+/// What users call them; Always has no name.
+inline constexpr const char* group_names[group_count] = {"", "p2p", "collective", "rma", "io", "local"};
+
 constexpr Group group_of(SemanticClass semantic_class)
 {
     using enum SemanticClass;

@@ -217,13 +217,8 @@ private:
         if (found != groups.end()) {
             return found->second;
         }
-        std::vector<std::uint64_t> members;
-        for (const RankRun& run : runs) {
-            for (std::int32_t i = 0; i < run.count; ++i) {
-                members.push_back(static_cast<std::uint64_t>(run.first + i * run.stride));
-            }
-        }
-        return groups[runs] = group(OTF2_GROUP_TYPE_COMM_GROUP, members);
+        const std::vector<std::int32_t> members = expand(runs);
+        return groups[runs] = group(OTF2_GROUP_TYPE_COMM_GROUP, {members.begin(), members.end()});
     }
 
     void windows()
@@ -312,6 +307,17 @@ RankList compress(const std::vector<std::int32_t>& ranks)
         runs.push_back(run);
     }
     return runs;
+}
+
+std::vector<std::int32_t> expand(const RankList& runs)
+{
+    std::vector<std::int32_t> ranks;
+    for (const RankRun& run : runs) {
+        for (std::int32_t i = 0; i < run.count; ++i) {
+            ranks.push_back(run.first + i * run.stride);
+        }
+    }
+    return ranks;
 }
 
 }  // namespace critpath::otf2

@@ -58,6 +58,8 @@ using RankList = std::vector<RankRun>;
 
 /// `ranks` as runs: the longest run with one stride at each position, greedily. Equal lists have equal runs.
 RankList compress(const std::vector<std::int32_t>& ranks);
+/// The way back.
+std::vector<std::int32_t> expand(const RankList& runs);
 
 struct CommunicatorDefinition {
     std::string name;

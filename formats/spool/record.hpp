@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the layout of the spool: what a wrapper leaves behind for the archive. One file of 64-byte records a
-// thread, written through a shared mapping, so that the records survive the process. Nothing here allocates or needs
-// the C++ runtime.
+// Owns the layout of the spool: what a wrapper leaves behind for the archive. One file a thread. Its newest records, of
+// 64 bytes, stand on a stage, which is written through a shared mapping, so that they survive the process; whenever the
+// stage is full they are packed into a frame behind it. Nothing here allocates or needs the C++ runtime.
 //
 //   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), the stage, then frames of packed records (packed.hpp)
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
@@ -311,8 +311,8 @@ struct SpoolHeader {
     char counters[max_counters][48];  // their names
     std::uint64_t stage_bytes;        // of a .calls file: behind this header; frames follow
     // ---- on close
-    std::uint64_t records;     // written records; 0 while open: read until Empty
-    std::uint64_t lost;        // records (or samples) that did not fit
+    std::uint64_t records;     // written records; 0 while open. Readers go on until Empty
+    std::uint64_t lost;        // records (at any time) or samples that did not fit
     std::uint64_t thread_end;  // ns
     std::uint32_t closed;      // 1 after a regular close
     // ---- whenever the stage was drained

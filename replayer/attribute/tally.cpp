@@ -113,9 +113,10 @@ private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
-        totals.calls += analyzed_calls(replay_, location);
+        const std::uint64_t analyzed = analyzed_calls(replay_, location);
+        totals.calls += analyzed;
         Ns time = location.begin;
-        for (std::size_t i = 0; i < analyzed_calls(replay_, location); ++i) {
+        for (std::size_t i = 0; i < analyzed; ++i) {
             const Ns enter = std::clamp(calls.enter[i], time, std::max(time, location.end));
             const Ns leave = std::clamp(calls.leave[i], enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();

@@ -374,9 +374,10 @@ private:
                 definitions_.command = value;
             }
         }
+        const std::string any = domain.empty() ? "" : *std::ranges::max_element(domain);
         for (std::size_t p = 0; p < domain.size(); ++p) {
             if (domain[p].empty() && has_no_events(definitions_.processes[p])) {  // no time of it is ever compared
-                domain[p] = *std::ranges::max_element(domain);
+                domain[p] = any;
             }
         }
         out_.clock_domains_known = std::none_of(domain.begin(), domain.end(), [](const auto& d) { return d.empty(); });

@@ -2,13 +2,12 @@
 """Ranks that disagree about which communicator is which are found out: at MPI_Finalize and by a recovery, and cpreplay
 says so."""
 
-import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from harness import expect, options, run, scratch
+from harness import environment, expect, options, run, scratch
 
 PROPERTY = b"CRITPATH::INCONSISTENT"
 
@@ -35,8 +34,8 @@ def main():
         expect(f"ranks disagree about communicators: {found};" in done.stderr, True, f"note of the recovery: {done.stderr}")
         expect(marked(recovered), True, "mark in the recovered archive")
 
-        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        done = subprocess.run([args.mpiexec, "-n", "1", args.cpreplay, bad], env=environment, capture_output=True, text=True)
+        replay = [args.mpiexec, "-n", "1", args.cpreplay, bad]
+        done = subprocess.run(replay, env=environment(), capture_output=True, text=True)
         expect(f"note: ranks disagree about communicators ({found});" in done.stdout + done.stderr, True,
                f"note of cpreplay: {done.returncode} {done.stdout} {done.stderr}")
 

@@ -9,6 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from machine import MPI_ENVIRONMENT  # noqa: E402
+
 
 def options(*more):
     parser = argparse.ArgumentParser()
@@ -17,12 +20,14 @@ def options(*more):
     return parser.parse_args()
 
 
+def environment():
+    return os.environ | MPI_ENVIRONMENT
+
+
 def run(args, trace, *extra, ranks=4):
     """Returns what rank 0 reports about the archive step, a dict."""
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1")
     command = [args.mpiexec, "-n", str(ranks), args.program, args.library, str(trace), *extra]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=90)
     expect(done.returncode, 0, f"exit code of {' '.join(command)}: {done.stderr}")
     return json.loads(done.stdout)
 

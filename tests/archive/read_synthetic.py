@@ -153,6 +153,7 @@ def expected(rank):
     events += alone()
     events += input_output()
     events += switched_off(rank)
+    events += call("MPI_Win_fence", 1890, 1891) if rank == 1 else []
     events += call("MPI_Finalize", 1900, 1900)
     events += [(1900, "ProgramEnd")]
     return events
@@ -477,6 +478,7 @@ def check_properties(trace):
     for p in trace.definitions.location_properties:
         by_location.setdefault(p.location._ref, {})[p.name] = p.value
     wanted = {"critpath.incomplete": "full", "critpath.lost_records": 3, "critpath.lost_samples": 5}
+    wanted["critpath.unresolved_records"] = 1
     expect(by_location[1], wanted, "properties of rank 1")
     times = {"preempted_ns": 7, "preemptions": 4, "bridged_ns": 1, "bridges": 1, "blocked_ns": 74, "blocks": 1}
     times |= {"migrations": 1, "page_faults": 9}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/spool_reader.hpp"
 #include "formats/support/error.hpp"
-#include "tests/archive/scratch.hpp"
 #include "tests/archive/spool_builder.hpp"
+#include "tests/scratch.hpp"
 
 #include <gtest/gtest.h>
 

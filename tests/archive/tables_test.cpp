@@ -126,6 +126,54 @@ TEST(Tables, MergingTellsWhereEachEntryWent)
     }
 }
 
+// Whichever comes first, and however many are odd ones out.
+TEST(OwnRanks, AreMergedAsTheyCome)
+{
+    std::mt19937 random(3);
+    for (std::uint32_t count = 1; count <= 9; ++count) {
+        std::vector<std::uint32_t> order(count);
+        std::iota(order.begin(), order.end(), 0U);
+        std::shuffle(order.begin(), order.end(), random);
+        OwnRanks own(count);
+        Tables wanted = tables_of(0);
+        for (const std::uint32_t rank : order) {
+            own.add(rank, tables_of(rank));
+            wanted = merge(wanted, tables_of(rank)).tables;
+        }
+        const Tables all = own.take();
+        EXPECT_EQ(all, wanted);
+        otf2::TraceDefinitions out;
+        const Numbers ids = number(all, out);
+        const std::vector<Numbers> parts = own.divide(ids);
+        ASSERT_EQ(parts.size(), count);
+        for (std::uint32_t rank = 0; rank < count; ++rank) {
+            const Tables tables = tables_of(rank);
+            ASSERT_EQ(parts[rank].contexts.size(), tables.contexts.size());
+            for (std::size_t i = 0; i < tables.contexts.size(); ++i) {
+                EXPECT_EQ(parts[rank].contexts[i], ids.contexts[position(all.contexts, tables.contexts[i].key)]);
+            }
+        }
+    }
+}
+
+TEST(Tables, WhoKnowsACommunicatorIsKeptInOrder)
+{
+    const auto known_to = [](otf2::RankList ranks) {
+        Tables t;
+        t.communicators.push_back({key("c"), key("world"), Kind::Intra, {{{0, 1, 9}}}, std::move(ranks)});
+        return t;
+    };
+    const auto together = [&](const otf2::RankList& a, const otf2::RankList& b) {
+        return otf2::expand(merge(known_to(a), known_to(b)).tables.communicators.front().knowers);
+    };
+    EXPECT_THAT(together({{0, 1, 2}}, {{2, 1, 3}}), ElementsAre(0, 1, 2, 3, 4));
+    EXPECT_THAT(together({{2, 1, 3}}, {{0, 1, 2}}), ElementsAre(0, 1, 2, 3, 4));
+    EXPECT_THAT(together({{0, 1, 2}}, {{3, 1, 1}}), ElementsAre(0, 1, 3));
+    EXPECT_THAT(together({{0, 1, 3}}, {{1, 1, 3}}), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(together({{0, 2, 2}}, {{2, 1, 2}}), ElementsAre(0, 2, 3));
+    EXPECT_EQ(merge(known_to({{0, 1, 1}}), known_to({{1, 1, 1}})).tables, known_to({{0, 1, 2}}));
+}
+
 TEST(Tables, BothSidesOfAnInterCommunicatorMeet)
 {
     const Tables merged = merge(tables_of(5), tables_of(2)).tables;
@@ -272,13 +320,7 @@ TEST(RankLists, CompressToRunsAndBack)
         for (std::int32_t& rank : ranks) {
             rank = static_cast<std::int32_t>(random() % 6);
         }
-        std::vector<std::int32_t> back;
-        for (const otf2::RankRun& run : compress(ranks)) {
-            for (std::int32_t i = 0; i < run.count; ++i) {
-                back.push_back(run.first + i * run.stride);
-            }
-        }
-        EXPECT_EQ(back, ranks);
+        EXPECT_EQ(otf2::expand(compress(ranks)), ranks);
     }
 }
 

@@ -72,6 +72,9 @@ class Full(Paths):
     def test_threads(self):
         self.check("threads", lines=26)
 
+    def test_another_thread_calls_init(self):
+        self.check("other_init", lines=9)
+
     def test_code_without_unwind_tables(self):
         self.check("recursion", variants=["bare"], lines=24)
 
@@ -122,6 +125,7 @@ class Modes(Paths):
         depths = {len(spool.paths[c.callpath]) for c in calls}
         self.assertEqual({spool.paths[c.callpath][0] for c in calls}, {spool.paths[calls[0].callpath][0]})
         self.assertLessEqual(len(depths - {1}), 1, "the whole path, or the site")
+        self.assertIn(1, depths, "time to unwind has run out")
 
     def test_unwinding_is_the_tools_own_time(self):
         result, (spool,) = self.calls_and_truth("O2", "recursion")

@@ -46,6 +46,12 @@ class Coverage(unittest.TestCase):
     def test_every_recorded_function_is_in_mpi_h(self):
         self.assertEqual(sorted(RECORDED - declared()), [])
 
+    def test_every_recorded_function_is_called_by_a_test(self):
+        """In C; tests/fortran/coverage_test.py asks the same of Fortran."""
+        programs = [path for kind in ("c", "cpp", "h") for path in ROOT.glob(f"tests/*/programs/*.{kind}")]
+        called = set(re.findall(r"\bMPI_\w+(?=\()", "\n".join(path.read_text() for path in programs)))
+        self.assertEqual(sorted(RECORDED - called), [])
+
     def test_no_function_has_two_places(self):
         self.assertEqual(sorted({name for name in NOT_RECORDED if NOT_RECORDED.count(name) > 1}), [])
         self.assertEqual(sorted(RECORDED & set(NOT_RECORDED)), [])

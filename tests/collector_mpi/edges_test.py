@@ -3,10 +3,10 @@
 
 import os
 import shutil
-import subprocess
 import unittest
 
 from harness import PROGRAMS, Case
+from machine import perf_event_refused
 
 CPCOLLECT = os.environ["CRITPATH_TEST_CPCOLLECT"]
 EDGES = PROGRAMS / "edges"
@@ -38,17 +38,28 @@ class Edges(Case):
         run = self.run_recorded(1, [EDGES, "c11"], CRITPATH_FREQUENCY="997")
         self.assertEqual((run.code, run.stdout), (5, "result 42\ndone\n"))
         samples = self.trace / "spool" / "0.1.samples"
-        if subprocess.run(["grep", "-q", "^[3-9]", "/proc/sys/kernel/perf_event_paranoid"]).returncode == 0:
-            self.skipTest("perf_event_open is not permitted here")
+        if refused := perf_event_refused():
+            self.skipTest(f"perf_event_open is refused on this machine: {refused}")
         self.assertGreater(samples.stat().st_size, 4096 + 10 * 64)
 
     def test_a_file_size_limit_kills_nobody(self):
         self.assert_like_plain(EDGES, "file_limit", says=["ulimit -f"])
 
+    def test_quiet_is_not_about_warnings(self):
+        run = self.assert_like_plain(EDGES, "file_limit", options=("--quiet", "--no-samples"))
+        said = [line for line in run.stderr.splitlines() if line.startswith("cpcollect: ")]
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], r"^cpcollect: \d+ records could not be written .*ulimit -f")
+
     def test_closed_descriptors_lose_nothing(self):
         run = self.assert_like_plain(EDGES, "close_all")
         self.assertIn("1 ranks, 30002 calls", run.stderr)
         self.assertNotIn("could not be written", run.stderr)
+
+    def test_threads_without_files_are_named_once(self):
+        says = ["thread 1, and maybe others: Too many open files", "ulimit -n"]
+        run = self.assert_like_plain(EDGES, "no_files", says=says)
+        self.assertEqual(run.stderr.count("are not recorded"), 1, run.stderr)
 
     def test_removed_files_are_not_called_a_full_disk(self):
         run = self.collect(EDGES, "removed", self.trace / "spool")
@@ -75,7 +86,7 @@ class Edges(Case):
 
     def test_a_user_namespace(self):
         if shutil.which("unshare") is None or self._execute(["unshare", "-r", "true"]).returncode != 0:
-            self.skipTest("no user namespaces here")
+            self.skipTest("user namespaces are refused on this machine")
         run = self.collect("unshare", "-r", "echo", "inside")
         self.assertEqual((run.returncode, run.stdout), (0, "inside\n"), run.stderr)
 

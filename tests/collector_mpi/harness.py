@@ -5,10 +5,14 @@ Environment: CRITPATH_TEST_PRELOAD, CRITPATH_TEST_PROGRAMS (directory), CRITPATH
 
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # what all tests share
+
+from machine import MPI_ENVIRONMENT
 from spool import lines, read_spool
 
 PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
@@ -28,8 +32,9 @@ class Run:
             [read_spool(f) for f in sorted((trace / "spool").glob(f"{rank}.*.calls"))] for rank in range(ranks)
         ]
 
-    def lines(self, rank):
-        return lines(self.spools[rank][0])
+    def lines(self, rank, polls=True):
+        """As spool.lines(), of the main thread; without the poll runs where they depend on how long something took."""
+        return [line for line in lines(self.spools[rank][0]) if polls or "polls" not in line]
 
 
 class Case(unittest.TestCase):
@@ -43,11 +48,9 @@ class Case(unittest.TestCase):
         self.trace.mkdir()
 
     def environment(self, **settings):
-        """Of mpiexec: what makes it usable by root and on few cores."""
+        """Of mpiexec."""
         known = {k: v for k, v in os.environ.items() if not k.startswith("CRITPATH_")}
-        known |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        known |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
-        return known | settings
+        return known | MPI_ENVIRONMENT | {"OMPI_MCA_btl_base_warn_component_unused": "0"} | settings
 
     def settings(self, **more):
         """What the launcher puts into the environment of the application. The archive library is missing, so that the
@@ -66,6 +69,20 @@ class Case(unittest.TestCase):
             exports += "[ ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}} = 0 ] && export CRITPATH_TRACE_OWNER=1\n"
         script = self._script("start.sh", exports)
         return Run(self._execute([MPIEXEC, "-n", str(ranks), script, *map(str, command)]), self.trace, ranks)
+
+    def assert_alike(self, plain, run, order=sorted):
+        """The recorded run ended and printed as the plain one. Launchers mix the lines of ranks; `order=list` where a
+        program sees to it that they do not."""
+        self.assertEqual((run.code, order(run.stdout.splitlines())), (plain.returncode, order(plain.stdout.splitlines())),
+                         plain.stderr + run.stderr)
+
+    def run_both(self, ranks, command, order=sorted, **settings):
+        """Plainly and recorded, which must look alike; returns the recorded run, which knows the plain one."""
+        plain = self.run_plain(ranks, command)
+        run = self.run_recorded(ranks, command, **settings)
+        run.plain = plain
+        self.assert_alike(plain, run, order)
+        return run
 
     def records(self, case, ranks=2, **more):
         run = self.run_recorded(ranks, [PROGRAMS / "records", case], **more)

@@ -16,16 +16,8 @@ CALLS = ["MPI_Init", "MPI_Sendrecv", "MPI_Comm_split", "MPI_Allreduce", "MPI_Com
 
 
 class Library(Case):
-    def both(self, ranks, command, **more):
-        """Plainly and recorded, which must look alike; returns the recorded run."""
-        plain = self.run_plain(ranks, command)
-        run = self.run_recorded(ranks, command, owner=True, **more)
-        self.assertEqual((run.code, sorted(run.stdout.splitlines())), (plain.returncode, sorted(plain.stdout.splitlines())),
-                         run.stderr)
-        return run
-
     def test_that_is_loaded_privately_is_recorded(self):
-        run = self.both(2, [PROGRAMS / "dlopened", "plugin", PROGRAMS / "plugin.so"])
+        run = self.run_both(2, [PROGRAMS / "dlopened", "plugin", PROGRAMS / "plugin.so"], owner=True)
         self.assertEqual(run.code, 6)
         for rank in range(2):
             self.assertEqual([call.name for call in run.spools[rank][0].calls], CALLS)
@@ -34,23 +26,23 @@ class Library(Case):
         for scope in ("direct", "global"):
             with self.subTest(scope):
                 self.setUp()
-                run = self.both(1, [PROGRAMS / "dlopened", scope, LIBRARY])
+                run = self.run_both(1, [PROGRAMS / "dlopened", scope, LIBRARY], owner=True)
                 self.assertEqual((run.code, run.stdout), (5, "direct\n"))
                 self.assertEqual([call.name for call in run.spools[0][0].calls], ["MPI_Init", "MPI_Finalize"])
 
     def test_that_is_called_by_its_pmpi_names_is_not_recorded_and_that_is_said(self):
-        run = self.both(1, [PROGRAMS / "dlopened", "pmpi", LIBRARY])
+        run = self.run_both(1, [PROGRAMS / "dlopened", "pmpi", LIBRARY], owner=True)
         self.assertEqual((run.code, run.stdout), (5, "direct\n"))
         self.assertIn("dlopened: MPI_Init was never called", run.stderr)
         self.assertIn("through pointers", run.stderr)
         self.assertEqual(run.stderr.count("cpcollect: "), 1, run.stderr)
 
     def test_other_lookups_are_the_c_librarys(self):
-        run = self.both(1, [PROGRAMS / "dlopened", "lookups", LIBRARY])
+        run = self.run_both(1, [PROGRAMS / "dlopened", "lookups", LIBRARY], owner=True)
         self.assertEqual((run.code, run.stdout), (0, "next from the program, default, handle, missing, error, none\n"))
 
     def test_without_pmpi_functions_is_called_by_its_mpi_functions(self):
-        run = self.both(1, [PROGRAMS / "stubbed"])
+        run = self.run_both(1, [PROGRAMS / "stubbed"], owner=True)
         self.assertEqual((run.code, run.stdout), (9, "0 0 4 42 11\n"))
         self.assertIn("has no PMPI functions, so nothing will be recorded; ", run.stderr)
         self.assertEqual(run.stderr.count("cpcollect: "), 1, run.stderr)
@@ -64,7 +56,7 @@ class Library(Case):
         program = self.directory / "program"
         self.compile("-DPROGRAM", SOURCE, "-o", program)
         # One process, since the launcher is not that of this library.
-        run = self.both(1, [program])
+        run = self.run_both(1, [program], owner=True)
         self.assertEqual((run.code, run.stdout), (6, "MPI_COMM_WORLD 0 of 1: 0 from 0 with 7, sum 0\n"))
         self.assertRegex(run.stderr, "the MPI library of the application is not (Open MPI|MPICH), .*; build critpath with")
         self.assertEqual(run.stderr.count("cpcollect: "), 1, run.stderr)

@@ -82,7 +82,7 @@ class Life(Case):
         self.assertEqual(run.stderr.count("the raw records are kept"), 1)
 
     def test_without_finalize_the_spool_is_complete(self):
-        run = self.run_recorded(2, [LIFE, "no_finalize"])
+        run = self.run_recorded(2, [LIFE, "no_finalize"], CRITPATH_QUIET="1")
         self.assertIn("cpcollect: the application ended without MPI_Finalize", run.stderr)
         for rank in range(2):
             spool = run.spools[rank][0]
@@ -94,6 +94,15 @@ class Life(Case):
         spool = run.spools[0][0]
         self.assertEqual((spool.header.closed, spool.header.records), (0, 0))
         self.assertEqual([c.name for c in spool.calls][1:], 5 * ["MPI_Send"] + ["MPI_Barrier"])
+
+    def test_nothing_of_ours_is_left_in_mpi(self):
+        """Neither after a recording nor after one that was refused, here because of the first."""
+        for refused in (False, True):
+            with self.subTest(refused=refused):
+                run = self.run_recorded(2, [PROGRAMS / "freed"], **ARCHIVE)
+                self.assertEqual(run.code, 0, run.stderr)
+                self.assertEqual("holds a recording already" in run.stderr, refused)
+                self.assertEqual(run.stdout.splitlines(), 2 * ["made 1 communicator, left 0 and 0 groups"])
 
     def test_one_recording_a_directory(self):
         (self.trace / "traces.otf2").touch()
@@ -126,7 +135,7 @@ class Environment(Case):
         self.assertNotIn("never called", run.stderr)
 
     def test_a_program_without_mpi(self):
-        run = self.run_recorded(1, [PLAIN], owner=True)
+        run = self.run_recorded(1, [PLAIN], owner=True, CRITPATH_QUIET="1")
         self.assertEqual((run.code, run.stdout), (3, "plain\n"))
         self.assertIn("plain: MPI_Init was never called, nothing was recorded;", run.stderr)
         self.assertFalse(self.trace.exists())
@@ -162,7 +171,7 @@ class Limits(Case):
         self.assertGreaterEqual(len(spool.tool), packings)
         self.assertLessEqual((self.trace / "spool" / "0.0.calls").stat().st_size, spool.header.records * 64 // 4)
 
-    @unittest.skipIf(IS_MPICH, "its transport does not start with so few")
+    @unittest.skipIf(IS_MPICH, "MPICH's transport does not start with so few descriptors")
     def test_few_descriptors_are_left_to_the_application(self):
         command = ["/bin/bash", "-c", f"ulimit -n 18; exec {LIFE} hello"]
         plain = self.run_plain(2, command)
@@ -177,7 +186,7 @@ class Limits(Case):
         self.assertEqual(run.code, 7)
         self.assertIn("/proc/nowhere/spool: No such file or directory, nothing will be recorded", run.stderr)
 
-    @unittest.skipIf(IS_MPICH, "its own shared memory would not fit")
+    @unittest.skipIf(IS_MPICH, "MPICH's own shared memory would not fit")
     def test_a_file_size_limit_costs_records_only(self):
         run = self.run_recorded(1, ["/bin/bash", "-c", f"ulimit -f 1024; exec {LIFE} many 400000"])
         self.assertEqual(run.code, 0, run.stderr)

@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -335,6 +336,64 @@ TEST_F(SpoolWriterTest, NeverWritesToADescriptorThatIsNoLongerItsOwn)
     EXPECT_EQ(read(packed, staged).lost, 0U);  // it has opened its own again
     EXPECT_EQ(packed, records_on_stage);
     EXPECT_EQ(staged, 3U);
+}
+
+SpoolWriter* interrupted;
+
+void close_and_exit(int /*signal*/)
+{
+    interrupted->close(1, true);
+    _exit(0);
+}
+
+// As by exit() in a signal handler, which would wait for itself if it came while a frame is written.
+TEST_F(SpoolWriterTest, MayBeClosedByASignalHandler)
+{
+    for (int round = 0; round < 40; ++round) {
+        std::filesystem::remove(path_);
+        const pid_t child = fork();
+        if (child == 0) {
+            const rlimit patience = {2, 2};  // s of processor time
+            setrlimit(RLIMIT_CPU, &patience);
+            interrupted = &writer_;
+            std::signal(SIGALRM, close_and_exit);
+            if (writer_.open(path_.c_str(), header_, 4 * sizeof(spool::Record)) != 0) {
+                _exit(2);
+            }
+            const itimerval soon = {{0, 0}, {0, 500 + 37 * round}};
+            setitimer(ITIMER_REAL, &soon, nullptr);
+            for (;;) {
+                append(1);
+            }
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFEXITED(status)) << "round " << round;
+        ASSERT_EQ(WEXITSTATUS(status), 0);
+        std::uint64_t packed = 0;
+        std::uint64_t staged = 0;
+        const spool::SpoolHeader header = read(packed, staged);
+        const std::uint64_t half_written = packed + staged - header.records;
+        EXPECT_EQ(header.closed, 1U);
+        EXPECT_EQ(header.lost, 0U);
+        EXPECT_TRUE(half_written == 0 || (half_written == 1 && staged > 0)) << packed << " " << staged;
+    }
+}
+
+TEST_F(SpoolWriterTest, ADescriptorOfTheApplicationIsNotClosedInAChild)
+{
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    int taken = -1;
+    for (int fd = 3; fd < 4096; ++fd) {
+        std::error_code error;
+        if (std::filesystem::equivalent("/proc/self/fd/" + std::to_string(fd), path_, error)) {
+            taken = fd;
+        }
+    }
+    ASSERT_EQ(dup2(0, taken), taken);
+    writer_.abandon();
+    EXPECT_NE(fcntl(taken, F_GETFD), -1);
+    close(taken);
 }
 
 TEST_F(SpoolWriterTest, DoesNotOverwriteAFile)

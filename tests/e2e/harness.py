@@ -7,34 +7,34 @@ A test file defines unittest cases and calls main(). ctest runs one case a proce
 
     E2E_BIN=<bin of the build> E2E_WORKLOADS=<directory> E2E_MPIEXEC=<mpirun> python3 test_x.py Class.test_y
 
-Exit code 77 means skipped, with a line `SKIPPED: reason`. Time limits guard against hangs; nothing here asserts how
+What ctest makes of it stands in tests/run_cases.py. Time limits guard against hangs; nothing here asserts how
 fast something is.
 """
 
 import collections
 import csv
-import ctypes
 import functools
 import io
 import itertools
 import json
 import os
-import platform
 import shlex
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from machine import MPI_ENVIRONMENT, perf_event_refused  # noqa: E402, F401
+from run_cases import main  # noqa: E402, F401
 
 BIN = os.environ.get("E2E_BIN", "")
 WORKLOADS = os.environ.get("E2E_WORKLOADS", "")
 MPIEXEC = os.environ.get("E2E_MPIEXEC", "mpirun")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 PYTHON = "/usr/bin/python3"
-SKIPPED = 77
 
 Result = collections.namedtuple("Result", "command code out err")
 Segment = collections.namedtuple("Segment", "begin end kind rank function")
@@ -49,12 +49,8 @@ def workload(name):
 
 
 def environment(**more):
-    """Of every command: Open MPI as root in a container, and waiting ranks that give way where cores are few."""
-    result = dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                  OMP_NUM_THREADS="1", **more)
-    if os.geteuid() == 0:
-        result.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    return result
+    """Of every command. Where cores are few, waiting ranks give way."""
+    return dict(os.environ, **MPI_ENVIRONMENT, OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1", **more)
 
 
 def run(*command, timeout=120, stdin=b"", cwd=None, env=None):
@@ -81,22 +77,6 @@ def mpirun(ranks, *command, **options):
 
 def describe(result):
     return f"{shlex.join(result.command)}\nexit code {result.code}\n--- stdout\n{result.out}\n--- stderr\n{result.err}"
-
-
-@functools.lru_cache
-def perf_event_refused():
-    """Why this machine does not let a process sample itself; empty if it does."""
-    number = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
-    if number is None:
-        return ""
-    # struct perf_event_attr, version 0: software event cpu-clock, disabled, without the kernel
-    attributes = ctypes.create_string_buffer(struct.pack("=IIQQQQQIIQ", 1, 64, 0, 1000000, 0, 0, 1 | 1 << 5, 0, 0, 0), 64)
-    libc = ctypes.CDLL(None, use_errno=True)
-    descriptor = libc.syscall(number, attributes, 0, -1, -1, 0)
-    if descriptor < 0:
-        return os.strerror(ctypes.get_errno())
-    os.close(descriptor)
-    return ""
 
 
 def retry_once(case):
@@ -204,12 +184,3 @@ class Case(unittest.TestCase):
         self.assertRegex(messages[0], "; |is not one of ", f"no next action\n{describe(result)}")
         for word in words:
             self.assertIn(word, messages[0], describe(result))
-
-
-def main():
-    program = unittest.main(exit=False, verbosity=2)
-    if not program.result.wasSuccessful() or program.result.testsRun == 0:
-        sys.exit(1)
-    for _, reason in program.result.skipped:
-        print(f"SKIPPED: {reason}")
-        sys.exit(SKIPPED)

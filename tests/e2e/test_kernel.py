@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Owns what the kernel knows about a thread and the trace says: time off the processor, page faults, and samples on the
-clock of the calls, also where a time namespace has set that clock."""
+"""Owns what the kernel knows about a thread and the trace says: time off the processor, page faults, counters, and
+samples on the clock of the calls, also where a time namespace has set that clock."""
 
 import collections
 import contextlib
@@ -69,11 +69,34 @@ def read_trace(anchor):
     return list(threads.values()), processes
 
 
+def counted_at(anchor, function):
+    """By location: for each call of the function the values of all counters at its enter and at its leave. And the names
+    of the counters."""
+    import otf2
+    from otf2 import events
+
+    counted, before = collections.defaultdict(list), {}
+    with otf2.reader.open(anchor) as trace:
+        names = [member.name for metric in trace.definitions.metrics for member in metric.members]
+        for location, event in trace.events:
+            if isinstance(event, events.Metric):
+                before[location] = event
+                continue
+            is_enter = isinstance(event, events.CallingContextEnter)
+            if (is_enter or isinstance(event, events.CallingContextLeave)) and region_of(event) == function:
+                if before[location].time != event.time:
+                    raise AssertionError(f"{location.name}: nothing counted at {event.time}")
+                if is_enter:
+                    counted[location].append([])
+                counted[location][-1].append(before[location].values)
+    return names, list(counted.values())
+
+
 class Kernel(harness.Case):
     def setUp(self):
         super().setUp()
         if reason := harness.perf_event_refused():
-            self.skipTest(f"perf_event_open is refused: {reason}")
+            self.skipTest(f"perf_event_open is refused on this machine: {reason}")
 
     def read(self):
         return read_trace(os.path.join(self.trace, "traces.otf2"))
@@ -116,6 +139,28 @@ class Kernel(harness.Case):
         self.replay_on(1, 2)
         blocked = sum(thread.count("blocked_ns") for thread in threads)
         self.assertEqual(self.fact("blocked_ns"), blocked)
+
+    def test_counters(self):
+        """Between the i-th barrier and the next, programs/counters.c of the collector's tests touches 100 i pages; some
+        more are the recorder's."""
+        program = os.environ["E2E_COUNTERS"]
+        if not os.path.exists(program + "_papi"):
+            self.skipTest("libpapi-dev was not there when the tests were built")
+        result = self.record(2, program, "faults", options=("--counters", "perf::PAGE-FAULTS,perf::TASK-CLOCK"))
+        self.assertNotIn("counter ", result.err)
+        self.validate()
+        names, threads = counted_at(os.path.join(self.trace, "traces.otf2"), "MPI_Barrier")
+        self.assertEqual(names, ["perf::PAGE-FAULTS", "perf::TASK-CLOCK"])
+        self.assertEqual([len(calls) for calls in threads], [6, 6])
+        for calls in threads:
+            for i in range(1, 6):
+                (_, left), (entered, _) = calls[i - 1], calls[i]
+                self.assertIn(entered[0] - left[0], range(100 * i, 100 * i + 20))
+                self.assertGreater(entered[1], left[1])
+            for entered, left in calls:
+                self.assertTrue(all(a <= b for a, b in zip(entered, left)), f"{entered} {left}")
+        self.replay_on(1, 2)
+        self.assert_sound(expected_anomalies=("ignored_metric_records",))
 
     def test_no_samples_no_switches(self):
         self.record(2, harness.workload("halo"), "20", options=("--no-samples",))

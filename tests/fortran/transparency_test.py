@@ -14,32 +14,22 @@ MPI = os.environ["CRITPATH_TEST_MPI"]
 BINDINGS = (77, 90, 8, 108)
 
 
-def printed(text):
-    """Lines in an order that does not depend on the ranks."""
-    return sorted(text.splitlines())
-
-
 class Transparency(Case):
     def both(self, binding, *mode):
-        """Runs plainly and recorded; returns the plain output after comparing it."""
-        command = [PROGRAMS / f"visible_{binding}", self.directory / "file", *mode]
-        plain = self.run_plain(2, command)
         self.trace = self.directory / f"trace-{binding}"
         self.trace.mkdir()
-        recorded = self.run_recorded(2, command)
-        self.assertEqual(recorded.code, plain.returncode, recorded.stdout + recorded.stderr)
-        self.assertEqual(printed(recorded.stdout), printed(plain.stdout), recorded.stderr)
-        self.assertTrue(recorded.spools[0] and recorded.spools[0][0].calls, "nothing was recorded")
-        return plain
+        run = self.run_both(2, [PROGRAMS / f"visible_{binding}", self.directory / "file", *mode])
+        self.assertTrue(run.spools[0] and run.spools[0][0].calls, "nothing was recorded")
+        return run
 
     def test_everything_visible(self):
         for binding in BINDINGS:
             with self.subTest(binding=binding):
-                plain = self.both(binding)
-                self.assertEqual(plain.returncode, 0, plain.stdout + plain.stderr)
-                self.assertEqual(plain.stdout.count("finalized 0\n"), 2)
+                run = self.both(binding)
+                self.assertEqual(run.code, 0, run.stdout + run.stderr)
+                self.assertEqual(run.stdout.count("finalized 0\n"), 2)
                 if binding != 8:  # without ierror no error can be seen
-                    self.assertEqual(len(re.findall("^truncated 1[45] ", plain.stdout, re.MULTILINE)), 4)
+                    self.assertEqual(len(re.findall("^truncated 1[45] ", run.stdout, re.MULTILINE)), 4)
 
     if MPI == "Open MPI":  # MPICH starts further processes only where its launcher can, which is seldom
 
@@ -51,7 +41,7 @@ class Transparency(Case):
     def test_abort(self):
         for binding in BINDINGS:
             with self.subTest(binding=binding):
-                self.assertEqual(self.both(binding, "abort").returncode, 7)
+                self.assertEqual(self.both(binding, "abort").code, 7)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include <link.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,6 +95,7 @@ protected:
         EXPECT_EQ(result.exit_code, exit_code);
         EXPECT_THAT(result.err, StartsWith("cpcollect: "));
         EXPECT_THAT(result.err, HasSubstr(words));
+        EXPECT_THAT(result.err, HasSubstr("; ")) << "no next action";
         EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
         EXPECT_EQ(result.out, "");
     }
@@ -123,9 +127,9 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     const Result result = collect("--help");
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
-    for (const char* option :
-         {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer", "--clock-period", "--callpath",
-          "--counters", "--include", "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
+    for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer",
+                               "--clock-period", "--timer", "--callpath", "--counters", "--include", "--exclude",
+                               "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
     }
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
@@ -141,10 +145,15 @@ TEST_F(Launcher, Defaults)
     const auto defaults = config("ls");
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
-    EXPECT_EQ(defaults["frequency"], 997);
+    EXPECT_EQ(defaults["frequency"], 397);
     EXPECT_EQ(defaults["buffer_kb"], 128);
     EXPECT_EQ(defaults["clock_period_s"], 60);
+    EXPECT_EQ(defaults["timer"], "tsc");
     EXPECT_EQ(defaults["quiet"], false);
+    EXPECT_EQ(defaults["callpath"], "full");
+    EXPECT_EQ(defaults["counters"], "");
+    EXPECT_EQ(defaults["range"], "");
+    EXPECT_EQ(defaults["groups"], (nlohmann::json{"p2p", "collective", "rma", "io", "local"}));
     EXPECT_EQ(defaults["unavailable_counters"], nlohmann::json::array());
     EXPECT_THAT(defaults["path"].get<std::string>(), ::testing::EndsWith("/ls"));
     expect_message(collect("--config ./nowhere"), 127, "nowhere");
@@ -219,7 +228,7 @@ TEST_F(Launcher, EnvironmentGivesDefaults)
 {
     const std::string before =
         "CPCOLLECT_OUTPUT=x CPCOLLECT_FORCE=1 CPCOLLECT_QUIET=1 CPCOLLECT_FREQUENCY=50 CPCOLLECT_BUFFER=9 "
-        "CPCOLLECT_CLOCK_PERIOD=3";
+        "CPCOLLECT_CLOCK_PERIOD=3 CPCOLLECT_TIMER=kernel";
     const auto given = config("-F 60 ls", before);
     EXPECT_EQ(given["output"], (work() / "x").string());
     EXPECT_EQ(given["force"], true);
@@ -227,7 +236,12 @@ TEST_F(Launcher, EnvironmentGivesDefaults)
     EXPECT_EQ(given["frequency"], 60) << "the option wins";
     EXPECT_EQ(given["buffer_kb"], 9);
     EXPECT_EQ(given["clock_period_s"], 3);
+    EXPECT_EQ(given["timer"], "kernel");
     EXPECT_EQ(config("ls", "CPCOLLECT_NO_SAMPLES=1")["frequency"], 0);
+    EXPECT_EQ(config("ls", "CPCOLLECT_INCLUDE=rma,io")["groups"], (nlohmann::json{"rma", "io"}));
+    EXPECT_EQ(config("ls", "CPCOLLECT_COUNTERS=PAPI_TOT_INS")["counters"], "PAPI_TOT_INS");
+    const Result by_variable = collect("-o x ls", "CPCOLLECT_CONFIG=1");
+    EXPECT_EQ(nlohmann::json::parse(by_variable.out), config("-o x ls")) << by_variable.err;
 }
 
 TEST_F(Launcher, DefaultOutputHasTheJob)
@@ -283,6 +297,7 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("-F -5 ls"), 2, "--frequency");
     expect_message(collect("--buffer 0 ls"), 2, "--buffer");
     expect_message(collect("--clock-period -1 ls"), 2, "--clock-period");
+    expect_message(collect("--timer sundial ls"), 2, "'sundial' is none of tsc, kernel");
     expect_message(collect("-F"), 2, "--frequency");
     expect_message(collect("-o '' ls"), 2, "--output");
     expect_message(collect("--output= --force ls"), 2, "--output=: the value is empty");
@@ -371,6 +386,23 @@ TEST_F(Launcher, StaticApplication)
     EXPECT_TRUE(fs::is_empty(work()));
 }
 
+// A dynamic section of 2^56 bytes: what it would say is not known, and the kernel does not ask.
+TEST_F(Launcher, DamagedApplication)
+{
+    std::string program = content(STATIC_PIE_APPLICATION);
+    ElfW(Ehdr) header;
+    std::memcpy(&header, program.data(), sizeof header);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        char* place = &program[header.e_phoff + i * sizeof(ElfW(Phdr))];
+        ElfW(Phdr) segment;
+        std::memcpy(&segment, place, sizeof segment);
+        segment.p_filesz |= segment.p_type == PT_DYNAMIC ? std::uint64_t{1} << 56 : 0;
+        std::memcpy(place, &segment, sizeof segment);
+    }
+    make_file("../damaged", program, 0755);
+    EXPECT_EQ(config("../damaged")["path"], "../damaged");
+}
+
 TEST_F(Launcher, LoaderAsApplicationIsNotStatic)
 {
     const Result result = shell("readelf -l /bin/true | sed -n 's/.*program interpreter: \\(.*\\)\\]/\\1/p'");
@@ -425,14 +457,15 @@ TEST_F(Launcher, LauncherAsApplicationIsAMistake)
 
 TEST_F(Launcher, TellsThePreloadLibrary)
 {
-    const Result result = collect(
-        "-o t -F 500 --buffer 5 --clock-period 7 -q --callpath site --counters A,B --range 2:9 --exclude io env");
+    const Result result = collect("-o t -F 500 --buffer 5 --clock-period 7 --timer kernel -q --callpath site "
+                                  "--counters A,B --range 2:9 --exclude io env");
     EXPECT_THAT(result.out, HasSubstr("LD_PRELOAD=" DUMMY_DIRECTORY "/libcritpath-preload.so\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=" + (work() / "t").string() + "\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE_OWNER=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=500\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_BUFFER_KB=5\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CLOCK_PERIOD=7\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_TIMER=kernel\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_QUIET=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_LAUNCHER_RANK=0\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALLPATH=site\n"));
@@ -457,7 +490,7 @@ TEST_F(Launcher, OtherRanksDoNotOwnTheTrace)
 {
     const Result result = collect("-o t env", "PMIX_RANK=3 CRITPATH_TRACE=/old CRITPATH_TRACE_OWNER=1");
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=997\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=397\n"));
     EXPECT_THAT(result.out, Not(HasSubstr("CRITPATH_TRACE")));
     EXPECT_FALSE(fs::exists(work() / "t"));
 }
@@ -521,9 +554,12 @@ TEST_F(Launcher, ForceTouchesNothingButTraces)
     make_file("mixed/traces.otf2");
     make_file("mixed/thesis.tex");
     make_file("var/spool/mail/me");
+    make_file("old/traces.otf2");
+    make_file("old/spool/notes.samples");
     expect_message(collect("-o home --force true"), 2, "is not a trace");
     expect_message(collect("-o mixed --force true"), 2, "holds thesis.tex");
     expect_message(collect("-o var --force true"), 2, "holds spool/mail");
+    expect_message(collect("-o old --force true"), 2, "holds spool/notes.samples");
     expect_message(collect("-o / --force true"), 2, "is not a trace");
     expect_message(collect("-o . --force true"), 2, "is not a trace");
     EXPECT_TRUE(fs::exists(work() / "home/thesis.tex"));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/load.hpp"
-#include "tests/load/scratch.hpp"
 #include "tests/load/tiny_trace.hpp"
+#include "tests/scratch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/load.hpp"
-#include "tests/load/scratch.hpp"
 #include "tests/load/tiny_trace.hpp"
+#include "tests/scratch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -25,6 +25,11 @@ class Case(harness.Case):
                 counts.append(struct.unpack("<Q", file.read(8))[0])
         return counts
 
+    def logged_memory(self):
+        """What rank 0 has needed at most before MPI_Finalize, in KiB."""
+        with open(f"{self.log()}.0", "rb") as file:
+            return struct.unpack("<QQ", file.read(16))[1]
+
     def run_both(self, ranks, *arguments, options=(), **run_options):
         """The application without us and with us; everything that its user can see must be the same."""
         plain = harness.mpirun(ranks, DEATHS, self.log(), *arguments, **run_options)
@@ -58,6 +63,26 @@ class Case(harness.Case):
             entered[int(location)] = name if kind == "ENTER" else None
         return {rank: name for rank, name in entered.items() if name}
 
+    def later_calls(self):
+        """How many calls of the trace began when it was no longer known of all ranks what they did. Each rank is one
+        thread: of one that died between two calls nothing is known behind its last event, of one that lost records
+        nothing behind its last call; one that died in a call was in it to the end."""
+        anchor = os.path.join(self.trace, "traces.otf2")
+        definitions = self.succeed(harness.run("otf2-print", "-G", anchor)).out
+        pattern = r'^LOCATION_PROPERTY .*<(\d+)>, Name: "critpath.incomplete" .* Value: "(\w+)"'
+        ends = dict(re.findall(pattern, definitions, re.M))
+        last, entered, left, inside = {}, {}, {}, {}
+        events = self.succeed(harness.run("otf2-print", anchor)).out
+        pattern = r'^([A-Z_]+) +(\d+) +(\d+) (?:.*"(MPI_\w+)" <\d+>)?'
+        for kind, location, time, name in re.findall(pattern, events, re.M):
+            last[location] = int(time)
+            if name and kind.endswith(("_ENTER", "_LEAVE")):
+                inside[location] = kind.endswith("_ENTER")
+                (entered if inside[location] else left).setdefault(location, []).append(int(time))
+        known = [left[rank][-1] for rank, end in ends.items() if end == "full"]
+        known += [last[rank] for rank, end in ends.items() if end == "died" and rank in last and not inside.get(rank)]
+        return sum(time >= min(known) for times in entered.values() for time in times) if known else 0
+
     def assert_recovered(self, ranks, victims=()):
         """Everything that was recorded until then: of the victims, which died at a known place, exactly what they had
         done; of the others, who were killed at some moment, what they had, or one call that they could not count."""
@@ -74,6 +99,8 @@ class Case(harness.Case):
         said = self.replay(1).out
         for word in ("the recording is incomplete", *words):
             self.assertIn(word, said)
+        later = self.later_calls()
+        self.assertIn(f"analyzed up to the last moment that is known of all ranks, {later} later calls left out", said)
         segments = self.assert_sound(expected_anomalies=("lost_records", "lost_samples"))
         self.assertIn("Incomplete", self.report("summary"))
         return segments

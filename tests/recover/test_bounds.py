@@ -22,6 +22,14 @@ class Buffer(deaths.Case):
         self.replay_on(1, 2)
         self.assert_sound()
 
+    def test_memory_does_not_grow_with_the_calls(self):
+        needed = []
+        for iterations in (ITERATIONS // 10, ITERATIONS):
+            self.trace = os.path.join(self.scratch, f"trace-{iterations}")
+            self.run_recorded(1, iterations, "finalize", options=("--buffer", "1024"))
+            needed.append(self.logged_memory())
+        self.assertLess(needed[1] - needed[0], 1024, "KiB")
+
     def test_packing_is_the_tools_time(self):
         self.run_recorded(1, ITERATIONS, "finalize", options=("--buffer", "60", *QUICK))
         whole = harness.run("otf2-print", os.path.join(self.trace, "traces.otf2")).out
@@ -45,7 +53,7 @@ class Buffer(deaths.Case):
             shutil.rmtree(self.trace)
             shutil.copytree(whole, self.trace)
             os.truncate(self.spool("0.0.calls"), at)
-            self.succeed(self.recover())
+            self.assertIn("records lost: 0", self.succeed(self.recover()).out)
             self.validate()
             found = self.calls()
             self.assertEqual(found[1], self.logged(2)[1])
@@ -56,55 +64,78 @@ class Buffer(deaths.Case):
 class Disk(deaths.Case):
     """On a file system of its own."""
 
-    def in_mount(self, options, script):
-        """Runs a shell script with a tmpfs at self.trace, which goes when it ends."""
+    def in_mount(self, script, options="size=40m", disk=None):
+        """Runs a shell script with a file system of its own at self.trace, which goes when it ends: a tmpfs, or what is on
+        the `disk`, a file."""
         os.mkdir(self.trace)
-        mount = f"mount -t tmpfs -o {options} none {shlex.quote(self.trace)}"
-        probe = harness.run("unshare", "--mount", "sh", "-c", mount)
+        at = shlex.quote(self.trace)
+        mount = f"mount -t tmpfs -o {options} none {at}" if disk is None else f"mount -o loop,{options} {disk} {at}"
+        probe = harness.run("unshare", "--mount", "sh", "-c", f"{mount} && umount {at}")
         if probe.code != 0:
             self.skipTest("cannot mount a file system on this machine")
         return harness.run("unshare", "--mount", "sh", "-c", f"{mount} && {script}", cwd=self.scratch)
 
-    def application(self, *arguments, options=()):
-        return shlex.join([harness.MPIEXEC, "-n", "2", harness.tool("cpcollect"), "-o", self.trace, *options, "--",
-                           deaths.DEATHS, self.log(), *map(str, arguments)])
+    def application(self, *arguments, options=(), shell=()):
+        """`shell`: what a shell does in the place of each rank before it becomes the rank."""
+        words = [deaths.DEATHS, self.log(), *map(str, arguments)]
+        words = ["sh", "-c", f"{shell} && exec {shlex.join(words)}"] if shell else words
+        return shlex.join([harness.MPIEXEC, "-n", "2", harness.tool("cpcollect"), "-o", self.trace, *options, "--", *words])
 
-    def test_full(self):
-        """The application does not notice, MPI_Finalize cannot write the archive, and once the records are where there is
-        room they become a trace up to the last one that fitted."""
+    def record_in_mount(self, size, iterations):
+        """The application does not notice that there is too little room. self.trace then is a copy of what was left."""
         saved = os.path.join(self.scratch, "saved")
-        result = self.in_mount("size=2m", f"{self.application(200000, 'finalize', options=QUICK)}; code=$?; "
-                                          f"cp -r {shlex.quote(self.trace)} {shlex.quote(saved)}; exit $code")
+        result = self.in_mount(f"{self.application(iterations, 'finalize', options=QUICK)}; code=$?; "
+                               f"cp -r {shlex.quote(self.trace)} {shlex.quote(saved)}; exit $code", f"size={size}")
         self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
         self.assertIn("the raw records are kept", result.err)
         self.trace = saved
-        self.assertIn("no room: 0-1", self.succeed(self.recover()).out)
+
+    def test_full(self):
+        """MPI_Finalize cannot write the archive, and once the records are where there is room they become a trace up to the
+        last one that fitted."""
+        self.record_in_mount("2m", 200000)
+        self.assertIn("records lost: 0-1", self.succeed(self.recover()).out)
         self.validate()
         found, logged = self.calls(), self.logged(2)
         for rank in range(2):
             self.assertGreater(found[rank], 10000)
             self.assertLess(found[rank], logged[rank])
-        self.assert_analyzed(2, "no room: 0-1")
+        self.assert_analyzed(2, "records lost: 0-1")
 
     def test_room_for_the_records_but_not_for_the_archive(self):
-        saved = os.path.join(self.scratch, "saved")
-        result = self.in_mount("size=4m", f"{self.application(60000, 'finalize', options=QUICK)}; code=$?; "
-                                          f"cp -r {shlex.quote(self.trace)} {shlex.quote(saved)}; exit $code")
-        self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
-        self.assertIn("the raw records are kept", result.err)
-        self.trace = saved
+        self.record_in_mount("4m", 60000)
         self.succeed(self.recover())
         self.validate()
         self.assertEqual(self.calls(), {rank: count + 1 for rank, count in enumerate(self.logged(2))})
 
-    def test_read_only(self):
+    def test_read_only_at_recovery(self):
         """What cannot be written is said, and nothing is touched."""
         remount = f"mount -o remount,ro {shlex.quote(self.trace)}"
         recover = shlex.join([harness.tool("cpcollect"), "recover", self.trace])
         check = f"test -e {shlex.quote(self.spool('0.0.calls'))}"
-        result = self.in_mount("size=40m", f"{self.application(203, 'kill', 1)} >/dev/null 2>&1; {remount}; "
-                                           f"{recover}; code=$?; {check} && exit $code")
+        result = self.in_mount(f"{self.application(203, 'kill', 1)} >/dev/null 2>&1; {remount}; "
+                               f"{recover}; code=$?; {check} && exit $code")
         self.assert_message(result, 1, "Read-only file system", "the recording is kept in")
+
+    def test_read_only_before_mpi_init(self):
+        remount = f"mount -o remount,ro {shlex.quote(self.trace)}"
+        result = self.in_mount(self.application(203, "finalize", shell=remount))
+        self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
+        (said,) = [line for line in result.err.splitlines() if line.startswith("cpcollect: ")]
+        self.assertIn("spool: Read-only file system, nothing will be recorded; ", said)
+
+    def test_becomes_read_only(self):
+        """As ext4 does after an error of the disk, while the application runs and its records' file is open."""
+        disk = os.path.join(self.scratch, "disk")
+        if harness.run("sh", "-c", f"truncate -s 64M {disk} && PATH=$PATH:/sbin:/usr/sbin mkfs.ext4 -q {disk}").code != 0:
+            self.skipTest("cannot mount a file system on this machine")
+        command = f"mount -o remount,abort {shlex.quote(self.trace)}; ! touch {shlex.quote(self.spool('new'))} 2>/dev/null"
+        application = self.application(1500, "command", 0, options=("-F", "0"))
+        script = f"rmdir {shlex.quote(self.trace)}/*; export COMMAND={shlex.quote(command)}; {application}"
+        result = self.in_mount(script, "errors=remount-ro", disk)
+        self.assertEqual((result.code, result.out), (0, "2 ranks, command\nfinalized\n"), harness.describe(result))
+        said = [line for line in result.err.splitlines() if line.startswith("cpcollect: ")]
+        self.assertEqual(len([line for line in said if "Read-only file system" in line]), 1, said)
 
 
 if __name__ == "__main__":

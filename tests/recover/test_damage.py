@@ -14,6 +14,7 @@ from deaths import harness
 RANKS = 3
 HEADER = 4096
 RECORD = 64
+CALL = 1  # spool::RecordKind
 
 
 class Damage(deaths.Case):
@@ -55,6 +56,16 @@ class Damage(deaths.Case):
             self.assertLessEqual(before, whole[2])
             self.replay(2)
 
+    def test_what_the_others_did_behind_a_cut_is_not_analyzed(self):
+        os.remove(self.spool("2.0.samples"))  # a sign of life
+        self.cut("2.0.calls", HEADER + 40 * RECORD)
+        self.succeed(self.recover())
+        self.assertLess(self.calls()[2], 40)
+        done = self.logged(RANKS)
+        # They cannot be more than some iterations ahead of a neighbour whose messages they need.
+        self.assertGreater(self.later_calls(), done[0] + done[1] - 4 * 40)
+        self.assert_analyzed(RANKS, "died: 0-2")
+
     def test_cut_samples(self):
         size = os.path.getsize(self.spool("0.0.samples"))
         generator = random.Random(2)
@@ -67,29 +78,36 @@ class Damage(deaths.Case):
 
     def test_a_damaged_header(self):
         generator = random.Random(3)
-        for offset, length in ((0, 8), (8, 4), (24, 4), (28, 4), (32, 4), (0, HEADER), (480, 2000)):
+        for offset, length in ((8, 4), (16, 8)):  # the version, and the functions that it knows
             self.fresh()
             self.write("1.0.calls", offset, generator.randbytes(length))
-            result = self.recover()
-            if result.code == 3:
-                self.assertIn("written by another version of critpath", result.err)
-                continue
-            self.succeed(result)
+            self.assert_message(self.recover(), 3, "1.0.calls: written by another version of critpath")
+        for offset, length in ((0, 8), (24, 4), (28, 4), (32, 4), (0, HEADER), (480, 2000)):
+            self.fresh()
+            self.write("1.0.calls", offset, generator.randbytes(length))
+            self.assertIn("1.0.calls: ", self.succeed(self.recover()).err)
             self.validate()
             self.assertEqual(self.calls()[0] - self.logged(RANKS)[0] in (0, 1), True)
             self.replay(2)
 
     def test_damaged_records(self):
+        """What stands before the damage is in the trace, and all of the other ranks."""
+        logged = self.logged(RANKS)
+        with open(self.spool("0.0.calls"), "rb") as file:
+            kinds = file.read()[HEADER::RECORD]
         generator = random.Random(4)
         for _ in range(20):
             self.fresh()
-            for _ in range(3):
-                self.write("0.0.calls", HEADER + generator.randrange(40000), generator.randbytes(generator.randrange(1, 200)))
-            result = self.recover()
-            self.assertIn(result.code, (0, 1), harness.describe(result))
-            if result.code == 0:
-                self.validate()
-                self.assertIn(harness.mpirun(2, harness.tool("cpreplay"), self.trace).code, (0, 3))
+            offsets = [generator.randrange(40000) for _ in range(3)]
+            for offset in offsets:
+                self.write("0.0.calls", HEADER + offset, generator.randbytes(generator.randrange(1, 200)))
+            self.succeed(self.recover())
+            self.validate()
+            found = self.calls()
+            self.assertGreaterEqual(found.get(0, 0), kinds[:min(offsets) // RECORD].count(CALL))
+            self.assertEqual(found[1], logged[1])
+            self.assertIn(found[2] - logged[2], (0, 1))
+            self.assertIn(harness.mpirun(2, harness.tool("cpreplay"), self.trace).code, (0, 3))
 
     def test_a_missing_file(self):
         os.remove(self.spool("1.0.calls"))

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whatever an application dies of, it dies as it would without us, and what was recorded until then becomes a trace."""
 
+import collections
 import json
 import os
+import re
 import signal
+import struct
 import subprocess
+import sys
 import time
 
 import deaths
 from deaths import harness
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "collector_mpi"))
+import spool  # noqa: E402
 
 RANKS = 4
 ITERATIONS = 203  # not at a collective
@@ -95,6 +102,44 @@ class Deaths(deaths.Case):
         self.assertEqual(self.calls(), {rank: count + 1 for rank, count in enumerate(self.logged(RANKS))})
         self.replay(2)
         self.assert_sound()
+
+
+class Polling(deaths.Case):
+    """A run of polls is one record, which grows on the stage: what stands there when the process dies is the run so far.
+    """
+
+    POLLS = 20000
+    INACCURACY = 100_000  # ns: far more than that of the collector's clock, far less than the run
+
+    def test_killed_between_two_polls(self):
+        harness.mpirun(2, harness.tool("cpcollect"), "-o", self.trace, "-F", "0", "--", os.environ["RECOVER_POLLING"],
+                       self.log(), self.POLLS, cwd=self.scratch)
+        recorded = [[call for call in spool.read_spool(self.spool(f"{rank}.0.calls")).calls if call.polls]
+                    for rank in range(2)]
+        self.assertIn("died: 0-1", self.succeed(self.recover()).out)
+        self.validate()
+        found = self.times("MPI_Test")
+        with open(self.log(), "rb") as file:
+            log = list(struct.iter_unpack("<3Q", file.read()))
+        for rank, (polls, _, _) in enumerate(log):
+            self.assertGreaterEqual(polls, self.POLLS)
+            # Of rank 1, which mpirun killed, one may have been finished that it had not counted yet.
+            self.assertIn(sum(run.polls for run in recorded[rank]) - polls, (0, 1) if rank == 1 else (0,))
+            self.assertLess(len(recorded[rank]), polls / 10)
+            self.assertEqual(found["LEAVE", rank], [run.leave for run in recorded[rank]])
+            self.assertEqual(found["ENTER", rank][:len(recorded[rank])], [run.enter for run in recorded[rank]])
+        _, begin, end = log[0]
+        self.assertIn(found["LEAVE", 0][-1], range(begin - self.INACCURACY, end + self.INACCURACY))
+        self.assert_analyzed(2, "died: 0-1")
+
+    def times(self, function):
+        """When each rank entered and left it."""
+        times = collections.defaultdict(list)
+        events = self.succeed(harness.run("otf2-print", os.path.join(self.trace, "traces.otf2"))).out
+        pattern = rf'^CALLING_CONTEXT_(ENTER|LEAVE) +(\d+) +(\d+) .*"{function}"'
+        for kind, rank, time in re.findall(pattern, events, re.M):
+            times[kind, int(rank)].append(int(time))
+        return times
 
 
 class Replay(deaths.Case):

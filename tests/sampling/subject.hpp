@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -30,25 +32,35 @@ inline std::uint64_t clock_ns(clockid_t clock)
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+/// Ends the process as one whose scenario this machine does not permit.
+[[noreturn]] inline void not_possible(const char* why)
+{
+    std::puts(why);
+    std::exit(77);
+}
+
 /// Burns `seconds` of processor time; returns what it took.
 std::uint64_t burn(double seconds);
+
+/// How often the other thread of this process, the helper, has gone to sleep.
+long sleeps_of_helper();
 
 class Subject
 {
 public:
     explicit Subject(const char* directory) : directory_(directory) {}
 
-    void start(std::uint32_t at_frequency = frequency)
+    void start()
     {
-        start_alone(at_frequency);
+        start_alone();
         sampling::start_helper();
     }
 
     /// Without the helper thread.
-    void start_alone(std::uint32_t at_frequency = frequency)
+    void start_alone()
     {
         facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::start_process({at_frequency, CLOCK_MONOTONIC_RAW});
+        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW});
         sampling::start_thread(0);
     }
 
@@ -74,10 +86,10 @@ public:
 
     void tell_refusal()
     {
-        char explanation[1024];
+        sampling::Text explanation;
         facts["refused"] = sampling::refused();
-        sampling::explain_refusal(sampling::refused(), explanation, sizeof explanation);
-        facts["explanation"] = explanation;
+        sampling::explain_refusal(explanation, sampling::refused());
+        facts["explanation"] = explanation.c_str();
     }
 
     [[nodiscard]] std::string directory() const { return directory_; }

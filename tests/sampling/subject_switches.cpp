@@ -128,7 +128,7 @@ void play_migrations(Subject& subject)
 {
     const std::vector<int> processors = allowed_processors();
     if (processors.size() < 2) {
-        std::exit(77);
+        not_possible("this process has one processor only");
     }
     pin(processors[0]);
     subject.start();

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <thread>
@@ -22,8 +23,10 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,8 +45,7 @@ void refuse_perf_event_open(std::uint32_t error)
                             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
     const sock_fprog program = {sizeof filter / sizeof *filter, filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        std::perror("seccomp");
-        std::exit(77);
+        not_possible("seccomp filters are refused on this machine");
     }
 }
 
@@ -120,6 +122,17 @@ void play_bad_directory(Subject& subject)
     subject.finish();
 }
 
+std::vector<int> open_descriptors()
+{
+    std::vector<int> open;
+    for (int fd = 3; fd < 4096; ++fd) {
+        if (fcntl(fd, F_GETFD) != -1) {
+            open.push_back(fd);
+        }
+    }
+    return open;
+}
+
 /// Daemons close every descriptor that they did not open.
 void play_closed_descriptors(Subject& subject)
 {
@@ -128,6 +141,110 @@ void play_closed_descriptors(Subject& subject)
     burn(0.1);
     close_range(3, ~0U, 0);
     burn(0.3);
+    subject.finish();
+}
+
+/// As before, and the application's own stand in their place: nothing is written to them, and they stay open.
+void play_taken_descriptors(Subject& subject)
+{
+    const int theirs = memfd_create("theirs", 0);
+    const std::vector<int> before = open_descriptors();
+    subject.start();
+    subject.open();
+    burn(0.1);
+    std::vector<int> taken;
+    for (const int fd : open_descriptors()) {
+        if (std::find(before.begin(), before.end(), fd) == before.end() && dup2(theirs, fd) == fd) {
+            taken.push_back(fd);
+        }
+    }
+    sampling::pause();
+    sampling::resume();
+    std::thread([] {
+        sampling::start_thread(1);
+        burn(0.2);
+        sampling::stop_thread();
+    }).join();
+    subject.finish();
+    struct stat status;
+    subject.facts["taken"] = taken.size();
+    subject.facts["still_open"] =
+        std::count_if(taken.begin(), taken.end(), [](int fd) { return fcntl(fd, F_GETFD) != -1; });
+    subject.facts["written"] = fstat(theirs, &status) == 0 ? status.st_size : -1;
+}
+
+/// Of what is sampled.
+std::vector<int> event_descriptors()
+{
+    std::vector<int> events;
+    for (const int fd : open_descriptors()) {
+        std::error_code error;
+        if (std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error) == "anon_inode:[perf_event]") {
+            events.push_back(fd);
+        }
+    }
+    return events;
+}
+
+bool is_closed(const std::string& file)
+{
+    critpath::spool::SpoolHeader header{};
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof header);
+    return header.closed == 1;
+}
+
+/// The helper ends a thread whose descriptors are gone; another takes its place before it ends by itself.
+void play_ended_early(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    std::atomic<int> step{0};
+    const auto wait_for = [&step](int value) {
+        while (step < value) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const std::vector<int> before = event_descriptors();
+    std::thread first([&] {
+        sampling::start_thread(1);
+        step = 1;
+        wait_for(2);
+        sampling::stop_thread();
+        step = 3;
+    });
+    wait_for(1);
+    for (const int fd : event_descriptors()) {
+        if (std::find(before.begin(), before.end(), fd) == before.end()) {
+            close(fd);
+        }
+    }
+    for (int tries = 0; tries < 500 && !is_closed(subject.directory() + "/7.1.samples"); ++tries) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::thread([&] {
+        sampling::start_thread(2);
+        step = 2;
+        wait_for(3);
+        subject.facts["cpu_of_other"] = burn(0.3);
+        sampling::stop_thread();
+    }).join();
+    first.join();
+    subject.finish();
+}
+
+/// As many descriptors are polled as the process may not open any more.
+void play_lower_limit(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    rlimit before = {};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit lower = {1, before.rlim_max};
+    const long sleeps = sleeps_of_helper();
+    setrlimit(RLIMIT_NOFILE, &lower);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    setrlimit(RLIMIT_NOFILE, &before);
+    subject.facts["sleeps"] = sleeps_of_helper() - sleeps;
     subject.finish();
 }
 
@@ -167,7 +284,7 @@ void play_little_locked_memory(Subject& subject)
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_MEMLOCK, &none);
     if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(65534) != 0 || setuid(65534) != 0)) {
-        std::exit(77);
+        not_possible("this user cannot become another one");
     }
     subject.start();
     subject.open();
@@ -184,10 +301,11 @@ void play_little_locked_memory(Subject& subject)
             sampling::stop_thread();
         });
     }
+    std::uint64_t cpu = 0;
     while (started < 60) {
-        burn(0.01);
+        cpu += burn(0.01);
     }
-    subject.facts["cpu"] = burn(0.1);
+    subject.facts["cpu"] = cpu + burn(0.1);
     end = true;
     for (std::thread& thread : threads) {
         thread.join();
@@ -270,6 +388,9 @@ critpath::test::Scenarios critpath::test::trouble_scenarios()
         {"full_disk", play_full_disk},
         {"bad_directory", play_bad_directory},
         {"closed_descriptors", play_closed_descriptors},
+        {"taken_descriptors", play_taken_descriptors},
+        {"ended_early", play_ended_early},
+        {"lower_limit", play_lower_limit},
         {"main_thread_ends", play_main_thread_ends},
         {"no_descriptor", [](Subject& subject) { play_few_descriptors(subject, 0); }},
         {"few_descriptors", [](Subject& subject) { play_few_descriptors(subject, 3); }},

@@ -125,12 +125,5 @@ TEST_F(Sampling, APauseLeavesNothing)
     expect_samples_match(files["7.1.samples"], facts["cpu_of_other"]);
 }
 
-TEST_F(Sampling, WithoutSamplesThereAreNoSwitches)
-{
-    ASSERT_NO_FATAL_FAILURE(play("off"));
-    EXPECT_TRUE(files["7.0.samples"].switches.empty());
-    EXPECT_EQ(files["7.0.samples"].header.samples.page_faults, 0);
-}
-
 }  // namespace
 }  // namespace critpath::test

@@ -57,6 +57,29 @@ TEST_F(Sampling, ClosedDescriptorsDoNoHarm)
     EXPECT_TRUE(files["7.0.samples"].whole);
 }
 
+TEST_F(Sampling, DescriptorsThatTheApplicationHasTakenAreLeftAlone)
+{
+    PLAY_OR_SKIP("taken_descriptors");
+    EXPECT_GE(facts["taken"], 3);  // event, helper, file
+    EXPECT_EQ(facts["still_open"], facts["taken"]);
+    EXPECT_EQ(facts["written"], 0);
+    EXPECT_TRUE(files["7.0.samples"].whole);
+}
+
+TEST_F(Sampling, AThreadThatWasEndedDoesNotEndAnother)
+{
+    PLAY_OR_SKIP("ended_early");
+    EXPECT_EQ(files["7.1.samples"].header.closed, 1);
+    expect_samples_match(files["7.2.samples"], facts["cpu_of_other"]);
+}
+
+TEST_F(Sampling, HelperSleepsWhereItCannotPoll)
+{
+    PLAY_OR_SKIP("lower_limit");
+    EXPECT_GT(facts["sleeps"], 2);
+    EXPECT_TRUE(files["7.0.samples"].whole);
+}
+
 TEST_F(Sampling, HelperDoesNotOutliveTheApplicationsThreads)
 {
     PLAY_OR_SKIP("main_thread_ends");

@@ -17,7 +17,7 @@ def by_rank(output):
 
 class Start(observed.Case):
     def collect(self, *options):
-        return (e2e.tool("cpcollect"), "-q", "-o", self.trace, *options)
+        return (e2e.tool("cpcollect"), *observed.SILENT, "-o", self.trace, *options)
 
     def pair(self, ranks, *application, **options):
         """The same run without and with cpcollect."""
@@ -25,30 +25,32 @@ class Start(observed.Case):
         recorded = e2e.mpirun(ranks, *self.collect(), *application, cwd=self.scratch, **options)
         return plain, recorded
 
-    def assert_same_behaviour(self, *ending):
+    def assert_same_behaviour(self, code):
         """One rank, without mpirun, whose messages would name process ids."""
-        application = (e2e.workload("behaviour"), *ending)
+        application = (e2e.workload("behaviour"), code)
         lines = b"first line\nsecond line without an end"
         plain = e2e.run(*application, stdin=lines, cwd=self.scratch)
         recorded = e2e.run(*self.collect(), *application, stdin=lines, cwd=self.scratch)
-        self.assertEqual(plain.code, recorded.code, e2e.describe(recorded))
+        self.assertEqual((plain.code, recorded.code), (code, code), e2e.describe(recorded))
         self.assertEqual(plain.out, recorded.out)
         self.assertEqual(plain.err, recorded.err)
         self.assertIn("input second line", recorded.out)
         self.assertIn("child done", recorded.out)
 
     def test_success(self):
-        self.assert_same_behaviour("exit", "0")
+        self.assert_same_behaviour(0)
 
     def test_exit_code(self):
-        self.assert_same_behaviour("exit", "3")
+        self.assert_same_behaviour(3)
         self.assertTrue(os.path.exists(os.path.join(self.trace, "traces.otf2")))
 
     def test_exit_code_through_mpirun(self):
-        plain, recorded = self.pair(2, e2e.workload("behaviour"), "exit", "3", stdin=b"through mpirun\n")
+        plain, recorded = self.pair(2, e2e.workload("behaviour"), 3, stdin=b"through mpirun\n")
         self.assertEqual(plain.code, 3, e2e.describe(plain))
         self.assertEqual(recorded.code, 3, e2e.describe(recorded))
         self.assertIn("input through mpirun", recorded.out)
+        self.assertEqual(sorted(plain.out.splitlines()), sorted(recorded.out.splitlines()))
+        self.assertEqual(observed.steady(plain.err), observed.steady(recorded.err))
 
     def test_signals_threads_children_and_descriptors(self):
         plain, recorded = self.pair(2, e2e.workload("busy_process"))

@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any number of ranks. Shows what an application can see of the process that it runs in, so that a run under cpcollect
 // can be compared with one without: arguments, standard input (rank 0), environment, that of a child process, signal
-// dispositions, descriptors; then ends as the first argument says.
-//
-//   exit CODE      MPI_Finalize, then return CODE
-//   signal NUMBER  MPI_Finalize, then kills itself
-//   early CODE     exit(CODE) without MPI_Finalize, on all ranks
-//   abort CODE     MPI_Abort
+// dispositions, descriptors; then ends with the exit code that is the argument.
 #include <mpi.h>
 
 #include <signal.h>
@@ -54,9 +49,8 @@ int main(int argc, char** argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 3)
+    if (argc < 2)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    const int value = atoi(argv[2]);
 
     if (rank == 0) {
         char line[256];
@@ -73,12 +67,6 @@ int main(int argc, char** argv)
         fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (strcmp(argv[1], "abort") == 0)
-        MPI_Abort(MPI_COMM_WORLD, value);
-    if (strcmp(argv[1], "early") == 0)
-        exit(value);
     MPI_Finalize();
-    if (strcmp(argv[1], "signal") == 0)
-        raise(value);
-    return value;
+    return atoi(argv[1]);
 }

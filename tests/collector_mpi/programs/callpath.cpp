@@ -208,12 +208,26 @@ STEP void many(unsigned way, int depth)
 
 }  // namespace
 
-int main(int argc, char** argv)
+void* init_mpi(void*)
 {
     int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    return nullptr;
+}
+
+int main(int argc, char** argv)
+{
     const char* const name = argc > 1 ? argv[1] : "";
     const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
+    if (is("other_init")) {
+        pthread_t thread;
+        pthread_create(&thread, nullptr, init_mpi, nullptr);
+        pthread_join(thread, nullptr);
+        both();
+        recurse(5);
+    } else {
+        init_mpi(nullptr);
+    }
     if (is("recursion")) {
         for (int depth = 0; depth < 12; ++depth) {
             recurse(depth);

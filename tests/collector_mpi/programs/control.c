@@ -3,6 +3,8 @@
 //
 // Owns programs of which only a part is to be recorded, for control_test.py: one function a case, named by the first
 // argument. Two ranks.
+#include "cases.h"
+
 #include <mpi.h>
 
 #include <pthread.h>
@@ -10,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WORLD MPI_COMM_WORLD
-
-static int rank, data[16], other[16];
+static int data[16], other[16];
 
 static void exchange(int tag)
 {
@@ -175,22 +175,12 @@ static void often(void)
     }
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} cases[] = {
+static const struct Case cases[] = {
     {"groups", groups}, {"range", range},     {"pcontrol", pcontrol}, {"crossing", crossing},
     {"tables", tables}, {"threads", threads}, {"often", often},       {"idup", idup},
 };
 
 int main(int argc, char** argv)
 {
-    int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(WORLD, &rank);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; ++i)
-        if (strcmp(argv[1], cases[i].name) == 0)
-            cases[i].run();
-    MPI_Finalize();
-    return 0;
+    return run_cases(argc, argv, cases, sizeof cases / sizeof *cases, MPI_THREAD_MULTIPLE);
 }

@@ -3,6 +3,8 @@
  *
  * Owns the calls of dynamic_test.py: processes that come in while the program runs, local work, control and abort. One
  * function a case, named by the first argument. What is printed must not depend on the recorder. */
+#include "cases.h"
+
 #include <mpi.h>
 
 #include <arpa/inet.h>
@@ -13,20 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int rank, size;
-#define WORLD MPI_COMM_WORLD
 static int buffer[1024], other[1024];
 static char* self;
-
-static void check(int good, const char* what)
-{
-    if (!good) {
-        printf("rank %d: failed: %s\n", rank, what);
-        fflush(stdout);
-        MPI_Abort(WORLD, 9);
-    }
-}
-#define CHECK(condition) check(condition, #condition)
 
 /* Parents and children do the same here; `parents` is 1 with the parents. */
 static void meet(MPI_Comm inter, int parents)
@@ -195,10 +185,7 @@ static void abort_job(void)
     MPI_Abort(WORLD, 42);
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} cases[] = {
+static const struct Case cases[] = {
     {"child", child},
     {"spawn", spawn},
     {"spawn_multiple", spawn_multiple},
@@ -214,16 +201,5 @@ static const struct {
 int main(int argc, char** argv)
 {
     self = argv[0];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(WORLD, &rank);
-    MPI_Comm_size(WORLD, &size);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; ++i) {
-        if (strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            MPI_Finalize();
-            return 0;
-        }
-    }
-    fprintf(stderr, "unknown case\n");
-    return 2;
+    return run_cases(argc, argv, cases, sizeof cases / sizeof *cases, MPI_THREAD_SINGLE);
 }

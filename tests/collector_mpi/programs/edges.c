@@ -82,6 +82,21 @@ static void close_all(void)
             close(fd);
 }
 
+// No thread can open a file.
+static void no_files(void)
+{
+    struct rlimit limit, none = {0, 0};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none.rlim_max = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &none);
+    for (int i = 0; i < 5; ++i) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, reduce, (void*)10);
+        pthread_join(thread, NULL);
+    }
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void tasks(void)
 {
     int count = 0;
@@ -110,7 +125,9 @@ int main(int argc, char** argv)
         removed(argv[2]);
         close_all();
         reduce((void*)30000);
-    } else if (strcmp(what, "tasks") == 0)
+    } else if (strcmp(what, "no_files") == 0)
+        no_files();
+    else if (strcmp(what, "tasks") == 0)
         tasks();
     MPI_Finalize();
     puts("done");

@@ -120,6 +120,41 @@ void run_timeout()
     barrier();
 }
 
+const sigset_t alarm_signal = [] {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    return set;
+}();
+
+// Jumps come at any moment, also while the library is at work between calls.
+void run_alarms(bool switches)
+{
+    struct sigaction action = {};
+    action.sa_handler = at_alarm;
+    sigaction(SIGALRM, &action, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &alarm_signal, nullptr);
+    const itimerval often = {{0, 100}, {0, 100}};
+    const itimerval never = {};
+    volatile int jumps = 0;
+    if (sigsetjmp(signal_place, 1) != 0) {
+        jumps = jumps + 1;
+    }
+    if (jumps < 400) {
+        setitimer(ITIMER_REAL, &often, nullptr);
+        for (;;) {
+            if (switches) {
+                MPI_Pcontrol(0);
+                send();
+                MPI_Pcontrol(1);
+            }
+            send();
+        }
+    }
+    setitimer(ITIMER_REAL, &never, nullptr);
+    std::printf("%d jumps\n", jumps);
+}
+
 void* run_thread(void* /*data*/)
 {
     by_throw(wrong);
@@ -230,7 +265,12 @@ int main(int argc, char** argv)
 {
     const char* mode = argc == 2 ? argv[1] : "";
     int provided;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+    const bool locks = std::strcmp(mode, "locked_alarms") == 0;
+    const bool alarms = locks || std::strcmp(mode, "alarms") == 0;
+    if (alarms) {
+        pthread_sigmask(SIG_BLOCK, &alarm_signal, nullptr);  // in the threads of MPI
+    }
+    MPI_Init_thread(&argc, &argv, locks ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &provided);
     by_exception = std::strcmp(mode, "longjmp") != 0;
     if (std::strcmp(mode, "exception") == 0) {
         run_errors(by_throw);
@@ -238,6 +278,8 @@ int main(int argc, char** argv)
         run_errors(by_jump);
     } else if (std::strcmp(mode, "timeout") == 0) {
         run_timeout();
+    } else if (alarms) {
+        run_alarms(locks);
     } else if (std::strcmp(mode, "thread") == 0) {
         run_thread_that_ends();
     } else if (std::strcmp(mode, "fibres") == 0) {

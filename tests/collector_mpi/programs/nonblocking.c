@@ -3,6 +3,8 @@
  *
  * Owns the calls of nonblocking_test.py: non-blocking collectives, MPI_Comm_idup and every mix of requests. One
  * function a case, named by the first argument. What is printed must not depend on the recorder. */
+#include "cases.h"
+
 #include <mpi.h>
 
 #include <pthread.h>
@@ -10,28 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size;
-#define WORLD MPI_COMM_WORLD
 static int buffer[1024], other[1024];
-
-static void check(int good, const char* what)
-{
-    if (!good) {
-        printf("rank %d: failed: %s\n", rank, what);
-        fflush(stdout);
-        MPI_Abort(WORLD, 9);
-    }
-}
-#define CHECK(condition) check(condition, #condition)
-
-static int* counts_of(int a, int b, int c, int d)
-{
-    static int pool[16][4];
-    static int next;
-    int* counts = pool[next++ % 16];
-    counts[0] = a, counts[1] = b, counts[2] = c, counts[3] = d;
-    return counts;
-}
 
 static void finish(MPI_Request* request)
 {
@@ -400,10 +381,7 @@ static void threads(void)
     }
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} cases[] = {
+static const struct Case cases[] = {
     {"collectives", collectives},
     {"in_place", in_place},
     {"neighbours", neighbours},
@@ -420,22 +398,6 @@ static const struct {
 
 int main(int argc, char** argv)
 {
-    int provided;
-    if (argc > 1 && strcmp(argv[1], "threads") == 0) {
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-        CHECK(provided == MPI_THREAD_MULTIPLE);
-    } else {
-        MPI_Init(&argc, &argv);
-    }
-    MPI_Comm_rank(WORLD, &rank);
-    MPI_Comm_size(WORLD, &size);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; ++i) {
-        if (strcmp(argv[1], cases[i].name) == 0) {
-            cases[i].run();
-            MPI_Finalize();
-            return 0;
-        }
-    }
-    fprintf(stderr, "unknown case\n");
-    return 2;
+    const int level = argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    return run_cases(argc, argv, cases, sizeof cases / sizeof *cases, level);
 }

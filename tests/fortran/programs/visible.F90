@@ -498,7 +498,7 @@ contains
         call MPI_Comm_spawn(command, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, children, MPI_ERRCODES_IGNORE IERROR)
         call talk(children)
         codes = -1
-        call MPI_Comm_spawn(command, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, children, codes IERROR)
+        call MPI_Comm_spawn_multiple(1, [command], MPI_ARGVS_NULL, [1], [MPI_INFO_NULL], 0, MPI_COMM_WORLD, children, codes IERROR)
         print '(a,1x,i0)', 'error codes', codes(1)
         call talk(children)
     end subroutine

@@ -4,10 +4,12 @@
  *
  *   deaths LOG ITERATIONS how [rank [pause in us]]
  *
- * LOG.<rank> holds the number of MPI calls that the rank has finished, MPI_Init included, as 8 bytes. In the middle of
- * the exchange of this iteration the rank (all ranks if it is -1) does what `how` says:
- *   kill abort segv exit _exit   the others would go on
+ * LOG.<rank> holds the number of MPI calls that the rank has finished, MPI_Init included, as 8 bytes; before
+ * MPI_Finalize as many more for the memory that it has needed at most, in KiB. In the middle of the exchange of this
+ * iteration the rank (all ranks if it is -1) does what `how` says: kill abort segv exit _exit   the others would go on
  *   run                          nothing, until somebody ends the program
+ *   command                      what the environment variable COMMAND tells the shell; then goes on for as many
+ *                                iterations, and ends as it should
  *   return                       after the iteration, all ranks: end without MPI_Finalize
  *   finalize                     after the iteration, all ranks: end as they should
  */
@@ -27,7 +29,7 @@ static void count(int rc)
 {
     (void)rc;
     ++calls;
-    if (log_file >= 0 && pwrite(log_file, &calls, sizeof calls, 0) != sizeof calls) {
+    if (pwrite(log_file, &calls, sizeof calls, 0) != sizeof calls) {
         _exit(99);
     }
 }
@@ -39,11 +41,26 @@ static void die(const char* how)
     } else if (strcmp(how, "abort") == 0) {
         MPI_Abort(MPI_COMM_WORLD, 9);
     } else if (strcmp(how, "segv") == 0) {
-        *(volatile int*)(size_t)(log_file < 0 ? 0 : 8) = 1;
+        *(volatile int*)(size_t)8 = 1;
     } else if (strcmp(how, "exit") == 0) {
         exit(6);
     } else if (strcmp(how, "_exit") == 0) {
         _exit(5);
+    } else if (strcmp(how, "command") == 0 && system(getenv("COMMAND")) != 0) {
+        exit(98);
+    }
+}
+
+static void log_memory(void)
+{
+    unsigned long long peak = 0;
+    char line[256];
+    FILE* status = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, status) != NULL && sscanf(line, "VmHWM: %llu kB", &peak) != 1) {
+    }
+    fclose(status);
+    if (pwrite(log_file, &peak, sizeof peak, sizeof calls) != sizeof peak) {
+        _exit(99);
     }
 }
 
@@ -63,7 +80,7 @@ int main(int argc, char** argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(name, sizeof name, "%s.%d", argv[1], rank);
-    log_file = strcmp(argv[1], "-") == 0 ? -1 : open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    log_file = open(name, O_RDWR | O_CREAT | O_TRUNC, 0666);
     count(0);
     if (rank == 0) {
         printf("%d ranks, %s\n", size, how);
@@ -71,8 +88,9 @@ int main(int argc, char** argv)
     }
 
     const int left = (rank + size - 1) % size, right = (rank + 1) % size;
-    const int ends = strcmp(how, "return") == 0 || strcmp(how, "finalize") == 0;
-    for (long i = 0; !ends || i < iterations; ++i) {
+    const int goes_on = strcmp(how, "command") == 0;
+    const int ends = goes_on || strcmp(how, "return") == 0 || strcmp(how, "finalize") == 0;
+    for (long i = 0; !ends || i < (goes_on ? 2 * iterations : iterations); ++i) {
         int in[2] = {0, 0}, out = rank;
         MPI_Request requests[2];
         count(MPI_Irecv(&in[0], 1, MPI_INT, left, 0, MPI_COMM_WORLD, &requests[0]));
@@ -91,6 +109,7 @@ int main(int argc, char** argv)
     if (strcmp(how, "return") == 0) {
         return 4;
     }
+    log_memory();
     MPI_Finalize();
     if (rank == 0) {
         printf("finalized\n");

@@ -117,8 +117,9 @@ static void between_groups(void)
     fill();
     see("Bcast", MPI_Bcast(data, 2, MPI_INT, root, inter));
     see("Bcast back", MPI_Bcast(data, 2, MPI_INT, back, inter));
-    see("Reduce", rank == 0 ? MPI_Reduce(NULL, data, 2, MPI_INT, MPI_SUM, root, inter)
-                            : MPI_Reduce(data, NULL, 2, MPI_INT, MPI_SUM, root, inter));
+    // MPICH looks at the buffers that are not used, too.
+    see("Reduce", rank == 0 ? MPI_Reduce(more, data, 2, MPI_INT, MPI_SUM, root, inter)
+                            : MPI_Reduce(data, more, 2, MPI_INT, MPI_SUM, root, inter));
     see("Gather", rank == 0 ? MPI_Gather(NULL, 0, MPI_INT, data, 1, MPI_INT, root, inter)
                             : MPI_Gather(data, 1, MPI_INT, NULL, 0, MPI_INT, root, inter));
     see("Allgather", MPI_Allgather(&rank, 1, MPI_INT, data, 1, MPI_INT, inter));

@@ -233,8 +233,8 @@ static void handle(MPI_Comm* comm, int* code, ...)
     MPI_Comm_rank(*comm, &mine);
     MPI_Comm_compare(*comm, MPI_COMM_WORLD, &same);
     MPI_Error_class(*code, &class);
-    say("handler call %d: rank %d, the world %d, code %d class %d", ++handler_calls, mine, same == MPI_IDENT, *code,
-        class);
+    say("handler call %d: rank %d, the world %d, code %d class %d", ++handler_calls, mine, same == MPI_IDENT,
+        steady_code(*code), class);
     int data = 5, got = 0;
     MPI_Sendrecv(&data, 1, MPI_INT, 0, 9, &got, 1, MPI_INT, 0, 9, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }

@@ -59,6 +59,16 @@ __attribute__((unused)) static void see_statuses(const char* what, const MPI_Sta
     }
 }
 
+/// MPICH counts its codes, and their words name addresses: also that of a status, be it the application's or ours.
+/// There the class.
+__attribute__((unused)) static int steady_code(int code)
+{
+#ifdef MPICH
+    MPI_Error_class(code, &code);
+#endif
+    return code;
+}
+
 __attribute__((unused)) static void see_code(const char* what, int code)
 {
     char words[MPI_MAX_ERROR_STRING] = "";
@@ -67,6 +77,7 @@ __attribute__((unused)) static void see_code(const char* what, int code)
         say("%s: success", what);
         return;
     }
+    code = steady_code(code);
     MPI_Error_class(code, &class);
     MPI_Error_string(code, words, &length);
     say("%s: code %d class %d %s", what, code, class, words);

@@ -32,6 +32,7 @@ public:
     Scratch& operator=(const Scratch&) = delete;
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    std::string operator/(const std::string& name) const { return path_ / name; }
 
 private:
     std::filesystem::path path_;

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/sampling/descriptors.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace critpath::sampling
+{
+
+int move_descriptor_up(int fd)
+{
+    // Not as high as the limit allows: the kernel's table of descriptors is as long as the highest number in use, and
+    // is copied at each fork.
+    constexpr rlim_t highest = 4096;
+    rlimit limit;
+    if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return fd;
+    }
+    const rlim_t top = limit.rlim_cur < highest ? limit.rlim_cur : highest;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(top - top / 4));
+    if (moved < 0) {
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        return fd;
+    }
+    close(fd);
+    return moved;
+}
+
+FileIdentity identity_of(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 ? FileIdentity{status.st_dev, status.st_ino} : FileIdentity{};
+}
+
+bool is_file(int fd, const FileIdentity& identity)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_dev == identity.device && status.st_ino == identity.inode;
+}
+
+bool file_may_grow_to(std::uint64_t size)
+{
+    rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
+int write_at(int fd, std::uint64_t offset, const void* bytes, std::size_t size)
+{
+    if (!file_may_grow_to(offset + size)) {
+        return EFBIG;
+    }
+    for (const char* rest = static_cast<const char*>(bytes); size > 0;) {
+        const ssize_t written = pwrite(fd, rest, size, static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : ENOSPC;
+        }
+        rest += written;
+        size -= static_cast<std::size_t>(written);
+        offset += static_cast<std::uint64_t>(written);
+    }
+    return 0;
+}
+
+std::size_t read_text(const char* path, char* text, std::size_t size)
+{
+    std::size_t length = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && length + 1 < size) {
+        const ssize_t got = read(fd, text + length, size - 1 - length);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        length += static_cast<std::size_t>(got);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[length] = '\0';
+    return length;
+}
+
+}  // namespace critpath::sampling

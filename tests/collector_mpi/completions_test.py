@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which polls are one record, and that Wait and Test calls ask the system for nothing."""
+
+import itertools
+import unittest
+
+from harness import PROGRAMS, Case
+
+ROUNDS = 100
+
+
+class Completions(Case):
+    def run_case(self, case):
+        run = self.run_recorded(1, [PROGRAMS / "completions", case])
+        self.assertEqual(run.code, 0, run.stdout + run.stderr)
+        return run
+
+    def polls(self, case):
+        """Of each round, how many polls each of its records stands for."""
+        calls = self.run_case(case).spools[0][0].calls
+        grouped = itertools.groupby(calls, lambda call: call.name)
+        rounds = [[call.polls for call in group] for name, group in grouped if name == "MPI_Test"]
+        self.assertEqual(len(rounds), ROUNDS)
+        return rounds
+
+    def test_the_same_question_again_is_one_record(self):
+        rounds = self.polls("same_question")
+        self.assertEqual({sum(polls) for polls in rounds}, {2})
+        self.assertIn([2], rounds)  # not all, since a thread may lose its processor between the two
+
+    def test_two_places_are_two_records(self):
+        self.assertEqual(self.polls("two_places"), ROUNDS * [[1, 1]])
+
+    def test_two_requests_are_two_records(self):
+        self.assertEqual(self.polls("two_requests"), ROUNDS * [[1, 1]])
+
+    def test_tens_of_thousands_of_requests_need_memory_once(self):
+        lines = self.run_case("no_memory").stdout.splitlines()
+        self.assertRegex(lines[0], "round 0: [1-9][0-9]* mappings")
+        self.assertEqual(lines[1:], ["round 1: 0 mappings", "round 2: 0 mappings"])
+
+
+if __name__ == "__main__":
+    unittest.main()
