@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Elapsed time of LAMMPS and hpcc with and without cpcollect, with everything that is recorded by default: of LAMMPS' time
-loop (recording) and of the whole jobs (recording, and making the archive in MPI_Finalize). One rank a core, bound to it,
-so that nobody competes. Also the bytes of the archive an OTF2 event, and the memory of the largest process."""
+loop (recording), of hpcc's two RandomAccess runs between processes, which poll at each update, of all else in hpcc, and of
+the whole jobs (recording, and making the archive in MPI_Finalize). One rank a core, bound to it, so that nobody
+competes. Also the bytes of the archive an OTF2 event, and the memory of the largest process."""
 
 import json
 import os
@@ -12,6 +13,8 @@ import shutil
 
 import pairs
 
+HPL_SIZE = 3000  # instead of the 1500 of the end-to-end tests, of which a third is the start of the job
+
 
 def event_bytes(trace):
     """Of all event files."""
@@ -19,35 +22,68 @@ def event_bytes(trace):
     return sum(os.path.getsize(os.path.join(directory, f)) for f in os.listdir(directory) if f.endswith(".evt"))
 
 
+def add_options(parser):
+    parser.add_argument("--also", action="append", default=[], metavar="OPTIONS",
+                        help="measure cpcollect with these options as well; may be repeated")
+    parser.add_argument("--only", choices=("lammps", "hpcc"), help="only this application")
+
+
+class Applications:
+    """How each is run in the scratch directory, and what it says of its parts."""
+
+    def __init__(self, scratch):
+        self.summary = os.path.join(scratch, "hpccoutf.txt")
+        with open(os.path.join(pairs.ROOT, "tests", "e2e", "programs", "hpccinf.txt"), encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="utf-8") as file:
+            file.write(re.sub(r"^\d+ +Ns$", f"{HPL_SIZE} Ns", text, flags=re.MULTILINE))
+        script = os.path.join(pairs.ROOT, "scripts", "demo", "in.imbalance")
+        self.commands = {"lammps": ("lmp", "-in", script, "-log", "none"), "hpcc": ("hpcc",)}
+
+    def parts(self, name, output, job_seconds):
+        if name == "lammps":
+            return {"loop_seconds": float(re.search(r"Loop time of (\S+)", output).group(1))}
+        with open(self.summary, encoding="utf-8") as file:
+            text = file.read()
+        os.remove(self.summary)  # hpcc appends
+        polling = sum(float(t) for t in re.findall(r"^MPIRandomAccess(?:_LCG)?_time=(\S+)", text, re.MULTILINE))
+        return {"random_access_seconds": polling, "else_seconds": job_seconds - polling}
+
+
 def main():
-    with pairs.Bench(__doc__, repetitions=9) as bench:
+    with pairs.Bench(__doc__, repetitions=9, add_options=add_options) as bench:
         cpcollect, read_trace = bench.built("bin", "cpcollect"), bench.built("bench", "read_trace")
         trace = os.path.join(bench.scratch, "trace")
-        shutil.copy(os.path.join(pairs.ROOT, "tests", "e2e", "programs", "hpccinf.txt"), bench.scratch)
-        script = os.path.join(pairs.ROOT, "scripts", "demo", "in.imbalance")
+        applications = Applications(bench.scratch)
         ranks = min(os.cpu_count(), 4)
-        applications = {"lammps": ("lmp", "-in", script, "-log", "none"), "hpcc": ("hpcc",)}
 
-        def measure(*command):
-            output, seconds, kib = bench.run_measured("mpirun", "--bind-to", "core", "-n", ranks, *command)
-            loop = re.search(r"Loop time of (\S+)", output)
-            return {"job_seconds": seconds, "peak_memory_kib": kib} | ({"loop_seconds": float(loop.group(1))} if loop else {})
-
-        def recorded(command):
+        def measure(name, *collector):
             shutil.rmtree(trace, ignore_errors=True)
-            return measure(cpcollect, "-q", "-o", trace, *command)
+            output, seconds, kib = bench.run_measured("mpirun", "--bind-to", "core", "-n", ranks, *collector,
+                                                      *applications.commands[name])
+            result = {"job_seconds": seconds, "peak_memory_kib": kib} | applications.parts(name, output, seconds)
+            if collector:
+                result["events"] = json.loads(bench.run(read_trace, os.path.join(trace, "traces.otf2"))[0])["events"]
+                result["bytes_per_event"] = event_bytes(trace) / result["events"]
+            return result
+
+        def ways(name):
+            collectors = {"without": (), "recorded": (cpcollect, "-q", "-o", trace)}
+            collectors |= {options: (*collectors["recorded"], *options.split()) for options in bench.options.also}
+            return {way: lambda collector=collector: measure(name, *collector) for way, collector in collectors.items()}
 
         result = {}
-        for name, command in applications.items():
-            without, with_ = bench.pairs(lambda command=command: measure(*command),
-                                         lambda command=command: recorded(command))
+        for name in [bench.options.only] if bench.options.only else applications.commands:
+            named = ways(name)
+            runs = dict(zip(named, bench.rounds(list(named.values()))))
             result[name] = {}
-            for what in without[0]:
-                plain, measured = [run[what] for run in without], [run[what] for run in with_]
-                result[name][what] = {"without": pairs.summary(plain), "recorded": pairs.summary(measured),
-                                      "recorded_by_without": pairs.ratios(measured, plain)}
-            events = json.loads(bench.run(read_trace, os.path.join(trace, "traces.otf2"))[0])["events"]
-            result[name] |= {"events": events, "bytes_per_event": round(event_bytes(trace) / events, 2)}
+            for way, measured in runs.items():
+                for what in measured[0]:
+                    figures = {way: pairs.summary([run[what] for run in measured])}
+                    if way != "without" and what in runs["without"][0]:
+                        figures[f"{way} / without"] = pairs.ratios([run[what] for run in measured],
+                                                                   [run[what] for run in runs["without"]])
+                    result[name].setdefault(what, {}).update(figures)
         pairs.print_result("application_overhead", ranks=ranks, pairs=bench.repetitions, **result)
 
 

@@ -56,6 +56,21 @@ static void irecv_isend_waitall_self(void)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
+static MPI_Request never;
+
+static void test_in_vain(void)
+{
+    int flag;
+    MPI_Test(&never, &flag, MPI_STATUS_IGNORE);
+}
+
+static void test_and_iprobe_in_vain(void)
+{
+    int flag;
+    MPI_Test(&never, &flag, MPI_STATUS_IGNORE);
+    MPI_Iprobe(0, tag + 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
 static const struct {
     const char* name;
     int calls;
@@ -66,6 +81,8 @@ static const struct {
     {"allreduce_alone", 1, allreduce_alone},
     {"isend_recv_wait_self", 3, isend_recv_wait_self},
     {"irecv_isend_waitall_self", 3, irecv_isend_waitall_self},
+    {"test_in_vain", 1, test_in_vain},
+    {"test_and_iprobe_in_vain", 2, test_and_iprobe_in_vain},
 };
 
 static long all_calls = 0;
@@ -111,7 +128,11 @@ static long peak_memory(void)
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
+    int nothing;
+    MPI_Irecv(&nothing, 1, MPI_INT, 0, tag + 1, MPI_COMM_SELF, &never);
     descend(argc > 1 ? atoi(argv[1]) : 1);
+    MPI_Cancel(&never);
+    MPI_Wait(&never, MPI_STATUS_IGNORE);
     const long before = peak_memory();
     const double begin = now();
     MPI_Finalize();

@@ -19,14 +19,16 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Bench:
     """Options that all scripts share, a scratch directory, and commands run in it."""
 
-    def __init__(self, description, repetitions):
+    def __init__(self, description, repetitions, add_options=None):
         parser = argparse.ArgumentParser(description=description)
         parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"),
                             help="build directory (default: %(default)s)")
         parser.add_argument("--repetitions", type=int, default=repetitions, help="pairs (default: %(default)s)")
-        options = parser.parse_args()
-        self.build = os.path.abspath(options.build)
-        self.repetitions = options.repetitions
+        if add_options is not None:
+            add_options(parser)
+        self.options = parser.parse_args()
+        self.build = os.path.abspath(self.options.build)
+        self.repetitions = self.options.repetitions
         self.scratch = tempfile.mkdtemp(prefix="critpath-bench.")
 
     def __enter__(self):
