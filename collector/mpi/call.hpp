@@ -163,7 +163,7 @@ public:
         }
     }
 
-    /// Where the spool had to move its window, or the stack was unwound: that was our time.
+    /// Where the stage was drained, or the stack was unwound: that was our time.
     void write_pause()
     {
         std::uint64_t begin;
@@ -243,7 +243,9 @@ private:
     // The last record of the thread, if it is a poll in vain that may be changed, and with it those before it.
     [[nodiscard]] spool::Record* last_poll() const
     {
-        const bool is_last = thread_->polls.last() != 0 && thread_->polls.last() == thread_->spool.records();
+        // What was lost may have been the last, or in between.
+        const bool is_last = thread_->polls.last() != 0 && thread_->polls.last() == thread_->spool.records() &&
+                             thread_->spool.lost() == 0;
         return is_last ? thread_->spool.on_stage(thread_->polls.last()) : nullptr;
     }
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the clock of all records: CLOCK_MONOTONIC_RAW, which no time daemon bends, and which perf_event can use too.
-// Where the kernel makes it from the processor's time stamp counter, so does now(), in less than half the time: each
-// thread keeps an anchor, which is a reading of both, and asks the kernel again before the rate that it knows could
-// mislead it.
+// Where the kernel makes it from the processor's time stamp counter, so does now(), in less than half the time: along a
+// line of each thread (tick_line.hpp), for which the kernel is asked again before the line could mislead.
 #pragma once
 
 #include "collector/mpi/tick_line.hpp"
@@ -29,33 +28,38 @@ inline std::uint64_t nanoseconds(clockid_t clock)
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Of the calling thread. Covers nothing before its first use, and never does where the kernel's clock is asked.
+/// Of the calling thread.
 extern __thread TickLine tick_line __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/// Asks the kernel, and lays the calling thread's line anew.
-std::uint64_t now_from_kernel();
+/// The counter may be read, and tells the time.
+extern bool ticks_are_used __attribute__((visibility("hidden")));
 
-/// Lets now() use the time stamp counter if the kernel does, and if the process may read it. Once, at load time.
+/// Sets ticks_are_used, if the process may read the counter. Once, at load time, where the kernel uses it.
 void start_ticks();
+
+/// Asks the kernel, and lays the calling thread's line anew.
+std::uint64_t lay_tick_line();
 
 /// In ns, for the moment before a call: where nothing waits for what stands before it, it may be taken some 10 ns
 /// early.
 inline std::uint64_t now_before()
 {
 #if defined(__x86_64__)
-    const std::uint64_t ticks = __rdtsc();
-    if (tick_line.covers(ticks)) [[likely]] {
-        return tick_line.at(ticks);
+    if (ticks_are_used) [[likely]] {
+        const std::uint64_t ticks = __rdtsc();
+        return tick_line.covers(ticks) ? tick_line.at(ticks) : lay_tick_line();
     }
 #endif
-    return now_from_kernel();
+    return nanoseconds(clock_id);
 }
 
 /// In ns, after all that stands before it: what another process did before a message came has happened by then.
 inline std::uint64_t now()
 {
 #if defined(__x86_64__)
-    _mm_lfence();
+    if (ticks_are_used) [[likely]] {
+        _mm_lfence();
+    }
 #endif
     return now_before();
 }

@@ -56,23 +56,32 @@ bool outermost_is_gone(const Caller& caller)
     return stack == local.frame || (both_own && stack > local.frame) || !return_address_is_there();
 }
 
-void end_left_call()
+namespace
 {
-    local.depth = 0;
-    Thread* thread = local.thread;
-    if (thread == nullptr || process.phase.load(std::memory_order_relaxed) != Phase::Recording) {
-        return;
-    }
-    thread->counters.drop();
+
+void record_left_call(Thread& thread)
+{
+    thread.counters.drop();
     std::uint16_t number = 0;
     std::uint64_t enter = 0;
-    thread->spool.entered(number, enter);
+    thread.spool.entered(number, enter);
     // Else the place of the next record still has what an earlier call left there.
-    const bool is_left = enter > thread->last_leave && enter > thread->dropped_leave;
+    const bool is_left = enter > thread.last_leave && enter > thread.dropped_leave;
     const auto function = static_cast<functions::FunctionId>(number);
     if (is_left && control.includes(group_bit(function))) {
-        append_span(*thread, spool::RecordKind::Call, enter, now(), function, spool::flag_failed);
+        append_span(thread, spool::RecordKind::Call, enter, now(), function, spool::flag_failed);
     }
+}
+
+}  // namespace
+
+void end_left_call()
+{
+    TableLock::leave();
+    if (local.thread != nullptr && process.phase.load(std::memory_order_relaxed) == Phase::Recording) {
+        record_left_call(*local.thread);
+    }
+    local.depth = 0;  // last: a signal handler that comes before is not to record anything in between
 }
 
 void notice_jump(const Caller& caller)

@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most = 8;
+    static constexpr std::size_t most = 32;
 
     PollQuestion asked_[most];
     std::uint64_t numbers_[most] = {};  // of their records, counted from 1

@@ -198,7 +198,7 @@ void abandon_in_child()
     process.settings.owner = false;
     abandon_threads();
     process.lock = 0;
-    process.lock_waiters = 0;
+    process.lock_has_waiters = false;
 }
 
 // Wrappers for one MPI library stand before the functions of another: the program starts again, without them. Returns

@@ -72,8 +72,8 @@ struct Process {
     spool::SpoolHeader header = {};  // of a spool file of this process, without the thread's part
     MPI_Comm comm{};                 // of the library, over all ranks
     MPI_Group world_group{};
-    std::atomic<int> lock = 0;          // of the tables below (TableLock): who holds it, 0: nobody
-    std::atomic<int> lock_waiters = 0;  // that sleep
+    std::atomic<int> lock = 0;  // of the tables below (TableLock): who holds it, 0: nobody
+    std::atomic<bool> lock_has_waiters = false;
     Requests requests;
     Communicators communicators;
     Objects windows{spool::ObjectRecord::Window};

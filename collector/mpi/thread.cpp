@@ -184,9 +184,8 @@ void TableLock::wait()
             __builtin_ia32_pause();
             continue;
         }
-        process.lock_waiters.fetch_add(1);
+        process.lock_has_waiters = true;
         syscall(SYS_futex, &process.lock, FUTEX_WAIT_PRIVATE, holder, &patience, nullptr, 0);
-        process.lock_waiters.fetch_sub(1);
     }
     errno = saved_errno;
 }
@@ -194,6 +193,7 @@ void TableLock::wait()
 void TableLock::wake()
 {
     const int saved_errno = errno;
+    process.lock_has_waiters = false;  // who still waits after this says so again
     syscall(SYS_futex, &process.lock, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     errno = saved_errno;
 }

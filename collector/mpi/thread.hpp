@@ -104,20 +104,29 @@ public:
             wait();
         }
     }
-    ~TableLock()
+    ~TableLock() { unlock(); }
+    TableLock(const TableLock&) = delete;
+    TableLock& operator=(const TableLock&) = delete;
+
+    /// The calling thread has left whatever took the lock, if anything did.
+    static void leave()
+    {
+        if (process.lock.load(std::memory_order_relaxed) == own_number()) {
+            unlock();
+        }
+    }
+
+private:
+    static int own_number() { return local.number_plus_one + 1; }
+    static void unlock()
     {
         if (process.threads_in_mpi) {
             process.lock.store(0, std::memory_order_release);
-            if (process.lock_waiters.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+            if (process.lock_has_waiters.load(std::memory_order_relaxed)) [[unlikely]] {
                 wake();
             }
         }
     }
-    TableLock(const TableLock&) = delete;
-    TableLock& operator=(const TableLock&) = delete;
-
-private:
-    static int own_number() { return local.number_plus_one + 1; }
     static void wait();
     static void wake();
 };

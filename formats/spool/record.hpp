@@ -131,7 +131,8 @@ enum Root : std::int32_t {
 ///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
 ///       requests are left out
 ///   (7) Test*, Request_get_status, Iprobe, Improbe without flag_success (and without flag_failed) are poll runs: count
-///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest
+///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest. Where several take
+///       turns, each has a record with its number, and the last of these records ends with the last poll of all
 ///   (8) Members records follow that list the world ranks of the group, `count` ranks in all; -1 stands for a process
 ///       of another MPI_COMM_WORLD
 ///   (9) -1, in a function for all: all of them      (10) FileBegin has no request
