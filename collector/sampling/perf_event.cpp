@@ -186,8 +186,8 @@ int try_event(EventChoice& choice)
     return errno;
 }
 
-/// Half a second of usual samples between two visits of the helper thread, and a thousand switches, which are many where
-/// ranks share a processor, and then the helper comes late.
+/// Half a second of usual samples between two visits of the helper thread, and a thousand switches, which are many
+/// where ranks share a processor, and then the helper comes late.
 std::uint32_t ring_pages(std::uint32_t frequency)
 {
     constexpr std::uint64_t bytes_a_sample = 256;
