@@ -235,7 +235,7 @@ private:
             const Stretch& off = data_.switched_off[next_switch_ / 2];
             const bool ends = next_switch_ % 2 == 1;
             const std::uint64_t at = std::min(ends ? off.end : off.begin, process_.end());
-            if (at >= time) {
+            if (ends ? at > time : at >= time) {
                 break;
             }
             if (ends) {

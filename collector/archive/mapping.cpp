@@ -21,7 +21,7 @@ namespace
 class File
 {
 public:
-    explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+    explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
     {
         if (fd_ < 0 && errno != ENOENT) {
             throw_errno("{}", path);

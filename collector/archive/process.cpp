@@ -15,7 +15,6 @@ namespace
 {
 
 using functions::FunctionId;
-using spool::RecordKind;
 using Kind = CommunicatorEntry::Kind;
 
 constexpr std::int32_t world_id = 0;

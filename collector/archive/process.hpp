@@ -51,6 +51,7 @@ struct ThreadData {
     std::vector<SamplePoint> samples;           // by time
     std::vector<OffInterval> off;               // by time
     std::uint64_t lost_records = 0;
+    std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
     Hash128 generator;         // zero: not sampled
     std::uint64_t period = 0;  // of the generator

@@ -117,7 +117,8 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         }
     }
     std::ranges::stable_sort(data.skipped, {}, &spool::SkippedRecord::since);
-    data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + cursor.missing();
+    data.damaged_records = cursor.missing();
+    data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + data.damaged_records;
     if (!thread.is_closed()) {
         data.open_call = cursor.open_call(last_leave);
     }

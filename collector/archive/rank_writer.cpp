@@ -111,6 +111,7 @@ private:
         out_.samples += counts.samples;
         out_.events += events;
         out_.lost_records += data.lost_records;
+        out_.damaged_records += data.damaged_records;
         out_.lost_samples += data.lost_samples;
     }
 

@@ -22,6 +22,7 @@ struct WrittenRank {
     std::uint64_t samples = 0;
     std::uint64_t events = 0;
     std::uint64_t lost_records = 0;
+    std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
 };
 

@@ -58,6 +58,9 @@ bool RecordCursor::unpack_frame()
     }
     const auto* in = reinterpret_cast<const unsigned char*>(frames_.data()) + sizeof header;
     const auto* const end = in + header.bytes;
+    if (spool::checksum(in, header.bytes) != header.check) {
+        return false;
+    }
     frame_.resize(header.records * record_bytes);
     spool::Expectation expected;
     for (std::size_t i = 0; i < header.records; ++i) {

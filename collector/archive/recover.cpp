@@ -382,6 +382,12 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
              message.find(';') == std::string::npos ? fmt::format("; the recording is kept in {}", spool.native())
                                                     : "");
     }
+    if (result.totals.damaged_records > 0) {
+        result.notes.push_back(fmt::format("{} records stand in or behind damaged parts of the files in {}; left out",
+                                           result.totals.damaged_records, spool.native()));
+        result.is_spool_kept = true;
+        std::ofstream(spool / kept_mark);
+    }
     result.ranks = found.size;
     result.incomplete = session.incomplete();
     if (!session.inconsistent().empty()) {

@@ -230,16 +230,16 @@ void Session::remove_files() noexcept
 
 Totals Session::sum() const
 {
-    std::vector<std::uint64_t> sums(6);
+    std::vector<std::uint64_t> sums(7);
     for (const Rank& rank : ranks_) {
         const WrittenRank& written = rank.written;
-        const std::uint64_t own[] = {written.calls,        written.samples,     written.events, 0,
-                                     written.lost_records, written.lost_samples};
+        const std::uint64_t own[] = {written.calls,        written.samples,      written.events,         0,
+                                     written.lost_records, written.lost_samples, written.damaged_records};
         std::transform(sums.begin(), sums.end(), own, sums.begin(), std::plus<>());
     }
     sums[3] = bytes_;
     communication_.sum(sums);
-    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]};
+    return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6]};
 }
 
 }  // namespace critpath::archive

@@ -72,7 +72,7 @@ RECORDED = [
             (
                 "iprobe improbe",
                 "As of a probe, if there is a message. Polls in vain that follow each other at one place become one "
-                "record: first enter, last leave, number. Where up to 32 of them take turns, each has one, and the "
+                "record: first enter, last leave, number. Where several take turns, each has one (beyond 32, each place), and the "
                 "last of these takes the time until all end.",
             ),
             ("mprobe", "As of a probe, and the message: the probe is where it was matched."),

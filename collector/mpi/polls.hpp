@@ -25,7 +25,7 @@ class Polls
 public:
     void clear() { size_ = 0; }
 
-    /// Record `number` asks `question` for the first time. More questions than most loops have begin anew.
+    /// Record `number` asks `question` for the first time, and find() did not know it.
     void add(const PollQuestion& question, std::uint64_t number)
     {
         if (size_ == most) {
@@ -36,15 +36,20 @@ public:
         ++size_;
     }
 
-    /// Number of the record that asks it; 0: none.
+    /// Number of the record that asks it; 0: none. A loop that asks more than `most` questions is told by where it
+    /// asks.
     [[nodiscard]] std::uint64_t find(const PollQuestion& question) const
     {
+        std::uint64_t from_there = 0;
         for (std::size_t i = size_; i-- > 0;) {
             if (asked_[i] == question) {
                 return numbers_[i];
             }
+            if (asked_[i].site == question.site && asked_[i].function == question.function) {
+                from_there = numbers_[i];
+            }
         }
-        return 0;
+        return size_ == most ? from_there : 0;
     }
 
     /// Number of the last record; 0: none.
@@ -60,9 +65,9 @@ public:
         return false;
     }
 
-private:
     static constexpr std::size_t most = 32;
 
+private:
     PollQuestion asked_[most];
     std::uint64_t numbers_[most] = {};  // of their records, counted from 1
     std::size_t size_ = 0;

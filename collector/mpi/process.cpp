@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -288,7 +289,8 @@ void say(const Text& line)
     char end[] = "\n";
     iovec parts[] = {{const_cast<char*>(line.c_str()), line.size()}, {end, 1}};
     for (iovec* part = parts; part != std::end(parts);) {
-        const ssize_t written = writev(fd, part, static_cast<int>(std::end(parts) - part));
+        // Not writev(), which is a cancellation point, as the application's call is not.
+        const ssize_t written = syscall(SYS_writev, fd, part, static_cast<int>(std::end(parts) - part));
         if (written <= 0) {
             return;
         }

@@ -45,6 +45,7 @@ std::size_t RecordPacker::append(int fd, std::uint64_t offset, const void* recor
     header.first = first;
     header.records = static_cast<std::uint32_t>(count);
     header.bytes = static_cast<std::uint32_t>(end - begin);
+    header.check = spool::checksum(begin, header.bytes);
     std::memcpy(frame, &header, sizeof header);
     const auto size = static_cast<std::size_t>(end - frame);
     why = sampling::write_at(fd, offset, frame, size);

@@ -75,13 +75,13 @@ int SpoolWriter::regain_file()
     if (sampling::is_file(fd_, identity_)) {
         return 0;
     }
-    fd_ = ::open(path_, O_RDWR | O_CLOEXEC);
+    fd_ = sampling::open_quietly(path_, O_RDWR);
     if (fd_ < 0) {
         return errno;
     }
     fd_ = sampling::move_descriptor_up(fd_);
     if (!sampling::is_file(fd_, identity_)) {
-        ::close(fd_);
+        sampling::close_quietly(fd_);
         fd_ = -1;
         return ENOENT;
     }

@@ -120,6 +120,8 @@ void at_thread_exit(void* value)
         end_left_call();
     }
     const OwnWork guard;
+    int cancel_state;  // a thread that is cancelled now has still ended by itself
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (process.sampling) {
         sampling::stop_thread();
     }
@@ -136,6 +138,7 @@ void at_thread_exit(void* value)
         thread.paths.release();
         local.thread = nullptr;
     }
+    pthread_setcancelstate(cancel_state, nullptr);
 }
 
 void watch_exit()
@@ -178,6 +181,7 @@ void TableLock::wait()
         int holder = 0;
         if (process.lock.compare_exchange_strong(holder, own_number(), std::memory_order_acquire) ||
             holder == own_number()) {
+            process.lock_has_waiters = process.lock_has_waiters || tries >= spins;  // there may be others that sleep
             break;
         }
         if (tries < spins) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace critpath::sampling
@@ -27,8 +28,18 @@ int move_descriptor_up(int fd)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         return fd;
     }
-    close(fd);
+    close_quietly(fd);
     return moved;
+}
+
+int open_quietly(const char* path, int flags)
+{
+    return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666));
+}
+
+void close_quietly(int fd)
+{
+    syscall(SYS_close, fd);
 }
 
 FileIdentity identity_of(int fd)
@@ -55,7 +66,7 @@ int write_at(int fd, std::uint64_t offset, const void* bytes, std::size_t size)
         return EFBIG;
     }
     for (const char* rest = static_cast<const char*>(bytes); size > 0;) {
-        const ssize_t written = pwrite(fd, rest, size, static_cast<off_t>(offset));
+        const ssize_t written = syscall(SYS_pwrite64, fd, rest, size, static_cast<off_t>(offset));
         if (written < 0 && errno == EINTR) {
             continue;
         }

@@ -17,6 +17,12 @@ namespace critpath::sampling
 /// `fd` itself, closed on exec, where no high number is free. An error stays one.
 int move_descriptor_up(int fd);
 
+/// As open(), and closed on exec, but no cancellation point: a thread of the application must not end here.
+int open_quietly(const char* path, int flags);
+
+/// As close(), but no cancellation point.
+void close_quietly(int fd);
+
 /// Which file a descriptor stands for. Plain data; of zeros, that of no file.
 struct FileIdentity {
     dev_t device;
@@ -33,7 +39,7 @@ bool is_file(int fd, const FileIdentity& identity);
 bool file_may_grow_to(std::uint64_t size);
 
 /// Writes all of `bytes` at `offset`. Returns 0 or an errno; EFBIG, before anything is written, where the file may not
-/// grow so far.
+/// grow so far. No cancellation point.
 int write_at(int fd, std::uint64_t offset, const void* bytes, std::size_t size);
 
 /// The beginning of a small file, always terminated; empty if it cannot be read. Returns its length.

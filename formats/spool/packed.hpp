@@ -26,9 +26,22 @@ struct FrameHeader {
     std::uint64_t first;  // number of its first record in the thread's recording, from 0
     std::uint32_t records;
     std::uint32_t bytes;
-    std::uint64_t padding;
+    std::uint64_t check;  // checksum() of the bytes
 };
 static_assert(sizeof(FrameHeader) == 32);
+
+/// Differs wherever one word of eight bytes does, and as good as always where more do.
+inline std::uint64_t checksum(const unsigned char* bytes, std::size_t size)
+{
+    std::uint64_t sum = size;
+    for (std::size_t i = 0; i < size; i += sizeof sum) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes + i, size - i < sizeof word ? size - i : sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15U;
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
 
 /// What both directions know of the records so far. Zeroed at the beginning of a frame.
 class Expectation

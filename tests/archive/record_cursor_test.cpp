@@ -41,6 +41,7 @@ std::vector<std::byte> frame(std::uint64_t first, std::uint64_t count)
     header.first = first;
     header.records = static_cast<std::uint32_t>(count);
     header.bytes = static_cast<std::uint32_t>(out - packed.data());
+    header.check = spool::checksum(packed.data(), header.bytes);
     std::vector<std::byte> bytes(sizeof header + header.bytes);
     std::memcpy(bytes.data(), &header, sizeof header);
     std::memcpy(bytes.data() + sizeof header, packed.data(), header.bytes);
@@ -102,9 +103,13 @@ TEST(RecordCursor, ACutOrDamagedFrameEndsThePackedRecords)
         RecordCursor cursor(calls, std::span(packed).first(size), 4);
         EXPECT_EQ(read(cursor), 6U);  // the process ended while it packed these
     }
-    std::vector<std::byte> damaged = packed;
-    damaged[frame(0, 4).size() + sizeof(spool::FrameHeader)] = std::byte{0xff};
-    EXPECT_EQ(read(calls, damaged, 4), 6U);
+    for (std::size_t i = frame(0, 4).size(); i < packed.size(); ++i) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            std::vector<std::byte> damaged = packed;
+            damaged[i] ^= std::byte{1} << bit;
+            EXPECT_EQ(read(calls, damaged, 4), 6U) << "byte " << i << " bit " << bit;
+        }
+    }
 }
 
 TEST(RecordCursor, FindsTheCallThatWasOpen)

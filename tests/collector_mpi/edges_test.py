@@ -34,6 +34,11 @@ class Edges(Case):
                 self.assertIn("stack 16384", run.stdout)
                 self.assertIn("1 ranks, 25002 calls", run.stderr)
 
+    def test_calls_are_no_cancellation_points(self):
+        run = self.assert_like_plain(EDGES, "cancel")
+        self.assertIn("returned", run.stdout)
+        self.assertIn("1 ranks, 10002 calls", run.stderr)
+
     def test_c11_threads_are_sampled(self):
         run = self.run_recorded(1, [EDGES, "c11"], CRITPATH_FREQUENCY="997")
         self.assertEqual((run.code, run.stdout), (5, "result 42\ndone\n"))

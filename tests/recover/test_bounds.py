@@ -60,6 +60,19 @@ class Buffer(deaths.Case):
             self.assertLess(found.get(0, 0), self.logged(2)[0], "what follows the gap cannot be used")
             self.replay(2)
 
+    def test_one_bit_among_the_packed_records(self):
+        self.run_recorded(1, ITERATIONS, "kill", 0, options=("--buffer", "60", *QUICK))
+        with open(self.spool("0.0.calls"), "r+b") as file:
+            file.seek(os.path.getsize(self.spool("0.0.calls")) // 2)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes((byte ^ 1,)))
+        result = self.succeed(self.recover())
+        self.assertRegex(result.err, "[0-9]+ records stand in or behind damaged parts of the files in ")
+        self.assertIn("the raw records are kept in ", result.out)
+        self.assertTrue(os.path.exists(self.spool("0.0.calls")))
+        self.assertLess(self.calls()[0], self.logged(1)[0])
+
 
 class Disk(deaths.Case):
     """On a file system of its own."""

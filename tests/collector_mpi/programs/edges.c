@@ -97,6 +97,27 @@ static void no_files(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Is to be cancelled, and never comes to where it may be.
+static void* cancelled(void* tests)
+{
+    int flag;
+    pthread_cancel(pthread_self());
+    for (long i = 0; i < (long)tests; ++i) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    }
+    return tests;
+}
+
+static void cancel(void)
+{
+    pthread_t thread;
+    void* result;
+    pthread_create(&thread, NULL, cancelled, (void*)10000);
+    pthread_join(thread, &result);
+    puts(result == (void*)10000 ? "returned" : "cancelled");
+}
+
 static void tasks(void)
 {
     int count = 0;
@@ -127,6 +148,8 @@ int main(int argc, char** argv)
         reduce((void*)30000);
     } else if (strcmp(what, "no_files") == 0)
         no_files();
+    else if (strcmp(what, "cancel") == 0)
+        cancel();
     else if (strcmp(what, "tasks") == 0)
         tasks();
     MPI_Finalize();
