@@ -11,7 +11,8 @@ ROUNDS = 100
 
 class Completions(Case):
     def run_case(self, case):
-        run = self.run_recorded(1, [PROGRAMS / "completions", case])
+        # UCX, of MPICH, may put itself between the callers of mmap and the one that counts them.
+        run = self.run_recorded(1, [PROGRAMS / "completions", case], UCX_MEM_EVENTS="no")
         self.assertEqual(run.code, 0, run.stdout + run.stderr)
         return run
 

@@ -4,7 +4,7 @@ not taken for such."""
 
 import unittest
 
-from harness import NO_PEER, PROGRAMS, Case
+from harness import IS_MPICH, NO_PEER, PROGRAMS, Case
 
 JUMPS = PROGRAMS / "jumps"
 FAILED = "MPI_Send failed"
@@ -45,8 +45,9 @@ class Jumps(Case):
         self.assertLessEqual(probe.leave, barrier.enter)
 
     def test_jumps_while_the_library_is_at_work(self):
-        # A stage of 16 records is packed most of the time; with switches, also while the tables are locked.
-        for mode in "alarms", "locked_alarms":
+        # A stage of 16 records is packed most of the time; with switches, also while the tables are locked. That needs
+        # MPI_THREAD_MULTIPLE, with which MPICH has a lock in every call, and keeps it where the call is left by a jump.
+        for mode in ["alarms"] if IS_MPICH else ["alarms", "locked_alarms"]:
             with self.subTest(mode):
                 self.setUp()
                 run = self.run_recorded(1, [JUMPS, mode], CRITPATH_BUFFER_KB="1")
