@@ -189,6 +189,9 @@ private:
             }
             kernel_.write_before(tool.enter);
             out_.measurement(tool.enter, false);
+            is_off_ = true;
+            write_switches_until(tool.leave);  // none begins or ends here, but another thread's may have
+            is_off_ = false;
             kernel_.write_tool_before(tool.leave);
             out_.measurement(tool.leave, true);
         }
@@ -207,7 +210,8 @@ private:
         write_until(time);
     }
 
-    // Off and on at the same time: nothing is unmeasured between them.
+    // Off and on at the same time: nothing is unmeasured between them. What another thread has posted may belong into a
+    // stretch that is off: there it is on and off, so that the stretch goes on.
     void write_skipped(const spool::SkippedRecord& skipped)
     {
         using What = spool::SkippedRecord::What;
@@ -216,7 +220,12 @@ private:
             if (!comm || skipped.count[i] == 0) {
                 continue;
             }
-            kernel_.write_before(skipped.since);
+            if (is_off_) {
+                kernel_.write_tool_before(skipped.since);
+                out_.measurement(skipped.since, true);
+            } else {
+                kernel_.write_before(skipped.since);
+            }
             out_.attach(otf2::Attribute::Skipped, skipped.count[i]);
             out_.attach(otf2::Attribute::Comm, *comm);
             if (skipped.what[i] != What::Collective) {
@@ -225,7 +234,9 @@ private:
                 out_.attach(otf2::Attribute::Tag, skipped.tag[i]);
             }
             out_.measurement(skipped.since, false);
-            out_.measurement(skipped.since, true);
+            if (!is_off_) {
+                out_.measurement(skipped.since, true);
+            }
         }
     }
 

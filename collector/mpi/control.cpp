@@ -138,10 +138,12 @@ void Control::catch_up(Thread& thread, bool close)
         write_off(thread, stretches_[over % remembered].begin, now());
         ++thread.stretches;
     }
-    thread.switches = current;
     if (current % 2 == 0) {
         process.skipped.write(thread.spool);
+    } else if (thread.switches != current) {
+        thread.off_since = std::max(stretches_[over % remembered].begin, thread.last_leave);
     }
+    thread.switches = current;
 }
 
 void Control::interrupt(Thread& thread, std::uint64_t enter)
@@ -159,10 +161,7 @@ void Control::interrupt(Thread& thread, std::uint64_t enter)
 
 std::uint64_t Control::off_since(const Thread& thread, std::uint32_t bit) const
 {
-    if ((included_ & bit) == 0 || thread.switches == 0) {
-        return 0;
-    }
-    return stretches_[(thread.switches - 1) / 2 % remembered].begin;
+    return (included_ & bit) == 0 ? 0 : thread.off_since;
 }
 
 // The slot of the oldest may be that of a stretch that lasts.

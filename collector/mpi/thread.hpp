@@ -47,6 +47,7 @@ private:
 struct Thread {
     std::uint32_t switches = 0;       // Control::switches as of the last call,
     std::uint32_t stretches = 0;      // and how many stretches that were off have their Off record
+    std::uint64_t off_since = 0;      // what it saw last of these: its begin, after what the thread had recorded
     std::uint64_t last_leave = 0;     // of a recorded call, or the end of a Tool or Off record
     std::uint64_t dropped_leave = 0;  // of a call that was not recorded
     CallPaths paths;

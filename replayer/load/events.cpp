@@ -417,16 +417,18 @@ void EventLoader::on(const Moment& moment, const event::MeasurementOnOff& record
 {
     const Ns now = advance(moment);
     if (record.mode == OTF2_MEASUREMENT_OFF) {
-        if (!add_skipped(now, moment) && !off_since_) {
+        const bool is_skipped = add_skipped(now, moment);
+        if (!off_since_ && (!is_skipped || on_since_ == now)) {
             off_since_ = now;
-            off_by_user_ = is_by_user(moment);
+            off_by_user_ = is_skipped ? off_by_user_ : is_by_user(moment);
         }
     } else if (off_since_) {
         end_off(now);
     }
 }
 
-/// An off, directly followed by an on, that only says what was posted before it while the recording was off.
+/// An off that only says what was posted before it while the recording was off: directly followed by an on or, in a
+/// stretch that is off, directly after one.
 bool EventLoader::add_skipped(Ns now, const Moment& moment)
 {
     const auto& attributes = vocabulary_.attributes;
@@ -462,7 +464,11 @@ bool EventLoader::is_by_user(const Moment& moment) const
 void EventLoader::end_off(Ns now)
 {
     auto& intervals = off_by_user_ ? out_.trace.unrecorded : out_.trace.tool;
-    intervals.push_back({*std::exchange(off_since_, std::nullopt), now});
+    if (*off_since_ < now) {
+        intervals.push_back({*off_since_, now});
+    }
+    off_since_.reset();
+    on_since_ = now;
 }
 
 void EventLoader::on(const Moment& moment, const event::Other& record)

@@ -136,6 +136,7 @@ private:
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
     std::vector<model::RegionId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off
+    std::optional<model::Ns> on_since_;   // or was, until then
     bool off_by_user_ = false;
     bool has_processor_ = true;
     OpenRequests<Posted> open_;

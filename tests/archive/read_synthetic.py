@@ -146,7 +146,10 @@ def expected(rank):
         "MPI_Comm_free", 1770, 1780, CollectiveOp.DESTROY_HANDLE, split, end=[("CommDestroy", split)]
     )
     events += call("MPI_Recv", 1785, 1786)  # failed
-    events += [(1790, "MeasurementOnOff", MeasurementMode.OFF), (1795, "MeasurementOnOff", MeasurementMode.ON)]
+    events += [(1790, "MeasurementOnOff", MeasurementMode.OFF)]
+    if rank == 2:
+        events += [(1792, "MeasurementOnOff", MeasurementMode.ON), (1792, "MeasurementOnOff", *skipped(5, 73))]
+    events += [(1795, "MeasurementOnOff", MeasurementMode.ON)]
     events += non_blocking(rank)
     events += fences(after, before)
     events += epochs(rank, after, before)
@@ -264,12 +267,17 @@ def input_output():
     return events
 
 
+def skipped(count, tag):
+    return MeasurementMode.OFF, {"skipped": count, "dest": 1, "tag": tag, "comm": "MPI_COMM_WORLD"}
+
+
 def switched_off(rank):
     off, on = (MeasurementMode.OFF, "user"), (MeasurementMode.ON,)
     free = CollectiveOp.DESTROY_HANDLE
     events = collective("MPI_Comm_free", 1883, 1884, free, "dup", end=[("CommDestroy", "dup")])
     if rank == 2:
-        events.insert(0, (1880, "MeasurementOnOff", *off))
+        modes = [(1880, skipped(4, 72)), (1880, on), (1880, off), (1882, on), (1882, skipped(3, 71))]
+        events = [(time, "MeasurementOnOff", *mode) for time, mode in modes] + events
         for time, mode in ((1885, on), (1886, off), (1887, on)):
             events.append((time, "MeasurementOnOff", *mode))
     return events
@@ -320,6 +328,9 @@ class Reader:
             return (*head, event.program_name, list(event.program_arguments))
         if kind == "MeasurementOnOff":
             reason = self.attribute(event, "reason")
+            said = {name: self.attribute(event, name) for name in ("skipped", "dest", "tag", "comm")}
+            if said["skipped"] is not None:
+                return (*head, event.measurement_mode, {**said, "comm": self.comm_names[said["comm"]]})
             return (*head, event.measurement_mode, *([] if reason is None else [reason]))
         if kind == "MpiSend":
             return (*head, event.receiver, comm, event.msg_tag, event.msg_length)

@@ -63,6 +63,20 @@ public:
     void tool(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Tool, enter, leave); }
     void off(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Off, enter, leave); }
 
+    /// Sends, of this process.
+    void skipped(std::uint64_t since, std::int32_t peer, std::int32_t tag, std::int32_t count)
+    {
+        spool::SkippedRecord record{};
+        record.kind = RecordKind::Skipped;
+        record.slots = 1;
+        record.what[0] = spool::SkippedRecord::Send;
+        record.since = since;
+        record.peer[0] = peer;
+        record.tag[0] = tag;
+        record.count[0] = count;
+        append(record);
+    }
+
     void interval(RecordKind kind, std::uint64_t enter, std::uint64_t leave)
     {
         spool::Record record{};

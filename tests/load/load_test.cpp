@@ -52,6 +52,15 @@ std::vector<std::int64_t> ns(const std::vector<Ns>& times)
     return result;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<model::Interval>& intervals)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> result;
+    for (const auto& interval : intervals) {
+        result.emplace_back(interval.begin.count(), interval.end.count());
+    }
+    return result;
+}
+
 /// A run in which rank 1 has a clock of its own; `local` is what that shows.
 void write_two_clocks(TinyTrace& t, const std::function<std::uint64_t(std::uint64_t)>& local)
 {
@@ -453,16 +462,32 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
         t.thread(0).enter(70, "MPI_Barrier").leave(80, "MPI_Barrier");
     });
     const auto& process = replay.processes[0];
-    std::vector<std::pair<std::int64_t, std::int64_t>> tool;
-    for (const auto& interval : process.locations[0].tool) {
-        tool.emplace_back(interval.begin.count(), interval.end.count());
-    }
-    EXPECT_THAT(tool, ElementsAre(std::pair(10, 25), std::pair(30, 45), std::pair(60, 80)));
+    EXPECT_THAT(pairs(process.locations[0].tool), ElementsAre(std::pair(10, 25), std::pair(30, 45), std::pair(60, 80)));
     EXPECT_EQ(process.locations[0].begin.count(), 5);
     EXPECT_EQ(process.anomalies.ignored_records, 1);
     EXPECT_EQ(process.anomalies.lost_records, 5);
     EXPECT_EQ(process.anomalies.unresolved_records, 2);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
+}
+
+TEST_F(Load, WhatWasSkippedLeavesMeasurementAsItWas)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "MPI_Init").leave(2, "MPI_Init");
+        t.thread(0).skipped_sends(10, 3, 0, 7, "world").measurement(10, true);  // on
+        t.thread(0).switched_off(10, "user").measurement(15, true).skipped_sends(15, 4, 0, 7, "world");
+        t.thread(0).measurement(20, true).skipped_sends(20, 5, 0, 8, "world").measurement(20, true);
+        t.thread(0).measurement(30, false).measurement(35, true).skipped_sends(35, 6, 0, 9, "world");
+        t.thread(0).measurement(40, true);
+    });
+    const auto& process = replay.processes[0];
+    EXPECT_THAT(pairs(process.locations[0].unrecorded), ElementsAre(std::pair(10, 15), std::pair(15, 20)));
+    EXPECT_THAT(pairs(process.locations[0].tool), ElementsAre(std::pair(30, 35), std::pair(35, 40)));
+    std::vector<int> counts;
+    for (const Skipped& skipped : process.skipped) {
+        counts.push_back(skipped.count);
+    }
+    EXPECT_THAT(counts, ElementsAre(3, 4, 5, 6));
 }
 
 TEST_F(Load, WhatTheUserSwitchedOffIsNoToolTime)
@@ -472,13 +497,6 @@ TEST_F(Load, WhatTheUserSwitchedOffIsNoToolTime)
         t.thread(0).switched_off(30, "another").measurement(40, true).measurement(50, false).measurement(60, true);
         t.thread(0).switched_off(70, "user").enter(80, "MPI_Barrier").leave(90, "MPI_Barrier");
     });
-    const auto pairs = [](const std::vector<model::Interval>& intervals) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> result;
-        for (const auto& interval : intervals) {
-            result.emplace_back(interval.begin.count(), interval.end.count());
-        }
-        return result;
-    };
     const auto& location = replay.processes[0].locations[0];
     EXPECT_THAT(pairs(location.unrecorded), ElementsAre(std::pair(10, 20), std::pair(70, 90)));
     EXPECT_THAT(pairs(location.tool), ElementsAre(std::pair(30, 40), std::pair(50, 60)));

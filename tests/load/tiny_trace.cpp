@@ -181,6 +181,18 @@ TinyThread& TinyThread::switched_off(std::uint64_t time, const std::string& reas
     return *this;
 }
 
+TinyThread& TinyThread::skipped_sends(std::uint64_t time, std::int32_t count, std::int32_t dest, std::int32_t tag,
+                                      const std::string& comm)
+{
+    List list;
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::skipped_attribute, count));
+    check(OTF2_AttributeList_AddCommRef(list.get(), TinyTrace::comm_attribute, trace_.comm_reference(comm)));
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::dest_attribute, dest));
+    check(OTF2_AttributeList_AddInt32(list.get(), TinyTrace::tag_attribute, tag));
+    check(OTF2_EvtWriter_MeasurementOnOff(writer_, list.get(), time, OTF2_MEASUREMENT_OFF));
+    return *this;
+}
+
 TinyThread& TinyThread::collective_request(std::uint64_t time, std::uint64_t request)
 {
     check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, time, request));
@@ -407,6 +419,8 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {offset_attribute, "critpath.offset", OTF2_TYPE_UINT64},
         {period_attribute, "critpath.period", OTF2_TYPE_UINT64},
         {reason_attribute, "critpath.reason", OTF2_TYPE_STRING},
+        {skipped_attribute, "critpath.skipped", OTF2_TYPE_INT32},
+        {dest_attribute, "critpath.dest", OTF2_TYPE_INT32},
     };
     for (const auto& [reference, name, type] : attributes) {
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));

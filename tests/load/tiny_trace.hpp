@@ -44,6 +44,9 @@ public:
     TinyThread& sample(std::uint64_t time, const std::string& region, std::uint64_t offset, std::uint64_t period = 0);
     TinyThread& flush(std::uint64_t begin, std::uint64_t end);
     TinyThread& measurement(std::uint64_t time, bool on);
+    /// Measurement goes off, with what critpath.skipped says.
+    TinyThread& skipped_sends(std::uint64_t time, std::int32_t count, std::int32_t dest, std::int32_t tag,
+                              const std::string& comm);
     TinyThread& switched_off(std::uint64_t time, const std::string& reason);
     TinyThread& collective_request(std::uint64_t time, std::uint64_t request);
     TinyThread& collective_complete(std::uint64_t time, OTF2_CollectiveOp operation, const std::string& comm,
@@ -109,7 +112,9 @@ private:
         source_attribute,
         tag_attribute,
         comm_attribute,
-        reason_attribute
+        reason_attribute,
+        skipped_attribute,
+        dest_attribute
     };
 
     OTF2_StringRef string(const std::string& text);
