@@ -17,6 +17,7 @@
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
+#include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/thread.hpp"
 #include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/completion.hpp"
 
+#include "collector/mpi/table_lock.hpp"
+
 namespace critpath::preload
 {
 

@@ -4,6 +4,7 @@
 
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/sampling.hpp"
 

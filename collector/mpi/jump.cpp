@@ -5,6 +5,7 @@
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/control.hpp"
 #include "collector/mpi/process.hpp"
+#include "collector/mpi/table_lock.hpp"
 
 #include <cerrno>
 

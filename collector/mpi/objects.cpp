@@ -4,6 +4,7 @@
 
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/spool_writer.hpp"
+#include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/thread.hpp"
 
 #include <cstring>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "collector/mpi/call.hpp"
+#include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/volume.hpp"
 
 #include <limits>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/mpi/completion.hpp"
+#include "collector/mpi/table_lock.hpp"
 
 namespace critpath::preload
 {

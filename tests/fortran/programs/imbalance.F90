@@ -27,16 +27,8 @@ contains
 end module
 
 program imbalance
-#if BINDING == 8 || BINDING == 108
-    use mpi_f08
-#elif BINDING == 90
-    use mpi
-#endif
     use physics
-    implicit none
-#if BINDING == 77
-    include 'mpif.h'
-#endif
+#include "use_mpi.inc"
     integer :: rank, size, step, ierr
     double precision :: energy, left, total
     REQUEST_T :: requests(2)

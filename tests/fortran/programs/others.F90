@@ -6,16 +6,7 @@
 ! others.c in Fortran, call by call: it must leave the same records.
 #include "bindings.inc"
 program others
-#if BINDING == 8 || BINDING == 108
-    use mpi_f08
-#elif BINDING == 90
-    use mpi
-#endif
-    use, intrinsic :: iso_c_binding
-    implicit none
-#if BINDING == 77
-    include 'mpif.h'
-#endif
+#include "use_mpi.inc"
     integer :: rank, other, provided, ierr
     integer, save :: a(64), b(16, 16)
     integer, save :: counts(2) = [1, 2], displs(2) = [0, 4], twos(2) = 2, zeros(2) = 0

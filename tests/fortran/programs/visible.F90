@@ -9,15 +9,7 @@
 ! the output must not differ by a character.
 #include "bindings.inc"
 module handlers
-#if BINDING == 8 || BINDING == 108
-    use mpi_f08
-#elif BINDING == 90
-    use mpi
-#endif
-    implicit none
-#if BINDING == 77
-    include 'mpif.h'
-#endif
+#include "use_mpi.inc"
     integer :: errors = 0, copies = 0
 contains
 #if BINDING == 8 || BINDING == 108
