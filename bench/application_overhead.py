@@ -25,20 +25,22 @@ def event_bytes(trace):
 def add_options(parser):
     parser.add_argument("--also", action="append", default=[], metavar="OPTIONS",
                         help="measure cpcollect with these options as well; may be repeated")
+    parser.add_argument("--steps", type=int, default=1500,
+                        help="of LAMMPS; where the machine changes its speed, many short runs say more (default: 1500)")
     parser.add_argument("--only", choices=("lammps", "hpcc"), help="only this application")
 
 
 class Applications:
     """How each is run in the scratch directory, and what it says of its parts."""
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, steps):
         self.summary = os.path.join(scratch, "hpccoutf.txt")
         with open(os.path.join(pairs.ROOT, "tests", "e2e", "programs", "hpccinf.txt"), encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="utf-8") as file:
             file.write(re.sub(r"^\d+ +Ns$", f"{HPL_SIZE} Ns", text, flags=re.MULTILINE))
         script = os.path.join(pairs.ROOT, "scripts", "demo", "in.imbalance")
-        self.commands = {"lammps": ("lmp", "-in", script, "-log", "none"), "hpcc": ("hpcc",)}
+        self.commands = {"lammps": ("lmp", "-in", script, "-log", "none", "-var", "steps", steps), "hpcc": ("hpcc",)}
 
     def parts(self, name, output, job_seconds):
         if name == "lammps":
@@ -54,7 +56,7 @@ def main():
     with pairs.Bench(__doc__, repetitions=9, add_options=add_options) as bench:
         cpcollect, read_trace = bench.built("bin", "cpcollect"), bench.built("bench", "read_trace")
         trace = os.path.join(bench.scratch, "trace")
-        applications = Applications(bench.scratch)
+        applications = Applications(bench.scratch, bench.options.steps)
         ranks = min(os.cpu_count(), 4)
 
         def measure(name, *collector):

@@ -115,6 +115,10 @@ public:
                    : 0;
     }
 
+    /// Where what the call posts has its place, should it count without being recorded (spool::SkippedRecord): at the
+    /// call; of a dropped one where recording went off, or nowhere (0) if it is dropped for another reason.
+    [[nodiscard]] std::uint64_t since() const { return dropped_ ? off_since() : record_.enter; }
+
     /// Of a dropped call: the operation counts all the same (spool::SkippedRecord), if recording is only off. The peer
     /// and the tag are those of the message.
     void skip(Skipped::What what, std::int32_t comm, std::int32_t peer = -1, std::int32_t tag = -1);

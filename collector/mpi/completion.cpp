@@ -42,6 +42,18 @@ Completion describe(const Request& request, const MPI_Status& status)
 
 }  // namespace
 
+void skip_posted(Thread& thread, std::uint64_t since, Skipped::What what, std::int32_t comm, std::int32_t peer,
+                 std::int32_t tag, std::int32_t count)
+{
+    if (since == 0) {
+        return;
+    }
+    process.skipped.add(what, comm, peer, tag, since, count, thread.spool);
+    if (control.switches() % 2 == 0) {
+        process.skipped.write(thread.spool);
+    }
+}
+
 void Completions::finished(MPI_Request handle, const void* location, const MPI_Status& status, int result)
 {
     if (handle == handles.request_null) {
@@ -65,7 +77,7 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
     const bool counts = received(result) && (request.flags & spool::flag_null_peer) == 0;
     if (request.untold) {
         has_untold_ = true;
-        if (counts && request.off_since != 0 && request.operation == spool::Operation::Message) {
+        if (counts && request.operation == spool::Operation::Message) {
             skip(request, status);
         }
     } else if (counts) {
@@ -84,11 +96,8 @@ void Completions::skip(const Request& request, const MPI_Status& status)
         return;  // a send was counted when it was posted, a cancelled receive never was
     }
     const TableLock lock;
-    process.skipped.add(is_receive ? Skipped::What::Receive : Skipped::What::Send, item.comm, item.peer, item.tag,
-                        request.off_since, is_receive ? 1 : -1, thread_.spool);
-    if (control.switches() % 2 == 0) {
-        process.skipped.write(thread_.spool);
-    }
+    skip_posted(thread_, request.since, is_receive ? Skipped::What::Receive : Skipped::What::Send, item.comm, item.peer,
+                item.tag, is_receive ? 1 : -1);
 }
 
 void Completions::started(const Call& call, MPI_Request handle, const void* location)
@@ -102,10 +111,10 @@ void Completions::started(const Call& call, MPI_Request handle, const void* loca
     request.id = process.requests.next_id();
     request.active = true;
     request.untold = call.dropped();
-    request.off_since = call.off_since();
+    request.since = call.since();
     if ((request.flags & spool::flag_null_peer) == 0) {
-        if (request.off_since != 0 && (request.flags & spool::flag_receive) == 0) {
-            process.skipped.add(Skipped::What::Send, request.comm, request.peer, request.tag, request.off_since, 1,
+        if (request.untold && request.since != 0 && (request.flags & spool::flag_receive) == 0) {
+            process.skipped.add(Skipped::What::Send, request.comm, request.peer, request.tag, request.since, 1,
                                 thread_.spool);
         }
         add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,

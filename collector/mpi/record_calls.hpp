@@ -183,7 +183,7 @@ inline void post(Call& call, const RequestVariable& variable, spool::Operation o
         Request request = remember(call.record());
         request.operation = operation;
         request.untold = call.dropped();
-        request.off_since = call.off_since();
+        request.since = call.since();
         if (operation == spool::Operation::File) {
             request.bytes += call.record().extra;  // read or written, not both
         }

@@ -21,7 +21,7 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
             started.id = process.requests.next_id();
             started.active = true;
             started.untold = call.dropped();
-            started.off_since = call.off_since();
+            started.since = call.since();
             spool::Record& record = call.record();
             record.flags |= started.flags;
             record.comm = started.comm;
@@ -51,7 +51,7 @@ inline void record_cancel(Call& call, int result, const RequestVariable& variabl
 }
 
 /// `saved`: as it was before the call. An active request goes on without its handle: its post stays in the trace, its
-/// completion will not come.
+/// completion will not come. A receive takes a message all the same: the next one of its channel, if it names that.
 inline void record_request_free(Call& call, int result, const SavedHandles& saved, const void* location)
 {
     if (result == MPI_SUCCESS && saved.has(0)) {
@@ -59,7 +59,15 @@ inline void record_request_free(Call& call, int result, const SavedHandles& save
         const Requests::Index index = process.requests.find(key_of(saved[0]), location);
         if (index != Requests::none) {
             const Request& freed = process.requests.at(index);
-            call.record().request = freed.active ? id_in_trace(freed) : 0;
+            constexpr int names_no_channel = spool::flag_null_peer | spool::flag_any_source | spool::flag_any_tag;
+            if (freed.active) {
+                call.record().request = id_in_trace(freed);
+                if (freed.operation == spool::Operation::Message && !freed.cancelled &&
+                    (freed.flags & spool::flag_receive) != 0 && (freed.flags & names_no_channel) == 0) {
+                    skip_posted(call.thread(), freed.since, Skipped::What::Receive, freed.comm, freed.peer, freed.tag,
+                                1);
+                }
+            }
             process.requests.erase(index);
         }
     }

@@ -28,7 +28,7 @@ struct Request {
     bool cancelled = false;  // MPI_Cancel was called
     bool untold = false;     // the post is not in the trace, so its completion must not be, either
     bool shared = false;
-    std::uint64_t off_since = 0;                   // posted while recording was off: since when
+    std::uint64_t since = 0;                       // Call::since of the post
     const void* location = nullptr;                // the application's variable at the post
     std::uint32_t older = HandleTable<int>::none;  // neighbours in the list of shared handles
     std::uint32_t newer = HandleTable<int>::none;

@@ -273,16 +273,16 @@ struct ClockRecord {
 };
 static_assert(sizeof(ClockRecord) == 64);
 
-/// Operations that this process posted while the recording was off: without them, those that are recorded before and
-/// after would be paired with the wrong ones. Of a receive it counts where it was posted, but only once it has its
-/// message, which may be long after.
+/// Operations that this process posted while the recording was off, or whose completion cannot be known (a receive
+/// whose request was freed): without them, those that are recorded before and after would be paired with the wrong
+/// ones. Of a receive it counts where it was posted, but only once it has its message, which may be long after.
 struct SkippedRecord {
     enum What : std::uint8_t { Send, Receive, Collective };
     RecordKind kind;     // Skipped
     std::uint8_t slots;  // used slots: 1 to 3
     What what[3];
     std::uint8_t padding[3];
-    std::uint64_t since;  // ns: begin of the stretch that was off; what is recorded was posted before or after it
+    std::uint64_t since;  // ns: begin of the stretch that was off, or the post; what is recorded came before or after
     std::int32_t comm[3];
     std::int32_t peer[3];   // of messages: destination or actual source,
     std::int32_t tag[3];    // and tag

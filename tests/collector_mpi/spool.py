@@ -108,6 +108,7 @@ class Spool:
     objects: list = field(default_factory=list)
     off: list = field(default_factory=list)  # (enter, leave)
     skipped: list = field(default_factory=list)  # (what, comm, peer, tag, count)
+    skipped_since: list = field(default_factory=list)  # of each
     paths: dict = field(default_factory=dict)  # id -> return addresses, innermost first
 
     def call(self, name):
@@ -242,7 +243,9 @@ def read_spool(path):
         elif kind == MEMBERS:
             has_members.members += struct.unpack_from(f"<{record[1]}i", record, 4)
         elif kind == SKIPPED:
-            spool.skipped += read_skipped(record)
+            skipped = read_skipped(record)
+            spool.skipped += skipped
+            spool.skipped_since += struct.unpack_from("<Q", record, 8) * len(skipped)
         elif kind != CLOCK:
             raise ValueError(f"{path}: unknown record kind {kind}")
     return spool

@@ -317,15 +317,28 @@ static void cancel(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Receives are freed, too: of one channel, of any, and one that was cancelled before. */
 static void request_free(void)
 {
     MPI_Request request;
     if (rank == 0) {
         MPI_Issend(buffer, 5, MPI_INT, 1, 1, WORLD, &request);
         MPI_Request_free(&request);
+        MPI_Send(buffer, 6, MPI_INT, 1, 1, WORLD);
+        MPI_Send(buffer, 7, MPI_INT, 1, 1, WORLD);
+        MPI_Send(buffer, 8, MPI_INT, 1, 2, WORLD);
     } else {
         MPI_Recv(buffer, 5, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
+        MPI_Irecv(other, 10, MPI_INT, 0, 1, WORLD, &request);
+        MPI_Request_free(&request);
+        MPI_Recv(buffer, 7, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
+        MPI_Irecv(other, 10, MPI_INT, MPI_ANY_SOURCE, 2, WORLD, &request);
+        MPI_Request_free(&request);
+        MPI_Irecv(other, 10, MPI_INT, 0, 3, WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Request_free(&request);
     }
+    MPI_Barrier(WORLD);
 }
 
 /* The status must be intact after a look at it: nothing may have consumed the request. */
