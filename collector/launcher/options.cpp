@@ -34,7 +34,7 @@ Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
-  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 397)
+  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199)
       --no-samples     the same as --frequency 0
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS

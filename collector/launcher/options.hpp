@@ -13,7 +13,7 @@ namespace critpath::launcher
 struct Options {
     std::string output;  // empty: not given
     bool force = false;
-    unsigned frequency = 397;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
+    unsigned frequency = 199;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
     unsigned long buffer_kb = 128;
     unsigned clock_period = 60;       // s between two comparisons of clocks; 0: only at the ends
     std::string callpath = "full";    // full, site or none

@@ -145,7 +145,7 @@ TEST_F(Launcher, Defaults)
     const auto defaults = config("ls");
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
-    EXPECT_EQ(defaults["frequency"], 397);
+    EXPECT_EQ(defaults["frequency"], 199);
     EXPECT_EQ(defaults["buffer_kb"], 128);
     EXPECT_EQ(defaults["clock_period_s"], 60);
     EXPECT_EQ(defaults["timer"], "tsc");
@@ -490,7 +490,7 @@ TEST_F(Launcher, OtherRanksDoNotOwnTheTrace)
 {
     const Result result = collect("-o t env", "PMIX_RANK=3 CRITPATH_TRACE=/old CRITPATH_TRACE_OWNER=1");
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=397\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=199\n"));
     EXPECT_THAT(result.out, Not(HasSubstr("CRITPATH_TRACE")));
     EXPECT_FALSE(fs::exists(work() / "t"));
 }
