@@ -50,8 +50,16 @@ inline void record_cancel(Call& call, int result, const RequestVariable& variabl
     call.write();
 }
 
+/// Of a request that is freed: it is a receive that takes a message all the same, and it is known of which channel.
+inline bool takes_unseen(const Request& freed)
+{
+    constexpr int no_channel = spool::flag_null_peer | spool::flag_any_source | spool::flag_any_tag;
+    return freed.active && !freed.cancelled && freed.operation == spool::Operation::Message &&
+           (freed.flags & spool::flag_receive) != 0 && (freed.flags & no_channel) == 0;
+}
+
 /// `saved`: as it was before the call. An active request goes on without its handle: its post stays in the trace, its
-/// completion will not come. A receive takes a message all the same: the next one of its channel, if it names that.
+/// completion will not come.
 inline void record_request_free(Call& call, int result, const SavedHandles& saved, const void* location)
 {
     if (result == MPI_SUCCESS && saved.has(0)) {
@@ -59,14 +67,11 @@ inline void record_request_free(Call& call, int result, const SavedHandles& save
         const Requests::Index index = process.requests.find(key_of(saved[0]), location);
         if (index != Requests::none) {
             const Request& freed = process.requests.at(index);
-            constexpr int names_no_channel = spool::flag_null_peer | spool::flag_any_source | spool::flag_any_tag;
             if (freed.active) {
                 call.record().request = id_in_trace(freed);
-                if (freed.operation == spool::Operation::Message && !freed.cancelled &&
-                    (freed.flags & spool::flag_receive) != 0 && (freed.flags & names_no_channel) == 0) {
-                    skip_posted(call.thread(), freed.since, Skipped::What::Receive, freed.comm, freed.peer, freed.tag,
-                                1);
-                }
+            }
+            if (takes_unseen(freed)) {
+                skip_posted(call.thread(), freed.since, Skipped::What::Receive, freed.comm, freed.peer, freed.tag, 1);
             }
             process.requests.erase(index);
         }
