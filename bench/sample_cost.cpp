@@ -91,7 +91,13 @@ double with_ours(std::uint64_t period, std::uint64_t& samples)
     const double result = seconds(callers);
     disable_event(event);
     samples = peek_records(event).samples;
+    constexpr std::size_t largest_record = 4096;
+    const bool is_full = unread_bytes(event) + largest_record > event.ring_size;
     close_event(event);
+    if (is_full) {
+        fmt::print(stderr, "sample_cost: the ring is too small for so many samples; give fewer HZ\n");
+        std::exit(1);
+    }
     return result;
 }
 
@@ -109,8 +115,8 @@ void print_cost(const char* what, std::vector<double> seconds_more, double sampl
 int main(int argc, char** argv)
 {
     const int hz = argc > 1 ? std::atoi(argv[1]) : 1000;
-    if (hz <= 0) {
-        fmt::print(stderr, "usage: sample_cost [HZ]\n");
+    if (hz <= 0 || hz > 20000) {
+        fmt::print(stderr, "usage: sample_cost [HZ]   from 1 to 20000\n");
         return 2;
     }
     const std::uint64_t period = 1'000'000'000U / static_cast<unsigned>(hz);

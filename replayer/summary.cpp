@@ -33,7 +33,7 @@ struct Oddity {
 constexpr std::array oddities = {
     Oddity{"unmatched_sends", "sends without a receive"},
     Oddity{"unmatched_receives", "receives without a send"},
-    Oddity{"partners_unrecorded", "operations whose partner was not recorded (the recording was switched off)"},
+    Oddity{"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
     Oddity{"cancelled_receives", "receives were cancelled"},
     Oddity{"unfinished_requests", "requests were never completed"},
     Oddity{"incomplete_collectives", "collective operations that some members did not reach"},

@@ -215,7 +215,7 @@ Table function_table(Hotspots& hotspots)
 constexpr std::pair<const char*, const char*> anomalies[] = {
     {"lost_records", "MPI calls that the recorder could not keep"},
     {"unresolved_records", "MPI calls that name what was not recorded"},
-    {"partners_unrecorded", "operations whose partner was not recorded (the recording was switched off)"},
+    {"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
     {"lost_samples", "samples that the recorder could not keep"},
     {"unmatched_sends", "sends without a receive"},
     {"unmatched_receives", "receives without a send"},

@@ -224,7 +224,7 @@ private:
                 kernel_.write_tool_before(skipped.since);
                 out_.measurement(skipped.since, true);
             } else {
-                kernel_.write_before(skipped.since);
+                kernel_.write_around(skipped.since);
             }
             out_.attach(otf2::Attribute::Skipped, skipped.count[i]);
             out_.attach(otf2::Attribute::Comm, *comm);

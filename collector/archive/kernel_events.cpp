@@ -5,17 +5,27 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace critpath::archive
 {
 
 void KernelEvents::write_before(std::uint64_t time)
 {
-    while (off_ != off_end_ && off_->begin < time) {
-        write_samples_before(off_->begin);
+    cut_.reset();
+    for (const OffInterval* off = next_off(); off != nullptr && off->begin < time; off = next_off()) {
+        write_samples_before(off->begin);
         write_off(take_off(time));
     }
     write_samples_before(time);
+}
+
+void KernelEvents::write_around(std::uint64_t time)
+{
+    write_before(time);
+    if (cut_) {
+        rest_ = std::exchange(cut_, std::nullopt);
+    }
 }
 
 void KernelEvents::write_until(std::uint64_t time)
@@ -28,25 +38,44 @@ void KernelEvents::write_until(std::uint64_t time)
 
 void KernelEvents::write_tool_before(std::uint64_t time)
 {
+    if (rest_ && rest_->begin < time) {
+        rest_.reset();
+    }
     while (off_ != off_end_ && off_->begin < time) {
         ++off_;
     }
     write_samples_before(time);
 }
 
+const OffInterval* KernelEvents::next_off() const
+{
+    if (rest_) {
+        return &*rest_;
+    }
+    return off_ == off_end_ ? nullptr : &*off_;
+}
+
+OffInterval KernelEvents::take_one(std::uint64_t limit)
+{
+    const bool is_rest = rest_.has_value();
+    OffInterval next = is_rest ? *std::exchange(rest_, std::nullopt) : *off_++;
+    if (next.end > limit) {
+        cut_ = next;
+        cut_->begin = limit;
+        next.end = limit;
+        next.migrated = false;  // not yet
+    }
+    count(next, is_rest);
+    return next;
+}
+
 // A thread does nothing while it is off, so that the interval nests in whatever the thread was doing. Only where
 // records were lost can it seem to reach beyond `limit`, the next thing that the thread did.
 OffInterval KernelEvents::take_off(std::uint64_t limit)
 {
-    const auto take = [&] {
-        OffInterval next = *off_++;
-        next.end = std::min(next.end, limit);
-        count(next);
-        return next;
-    };
-    OffInterval off = take();
+    OffInterval off = take_one(limit);
     while (can_bridge(off, limit)) {
-        const OffInterval next = take();
+        const OffInterval next = take_one(limit);
         totals_.bridged_ns += next.begin - off.end;
         ++totals_.bridges;
         off.end = next.end;
@@ -58,6 +87,7 @@ OffInterval KernelEvents::take_off(std::uint64_t limit)
     return off;
 }
 
+// Of the intervals that have not begun: behind a rest there is no other.
 bool KernelEvents::can_bridge(const OffInterval& off, std::uint64_t limit) const
 {
     if (off_ == off_end_ || off_->begin >= limit || !off.preempted || !off_->preempted ||
@@ -79,10 +109,10 @@ void KernelEvents::write_off(const OffInterval& off)
     out_.leave_context(off.end, context);
 }
 
-void KernelEvents::count(const OffInterval& off)
+void KernelEvents::count(const OffInterval& off, bool is_rest)
 {
     (off.preempted ? totals_.preempted_ns : totals_.blocked_ns) += off.end - off.begin;
-    ++(off.preempted ? totals_.preemptions : totals_.blocks);
+    (off.preempted ? totals_.preemptions : totals_.blocks) += is_rest ? 0 : 1;
     totals_.migrations += off.migrated ? 1 : 0;
 }
 

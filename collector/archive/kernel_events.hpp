@@ -9,6 +9,7 @@
 #include "formats/otf2/event_writer.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace critpath::archive
@@ -38,6 +39,8 @@ public:
 
     /// Writes what came before `time`, a moment at which the thread had the processor.
     void write_before(std::uint64_t time);
+    /// The same for a moment that is not one of the thread's own: an interval off the processor goes on behind it.
+    void write_around(std::uint64_t time);
     /// Including `time`: a sample at the leave of a call still belongs to it.
     void write_until(std::uint64_t time);
     /// Writes the samples before `time`. What there was of time off the processor lies within the collector's own time,
@@ -49,10 +52,12 @@ public:
 
 private:
     void write_samples_before(std::uint64_t time);
+    [[nodiscard]] const OffInterval* next_off() const;
+    OffInterval take_one(std::uint64_t limit);
     OffInterval take_off(std::uint64_t limit);
     [[nodiscard]] bool can_bridge(const OffInterval& off, std::uint64_t limit) const;
     void write_off(const OffInterval& off);
-    void count(const OffInterval& off);
+    void count(const OffInterval& off, bool is_rest);
 
     const EventIds& ids_;
     OTF2_InterruptGeneratorRef generator_;
@@ -60,6 +65,9 @@ private:
     otf2::EventWriter& out_;
     std::vector<SamplePoint>::const_iterator sample_, samples_end_;
     std::vector<OffInterval>::const_iterator off_, off_end_;
+    std::optional<OffInterval>
+        rest_;  // comes before these: what the last one is behind a moment that was not the thread's own
+    std::optional<OffInterval> cut_;  // what of the last one was beyond the limit
     std::uint64_t samples_ = 0;
     std::uint64_t page_faults_ = 0;
     OffTotals totals_;

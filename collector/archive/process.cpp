@@ -98,6 +98,7 @@ ProcessData::ProcessData(const ProcessSpool& spool)
     for (const ThreadSpool& thread : spool.threads) {
         scan_calls(thread, threads_.emplace_back());
     }
+    place_skipped();
     posts_.finish();
     epochs_.sort();
     std::ranges::sort(clocks_, {}, &otf2::ClockPoint::time);

@@ -128,6 +128,7 @@ public:
 
 private:
     void scan_calls(const ThreadSpool& thread, ThreadData& data);
+    void place_skipped();
     void scan_call(std::uint32_t thread, const RecordedCall& call, CallPaths& paths);
     void scan_call_path(RecordCursor& cursor, CallPaths& paths);
     void take_samples(const ThreadSpool& spool, ThreadData& thread);

@@ -116,7 +116,6 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
             cursor.skip();
         }
     }
-    std::ranges::stable_sort(data.skipped, {}, &spool::SkippedRecord::since);
     data.damaged_records = cursor.missing();
     data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + data.damaged_records;
     if (!thread.is_closed()) {
@@ -126,6 +125,23 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         const FunctionId function{data.open_call->function};
         used_[data.open_call->function] = true;
         data.call_paths.learn(0, function, [&](std::uint32_t caller) { return contexts_.add_call(caller, function); });
+    }
+}
+
+// A thread may know what others have posted before it began: the first thread says that.
+void ProcessData::place_skipped()
+{
+    auto& first = threads_.front().skipped;
+    for (std::size_t i = 1; i < threads_.size(); ++i) {
+        auto& skipped = threads_[i].skipped;
+        const std::uint64_t begin = spool_.threads[i].header().thread_start;
+        const auto own =
+            std::ranges::stable_partition(skipped, [&](const auto& record) { return record.since >= begin; });
+        first.insert(first.end(), own.begin(), own.end());
+        skipped.erase(own.begin(), own.end());
+    }
+    for (ThreadData& thread : threads_) {
+        std::ranges::stable_sort(thread.skipped, {}, &spool::SkippedRecord::since);
     }
 }
 

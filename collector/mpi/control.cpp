@@ -131,6 +131,7 @@ void Control::catch_up(Thread& thread, bool close)
     const TableLock lock;
     const std::uint32_t current = switches();
     const std::uint32_t over = current / 2;
+    const std::uint64_t last_leave = thread.last_leave;
     for (std::uint32_t i = first_unwritten(thread, over); i < over; ++i) {
         write_off(thread, stretches_[i % remembered].begin, stretches_[i % remembered].end);
     }
@@ -139,12 +140,14 @@ void Control::catch_up(Thread& thread, bool close)
         write_off(thread, stretches_[over % remembered].begin, now());
         ++thread.stretches;
     }
-    if (current % 2 == 0) {
+    if (current % 2 == 0 || close) {
         process.skipped.write(thread.spool);
-    } else if (thread.switches != current) {
-        thread.off_since = std::max(stretches_[over % remembered].begin, thread.last_leave);
     }
-    thread.switches = current;
+    if (thread.switches != current) {
+        // The stretch that lasts, or has just ended: a call may have seen it, and be called late.
+        thread.off_since = std::max(stretches_[(current - 1) / 2 % remembered].begin, last_leave);
+        thread.switches = current;
+    }
 }
 
 void Control::interrupt(Thread& thread, std::uint64_t enter)

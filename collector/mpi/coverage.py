@@ -79,7 +79,7 @@ RECORDED = [
             ("mrecv imrecv", "As of a receive, and which probe has matched the message."),
             ("cancel", "Request. Whether it was cancelled stands in its completion."),
             ("request_free", "Request, if it was active. Its completion will not be known; of a receive from one rank with one "
-             "tag it is known which message it takes."),
+             "tag, not cancelled, it is known which message it takes."),
             ("buffer_detach", "Time only: it waits for buffered messages."),
         ],
     ),

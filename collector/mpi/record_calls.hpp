@@ -175,7 +175,9 @@ struct RequestVariable {
     const void* location;
 };
 
-inline void post(Call& call, const RequestVariable& variable, spool::Operation operation = spool::Operation::Message)
+/// `since`: Call::since() of what has given it its place.
+inline void post(Call& call, const RequestVariable& variable, std::uint64_t since,
+                 spool::Operation operation = spool::Operation::Message)
 {
     {
         const TableLock lock;
@@ -183,13 +185,18 @@ inline void post(Call& call, const RequestVariable& variable, spool::Operation o
         Request request = remember(call.record());
         request.operation = operation;
         request.untold = call.dropped();
-        request.since = call.since();
+        request.since = since;
         if (operation == spool::Operation::File) {
             request.bytes += call.record().extra;  // read or written, not both
         }
         process.requests.post(key_of(*variable.handle), variable.location, request);
     }
     call.write();
+}
+
+inline void post(Call& call, const RequestVariable& variable, spool::Operation operation = spool::Operation::Message)
+{
+    post(call, variable, call.since(), operation);
 }
 
 /// A persistent request: the record itself is a local call, the request keeps what its starts will say.

@@ -165,16 +165,18 @@ inline void record_imrecv(Call& call, int result, const TakenMessage& message, i
     spool::Record& record = call.record();
     record.flags |= spool::flag_receive;
     record.bytes = bytes_of(count, type);
+    std::uint64_t since = call.since();
     if (const spool::Record* probe = message.probe()) {
         record.comm = probe->comm;
         record.peer = probe->peer;
         record.tag = probe->tag;
         record.extra = probe->request;
         call.tell();
+        since = probe->enter;
     } else {
         record.flags |= spool::flag_null_peer;
     }
-    post(call, request);
+    post(call, request, since);
 }
 
 }  // namespace critpath::preload

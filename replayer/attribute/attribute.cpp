@@ -18,17 +18,34 @@ namespace critpath::replayer
 namespace
 {
 
+/// A fact that is gone at the end (add_unrecorded).
+const char* skipped_key(model::Skipped::What what)
+{
+    switch (what) {
+    case model::Skipped::What::Send:
+        return "skipped_sends";
+    case model::Skipped::What::Receive:
+        return "skipped_receives";
+    case model::Skipped::What::Collective:
+        break;
+    }
+    return "skipped_collectives";
+}
+
 /// Facts that are sums over the processes of the replay.
 std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tally& tally)
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
-                            "ignored_rma_records", "ignored_metric_records", "lost_records", "unresolved_records",
-                            "lost_samples", "clock_violations", "preempted_ns", "blocked_ns", "skipped"})
+    for (const char* key :
+         {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records", "ignored_rma_records",
+          "ignored_metric_records", "lost_records", "unresolved_records", "lost_samples", "clock_violations",
+          "preempted_ns", "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
-        add("skipped", trace.skipped.size());
+        for (const model::Skipped& skipped : trace.skipped) {
+            facts[skipped_key(skipped.what)] += skipped.count;  // may be negative
+        }
         add("cancelled_receives", trace.anomalies.cancelled_receives);
         add("unfinished_requests", trace.anomalies.unfinished_requests);
         add("ignored_records", trace.anomalies.ignored_records);
@@ -86,18 +103,26 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
         static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
 }
 
-/// Where the user had switched the recording off, what has no partner was most likely left without it by that.
+/// What has no partner was most likely left without it by what is known not to be recorded, as far as that goes.
 void add_unrecorded(model::Profile& profile)
 {
+    using What = model::Skipped::What;
     auto& facts = profile.facts;
-    const bool has_skipped = facts["skipped"] > 0;
-    facts.erase("skipped");
-    if (!has_skipped) {
-        return;
+    std::int64_t explained = 0;
+    bool has_skipped = false;
+    for (const auto& [key, what] :
+         {std::pair{"unmatched_sends", What::Receive}, std::pair{"unmatched_receives", What::Send},
+          std::pair{"incomplete_collectives", What::Collective}}) {
+        const std::int64_t skipped = std::exchange(facts[skipped_key(what)], 0);
+        const std::int64_t part = std::clamp<std::int64_t>(skipped, 0, facts[key]);
+        facts[key] -= part;
+        explained += part;
+        has_skipped = has_skipped || skipped != 0;
+        facts.erase(skipped_key(what));
     }
-    facts["partners_unrecorded"] = 0;
-    for (const char* key : {"unmatched_sends", "unmatched_receives", "incomplete_collectives"})
-        facts["partners_unrecorded"] += std::exchange(facts[key], 0);
+    if (has_skipped) {
+        facts["partners_unrecorded"] = explained;
+    }
 }
 
 /// What has no partner may have got one after the recording ended, so it says nothing about the application.

@@ -79,7 +79,8 @@ def expected(rank):
         events += call("MPI_Send", 1220, 1225)  # MPI_PROC_NULL
     if rank == 1:
         events += call("MPI_Recv", 1200, 1250, [], [("MpiRecv", 0, world, 7, 64)])
-    if rank == 3:
+    if rank == 3:  # what its other thread knows of the time before it began
+        events += [(1204, "MeasurementOnOff", *skipped(7, 75)), (1204, "MeasurementOnOff", MeasurementMode.ON)]
         events += [sample(1205, "synthetic_caller/synthetic_only_rank_3")]
     send_receive = call(
         "MPI_Sendrecv",
@@ -95,7 +96,9 @@ def expected(rank):
         events += off(1321, 1322, "[preempted]") + [sample(1323, "synthetic_hot", faults=3)]
         events += off(1324, 1325, "[preempted]")
         # Nobody knows how long, but the thread is at work when it calls MPI_Isend.
-        events += off(1326, 1400, "[blocked]")
+        events += off(1326, 1350, "[blocked]")
+        events += [(1350, "MeasurementOnOff", *skipped(6, 74)), (1350, "MeasurementOnOff", MeasurementMode.ON)]
+        events += off(1350, 1400, "[blocked]")
     isend = call("MPI_Isend", 1400, 1405, [("MpiIsend", after, world, 1, 100, 1, None)])
     events += isend[:2] + [sample(1405, caller_hot, faults=4 if rank == 2 else None)] + isend[2:]
     events += call("MPI_Irecv", 1406, 1408, [("MpiIrecvRequest", 2, None)])
@@ -416,7 +419,7 @@ def check_events(reader):
     for rank in range(RANKS):
         expect(events[rank], expected(rank), f"events of rank {rank}")
     expect(events[second], [sample(1001, "synthetic_hot")], "events of thread 1 of rank 2")
-    wanted = call("MPI_Send", 1200, 1201, [("MpiSend", 0, "MPI_COMM_WORLD", 2, 4)])
+    wanted = call("MPI_Send", 1206, 1207, [("MpiSend", 0, "MPI_COMM_WORLD", 2, 4)])
     wanted += request("MPI_Ireduce", 1809, 1810, 23)
     expect(events[third], wanted, "events of thread 2 of rank 3")
     # The sampled instruction itself, not the start of its function.

@@ -239,6 +239,7 @@ void switched_off(CallsBuilder& out, int rank)
         out.skipped(1882, 1, 71, 3);
         out.skipped(1880, 1, 72, 4);
         out.skipped(1792, 1, 73, 5);
+        out.skipped(1350, 1, 74, 6);  // while it was blocked
     }
 }
 
@@ -353,9 +354,11 @@ void write_other_threads(const std::string& base, int rank)
     }
     if (rank == 3) {
         CallsBuilder calls;
-        point(calls, FunctionId::MPI_Send, 1200, 1201, {0, 0, 2, 4});
+        point(calls, FunctionId::MPI_Send, 1206, 1207, {0, 0, 2, 4});
         point(calls, FunctionId::MPI_Ireduce, 1809, 1810, {0, 0, 0, 8, 23});
+        calls.skipped(1204, 1, 75, 7);  // before it began
         spool::SpoolHeader header = make_header(rank, ranks, 2);
+        header.thread_start = 1205;
         header.samples.why_not = 13;  // EACCES
         header.closed = 1;
         calls.write(base + ".2.calls", header);

@@ -13,6 +13,7 @@ import harness  # noqa: E402
 PROBE = os.environ.get("PAIRS_PROBE", "")
 SWITCHED = os.environ.get("PAIRS_SWITCHED", "")
 THREADS = os.environ.get("PAIRS_THREADS", "")
+FREED = os.environ.get("PAIRS_FREED", "")
 RANKS = 4
 
 
@@ -108,6 +109,25 @@ class Pairs(harness.Case):
         self.assertEqual({len(parts) for parts in broadcasts}, {ranks})
         self.replay_on(1, ranks, ranks + 1)
         self.assert_sound()
+
+    def test_threads_that_switch(self):
+        self.record(3, THREADS, 50, "switch", options=("-q",))
+        self.validate()
+        messages, instances = self.pairs()
+        self.assertGreater(len(messages), 50)
+        self.assertLess(len(messages), 3 * 8 * 50)
+        self.assertGreater(max(len(parts) for parts in instances.values()), 1)
+
+    def test_receives_whose_request_is_freed(self):
+        # Of 9 messages in 6 rounds three go to freed requests, and one to a receive that is not recorded.
+        times = 5
+        self.record(2, FREED, 6 * times, options=("-q",))
+        self.validate()
+        messages, _ = self.pairs()
+        self.assertEqual((len(messages), self.unmatched), (5 * times, [4 * times + 2, 0]))
+        words = self.replay(2).out
+        self.assertIn(f"note: {4 * times} operations whose partner was not recorded", words)
+        self.assertIn("note: 2 sends without a receive", words)
 
     def test_the_replay_says_so(self):
         self.run_switched(1, "pcontrol")

@@ -317,7 +317,8 @@ static void cancel(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Receives are freed, too: of one channel, of any, and one that was cancelled before. */
+/* Receives are freed, too: of one channel, of any, one that was cancelled before, one whose message a probe has taken,
+ * and one while recording is off. */
 static void request_free(void)
 {
     MPI_Request request;
@@ -327,7 +328,10 @@ static void request_free(void)
         MPI_Send(buffer, 6, MPI_INT, 1, 1, WORLD);
         MPI_Send(buffer, 7, MPI_INT, 1, 1, WORLD);
         MPI_Send(buffer, 8, MPI_INT, 1, 2, WORLD);
+        MPI_Send(buffer, 9, MPI_INT, 1, 4, WORLD);
+        MPI_Send(buffer, 10, MPI_INT, 1, 5, WORLD);
     } else {
+        MPI_Message message;
         MPI_Recv(buffer, 5, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE);
         MPI_Irecv(other, 10, MPI_INT, 0, 1, WORLD, &request);
         MPI_Request_free(&request);
@@ -336,6 +340,12 @@ static void request_free(void)
         MPI_Request_free(&request);
         MPI_Irecv(other, 10, MPI_INT, 0, 3, WORLD, &request);
         MPI_Cancel(&request);
+        MPI_Request_free(&request);
+        MPI_Mprobe(0, 4, WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Imrecv(other, 10, MPI_INT, &message, &request);
+        MPI_Request_free(&request);
+        MPI_Irecv(other, 10, MPI_INT, 0, 5, WORLD, &request);
+        MPI_Pcontrol(0);
         MPI_Request_free(&request);
     }
     MPI_Barrier(WORLD);

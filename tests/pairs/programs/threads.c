@@ -4,7 +4,7 @@
 // MPI_THREAD_MULTIPLE on a ring of ranks: eight threads, of which every two share a channel. What one thread posts
 // another completes. Each message of a channel, and each broadcast of a thread's communicator, has its own size.
 //
-// usage: threads ROUNDS
+// usage: threads ROUNDS [switch]   switch: every thread switches the recording on and off at random
 #include <mpi.h>
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 enum { threads = 8, lanes = threads / 2, largest = 1 << 16 };
 
-static int rounds, rank, size;
+static int rounds, rank, size, switches;
 static pthread_barrier_t barrier;
 static struct {
     pthread_mutex_t lock;  // the order of posts on a channel is the order of its holders
@@ -22,6 +22,12 @@ static struct {
 static MPI_Request request[threads][2];
 static char in[threads][largest], out[threads][largest];
 static MPI_Comm comm[threads];
+
+static void switch_at_random(unsigned* seed)
+{
+    if (switches && rand_r(seed) % 6 == 0)
+        MPI_Pcontrol(rand_r(seed) % 2);
+}
 
 static void post(int thread)
 {
@@ -35,8 +41,11 @@ static void post(int thread)
 static void* work(void* argument)
 {
     const int thread = (int)(size_t)argument;
+    unsigned seed = (unsigned)(threads * rank + thread);
     for (int round = 0; round < rounds; ++round) {
+        switch_at_random(&seed);
         post(thread);
+        switch_at_random(&seed);
         pthread_barrier_wait(&barrier);
         MPI_Waitall(2, request[(thread + 3) % threads], MPI_STATUSES_IGNORE);
         MPI_Bcast(out[thread], round + 1, MPI_BYTE, round % size, comm[thread]);
@@ -52,6 +61,7 @@ int main(int argc, char** argv)
     if (provided != MPI_THREAD_MULTIPLE)
         MPI_Abort(MPI_COMM_WORLD, 77);
     rounds = argc > 1 ? atoi(argv[1]) : 50;
+    switches = argc > 2;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     pthread_barrier_init(&barrier, NULL, threads);
