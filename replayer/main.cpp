@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 namespace
 {
 
-/// Of an application that did not come to MPI_Finalize there are only the raw records.
+/// Of an application that died, or had no room for the archive, there are only the raw records.
 void recover(const Phases& phases, const fs::path& trace)
 {
     if (!archive::can_be_recovered(trace)) {
@@ -46,7 +46,7 @@ void recover(const Phases& phases, const fs::path& trace)
         phases.note(note);
     }
     phases.note(
-        fmt::format("{}: the application did not come to MPI_Finalize; made the trace of what was recorded ({} calls)",
+        fmt::format("{}: the recording was left without an archive; made it of the raw records ({} calls)",
                     trace.string(), recovered.totals.calls));
 }
 

@@ -149,7 +149,7 @@ class Replay(deaths.Case):
 
     def test_the_replay_recovers_by_itself(self):
         result = self.replay(3)
-        self.assertIn(f"{self.trace}: the application did not come to MPI_Finalize; made the trace", result.err)
+        self.assertIn(f"{self.trace}: the recording was left without an archive; made it", result.err)
         self.assertFalse(os.path.exists(self.spool()))
         self.assert_recovered(RANKS, victims=(2,))
 
