@@ -66,8 +66,9 @@ void record_left_call(Thread& thread)
     std::uint16_t number = 0;
     std::uint64_t enter = 0;
     thread.spool.entered(number, enter);
-    // Else the place of the next record still has what an earlier call left there.
-    const bool is_left = enter > thread.last_leave && enter > thread.dropped_leave;
+    // Else the place of the next record still has what an earlier call left there, or a record that is of no call.
+    const bool is_left = enter > thread.last_leave && enter > thread.dropped_leave &&
+                         number < static_cast<std::uint16_t>(functions::FunctionId::count);
     const auto function = static_cast<functions::FunctionId>(number);
     if (is_left && control.includes(group_bit(function))) {
         append_span(thread, spool::RecordKind::Call, enter, now(), function, spool::flag_failed);
