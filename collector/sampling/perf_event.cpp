@@ -186,12 +186,12 @@ int try_event(EventChoice& choice)
     return errno;
 }
 
-/// Half a second of usual samples between two visits of the helper thread, and two thousand switches, which are many
-/// where ranks share a processor, and then the helper comes late.
+/// Half a second of usual samples between two visits of the helper thread, and more than a thousand switches, which are
+/// many where ranks share a processor, and then the helper comes late.
 std::uint32_t ring_pages(std::uint32_t frequency)
 {
     constexpr std::uint64_t bytes_a_sample = 256;
-    constexpr std::uint64_t bytes_of_switches = 200'000;
+    constexpr std::uint64_t bytes_of_switches = 120'000;
     const std::uint64_t wish = frequency * bytes_a_sample / 2 + bytes_of_switches;
     std::uint32_t pages = 8;
     while (pages < 512 && pages * page_size() < wish) {
