@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the benches of sampling share: the calling thread, sampled as the collector does it, and medians in print.
+#pragma once
+
+#include "collector/sampling/perf_event.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <linux/perf_event.h>
+#include <time.h>
+
+namespace critpath::bench
+{
+
+/// Of the clock that the kernel keeps for a thread: in ns.
+inline std::uint64_t period_of(unsigned hz)
+{
+    return 1'000'000'000U / hz;
+}
+
+/// Ends the program where the kernel refuses.
+inline sampling::PerfEvent sample_this_thread(unsigned hz)
+{
+    const sampling::EventChoice choice = {
+        "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, period_of(hz), true, CLOCK_MONOTONIC_RAW, 1U << 8};
+    sampling::PerfEvent event = sampling::no_event;
+    if (const int error = sampling::open_event(choice, event); error != 0) {
+        fmt::print(stderr, "perf_event_open: {}\n", std::strerror(error));
+        std::exit(1);
+    }
+    sampling::enable_event(event);
+    return event;
+}
+
+/// Median and quartiles.
+inline void print_quartiles(const char* what, std::vector<double> values, const char* unit)
+{
+    std::ranges::sort(values);
+    const auto quartile = [&](std::size_t n) { return values[n * (values.size() - 1) / 4]; };
+    fmt::print("{:<12} {:6.2f} {} [{:.2f}, {:.2f}]\n", what, quartile(2), unit, quartile(1), quartile(3));
+}
+
+}  // namespace critpath::bench
