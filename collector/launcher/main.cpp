@@ -99,6 +99,11 @@ int execute(const std::string& path, const std::vector<std::string>& words)
     ClaimedDirectory trace{};
     if (place.rank == 0) {
         trace = claim_directory(options.output, base_name(options.application.front()), options.force);
+        if (trace.refusal) {
+            fmt::print(stderr, "cpcollect: {}: {}, nothing will be recorded; choose another directory with -o\n",
+                       trace.path.native(), trace.refusal.message());
+            trace.path.clear();
+        }
     }
     set_environment(libraries, options, place, trace.path.native());
     const int error = execute(path, options.application);

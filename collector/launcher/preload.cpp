@@ -105,11 +105,10 @@ void set_environment(const Libraries& libraries, const Options& options, const P
     set("CRITPATH_GROUPS", fmt::format("{}", fmt::join(options.groups, ",")));
     set("CRITPATH_QUIET", options.quiet ? "1" : "0");
     set("CRITPATH_LAUNCHER_RANK", std::to_string(place.rank));
+    set("CRITPATH_TRACE", trace);
     if (trace.empty()) {
-        unsetenv("CRITPATH_TRACE");
         unsetenv("CRITPATH_TRACE_OWNER");
     } else {
-        set("CRITPATH_TRACE", trace);
         set("CRITPATH_TRACE_OWNER", "1");
     }
 }

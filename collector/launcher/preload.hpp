@@ -23,7 +23,8 @@ struct Libraries {
 /// installations. Throws Failure(Failed) if they are missing or LD_PRELOAD cannot name them.
 Libraries find_libraries();
 
-/// Sets LD_PRELOAD and the CRITPATH_* variables. `trace` is empty for all but the process that made the directory.
+/// Sets LD_PRELOAD and the CRITPATH_* variables. `trace` is empty for all but the process that has the directory,
+/// and for that one if nothing can be written there.
 void set_environment(const Libraries& libraries, const Options& options, const ProcessPlace& place,
                      const std::string& trace);
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -80,11 +79,13 @@ void empty_directory(const fs::path& directory)
 void require_writable(const fs::path& directory)
 {
     if (access(directory.c_str(), W_OK | X_OK) != 0) {
-        fail(ExitCode::Usage, "{}: {}; choose another directory with -o", directory.native(), std::strerror(errno));
+        throw fs::filesystem_error("", std::error_code(errno, std::system_category()));
     }
 }
 
-bool prepare(const fs::path& directory, bool force)
+/// Makes the directory, or empties the trace that it holds if `force`. Nothing is removed from directories that hold
+/// anything but a trace. Returns true if the directory was made here.
+bool prepare_directory(const fs::path& directory, bool force)
 {
     if (!is_there(directory)) {
         fs::create_directories(directory);
@@ -122,26 +123,21 @@ fs::path choose_directory(const std::string& output, const std::string& applicat
     return directory;
 }
 
-bool prepare_directory(const fs::path& directory, bool force)
-{
-    try {
-        return prepare(directory, force);
-    } catch (const fs::filesystem_error& error) {
-        fail(ExitCode::Usage, "{}: {}; choose another directory with -o", directory.native(), error.code().message());
-    }
-}
-
 ClaimedDirectory claim_directory(const std::string& output, const std::string& application, bool force)
 {
     while (true) {
         const fs::path directory = choose_directory(output, application, force);
         std::error_code error;
         if (output.empty() && !force && fs::create_directory(directory, error)) {
-            return {directory, true};
+            return {directory, true, {}};
         }
         const bool lost_race = output.empty() && !force && (!error || error == std::errc::file_exists);
         if (!lost_race) {
-            return {directory, prepare_directory(directory, force)};
+            try {
+                return {directory, prepare_directory(directory, force), {}};
+            } catch (const fs::filesystem_error& refusal) {
+                return {directory, false, refusal.code()};
+            }
         }
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the directory of a trace before the run: its name, that it is new or may be overwritten, and that it can be
-// written to. Only one process of a job uses this.
+// Owns the directory of a trace before the run: its name, that it is new or may be overwritten, and whether it can
+// be written to. Only one process of a job uses this.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace critpath::launcher
 {
@@ -15,16 +16,15 @@ namespace critpath::launcher
 /// cp-<application>-<job>, or the date and time outside of jobs; a job's further runs get .2, .3 ..., unless `force`.
 std::filesystem::path choose_directory(const std::string& output, const std::string& application, bool force);
 
-/// Makes the directory, or empties the trace that it holds if `force`. Throws Failure(Usage). Nothing is removed from
-/// directories that hold anything but a trace. Returns true if the directory was made here.
-bool prepare_directory(const std::filesystem::path& directory, bool force);
-
 struct ClaimedDirectory {
     std::filesystem::path path;
-    bool made;  // was not there before
+    bool made;                // was not there before
+    std::error_code refusal;  // why nothing can be written there
 };
 
-/// Both steps. Steps of one batch job that begin at the same moment get different directories, if none was given.
+/// Makes the directory that choose_directory() names, or empties the trace that it holds if `force`. Throws
+/// Failure(Usage) if it holds anything else. Steps of one batch job that begin at the same moment get different
+/// directories, if none was given.
 ClaimedDirectory claim_directory(const std::string& output, const std::string& application, bool force);
 
 }  // namespace critpath::launcher

@@ -100,8 +100,10 @@ void make_spool_directory()
         return;
     }
     if (trace[0] == '\0') {
-        say(Text()
-            << "cpcollect: CRITPATH_TRACE is not set, nothing will be recorded; start the application with cpcollect");
+        if (!process.settings.is_told) {
+            say(Text() << "cpcollect: CRITPATH_TRACE is not set, nothing will be recorded; start the application with "
+                       << "cpcollect");
+        }
         return;
     }
     const Text archive = Text() << trace << "/traces.otf2";

@@ -170,6 +170,7 @@ void read_settings()
 {
     Settings& settings = process.settings;
     copy_setting(settings.trace, "CRITPATH_TRACE");
+    settings.is_told = value_of("CRITPATH_TRACE") != nullptr;
     copy_setting(settings.archive, "CRITPATH_ARCHIVE_LIBRARY");
     settings.frequency = static_cast<std::uint32_t>(number_setting("CRITPATH_FREQUENCY", 0));
     settings.buffer_kb = number_setting("CRITPATH_BUFFER_KB", settings.buffer_kb);

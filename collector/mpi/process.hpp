@@ -45,7 +45,8 @@ struct Settings {
     std::uint64_t patience_s = 10;      // with ranks that do not come to MPI_Init's agreement, before a word is said
     bool kernel_timer = false;          // the clock is always asked of the kernel (clock.hpp)
     bool quiet = false;
-    bool owner = false;  // this process was started by the launcher that made the trace directory
+    bool is_told = false;  // cpcollect has started this, and has said so itself if nothing can be recorded
+    bool owner = false;    // this process was started by the launcher that made the trace directory
 };
 
 enum class Phase : int {

@@ -130,12 +130,19 @@ class Disk(deaths.Case):
                                f"{recover}; code=$?; {check} && exit $code")
         self.assert_message(result, 1, "Read-only file system", "the recording is kept in")
 
-    def test_read_only_before_mpi_init(self):
-        remount = f"mount -o remount,ro {shlex.quote(self.trace)}"
-        result = self.in_mount(self.application(203, "finalize", shell=remount))
+    def assert_not_recorded(self, result, place):
         self.assertEqual((result.code, result.out), (0, "2 ranks, finalize\nfinalized\n"), harness.describe(result))
         (said,) = [line for line in result.err.splitlines() if line.startswith("cpcollect: ")]
-        self.assertIn("spool: Read-only file system, nothing will be recorded; ", said)
+        self.assertIn(f"{place}: Read-only file system, nothing will be recorded; ", said)
+
+    def test_read_only_at_the_start(self):
+        remount = f"mount -o remount,ro {shlex.quote(self.trace)}"
+        self.assert_not_recorded(self.in_mount(f"{remount}; {self.application(203, 'finalize')}"), self.trace)
+
+    def test_read_only_before_mpi_init(self):
+        rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"  # 0: whose cpcollect has looked at the directory
+        remount = f"{{ test {rank} != 0 || mount -o remount,ro {shlex.quote(self.trace)}; }}"
+        self.assert_not_recorded(self.in_mount(self.application(203, "finalize", shell=remount)), "spool")
 
     def test_becomes_read_only(self):
         """As ext4 does after an error of the disk, while the application runs and its records' file is open."""

@@ -102,10 +102,6 @@ class Refused(observed.Case):
         os.chmod(copy, stat.S_ISUID | 0o755)
         self.refuse(copy, words=["setuid: is setuid", "; record a copy without that bit"])
 
-    def test_directory_that_cannot_be_written(self):
-        self.trace = "/proc/nowhere"
-        self.refuse(program("calls"), words=["/proc/nowhere", "; choose another directory with -o"])
-
 
 if __name__ == "__main__":
     observed.main()
