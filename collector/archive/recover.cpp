@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -16,6 +17,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -168,9 +170,9 @@ std::string own_host()
     return name;
 }
 
-/// Whether the process `pid` of this host has been started by cpcollect; numbers come back after a while. A process
-/// that has ended and was not waited for has no memory any more.
-bool is_recording(std::int64_t pid)
+/// Whether the process `pid` of this host was started by cpcollect; numbers come back after a while. A process that has
+/// ended and was not waited for has no memory any more.
+bool was_started_by_us(std::int64_t pid)
 {
     if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) {
         return false;
@@ -185,6 +187,20 @@ bool is_recording(std::int64_t pid)
         }
     }
     return maps.bad() && errno != ESRCH;
+}
+
+/// Launchers do not wait for all that they kill, and a process takes a moment to end.
+bool is_recording(std::int64_t pid)
+{
+    using namespace std::chrono_literals;
+    const auto patience = std::chrono::steady_clock::now() + 2s;
+    while (was_started_by_us(pid)) {
+        if (std::chrono::steady_clock::now() > patience) {
+            return true;
+        }
+        std::this_thread::sleep_for(20ms);
+    }
+    return false;
 }
 
 void check_processes(const fs::path& trace, const Survey& survey, const RecoverOptions& options,
