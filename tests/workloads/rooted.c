@@ -4,15 +4,15 @@
 //
 // Arguments: 'bcast' or 'reduce', then 'late' or 'early'. Round k has root k mod 3; let next = root + 1 mod 3. A
 // barrier ends each round.
-//   bcast late     the root works 100 ms, the others 20 ms; after the broadcast, next works 50 ms.
+//   bcast late     the root works 100 ms, the others 10 ms; after the broadcast, next works 50 ms.
 //                  Path: root 100 ms, next 50 ms.
-//   bcast early    next works 100 ms, the others 20 ms; the root does not wait, works 30 ms more after the broadcast.
+//   bcast early    next works 100 ms, the others 10 ms; the root does not wait, works 15 ms more after the broadcast.
 //                  Path: next 100 ms.
-//   reduce late    the root works 100 ms, the others 20 ms; they do not wait, and work 30 ms more after the reduction.
+//   reduce late    the root works 100 ms, the others 10 ms; they do not wait, and work 15 ms more after the reduction.
 //                  Path: root 100 ms.
-//   reduce early   next works 100 ms, the others 20 ms; after the reduction the root works 50 ms.
+//   reduce early   next works 100 ms, the others 10 ms; after the reduction the root works 50 ms.
 //                  Path: next 100 ms, root 50 ms.
-// work_early (20 ms) and work_unseen (30 ms) are never on the path.
+// work_early (10 ms) and work_unseen (15 ms) are never on the path, not even where two ranks share a core (50 ms).
 #include "work.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ int main(int argc, char** argv)
         if (rank == (root_is_late ? root : next))
             work_late(100);
         else
-            work_early(20);
+            work_early(10);
         int value = 1, sum;
         if (bcast)
             MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
@@ -48,7 +48,7 @@ int main(int argc, char** argv)
         if (waits && rank == (bcast ? next : root))
             work_after(50);
         if (!waits && (rank == root) == bcast)
-            work_unseen(30);
+            work_unseen(15);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();
