@@ -65,9 +65,8 @@ private:
     otf2::EventWriter& out_;
     std::vector<SamplePoint>::const_iterator sample_, samples_end_;
     std::vector<OffInterval>::const_iterator off_, off_end_;
-    std::optional<OffInterval>
-        rest_;  // comes before these: what the last one is behind a moment that was not the thread's own
-    std::optional<OffInterval> cut_;  // what of the last one was beyond the limit
+    std::optional<OffInterval> cut_;   // what of the last one taken was beyond the limit
+    std::optional<OffInterval> rest_;  // such a one that goes on: comes before those in off_
     std::uint64_t samples_ = 0;
     std::uint64_t page_faults_ = 0;
     OffTotals totals_;

@@ -113,9 +113,8 @@ void Completions::started(const Call& call, MPI_Request handle, const void* loca
     request.untold = call.dropped();
     request.since = call.since();
     if ((request.flags & spool::flag_null_peer) == 0) {
-        if (request.untold && request.since != 0 && (request.flags & spool::flag_receive) == 0) {
-            process.skipped.add(Skipped::What::Send, request.comm, request.peer, request.tag, request.since, 1,
-                                thread_.spool);
+        if (request.untold && (request.flags & spool::flag_receive) == 0) {
+            skip_posted(thread_, request.since, Skipped::What::Send, request.comm, request.peer, request.tag, 1);
         }
         add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
              static_cast<std::uint8_t>(request.mode), request.operation});

@@ -24,7 +24,7 @@ struct Completion {
     spool::Operation operation;
 };
 
-/// Something that was posted at `since` (Call::since) counts, as Skipped::add says, which is known only now. Under the
+/// Something that was posted at `since` (Call::since; 0: it does not count) counts, as Skipped::add says. Under the
 /// lock of the tables.
 void skip_posted(Thread& thread, std::uint64_t since, Skipped::What what, std::int32_t comm, std::int32_t peer,
                  std::int32_t tag, std::int32_t count);

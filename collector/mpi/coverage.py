@@ -72,14 +72,17 @@ RECORDED = [
             (
                 "iprobe improbe",
                 "As of a probe, if there is a message. Polls in vain that follow each other at one place become one "
-                "record: first enter, last leave, number. Where several take turns, each has one (beyond 32, each place), and the "
-                "last of these takes the time until all end.",
+                "record: first enter, last leave, number. Where several take turns, each has one (beyond 32, each "
+                "place), and the last of these takes the time until all end.",
             ),
             ("mprobe", "As of a probe, and the message: the probe is where it was matched."),
             ("mrecv imrecv", "As of a receive, and which probe has matched the message."),
             ("cancel", "Request. Whether it was cancelled stands in its completion."),
-            ("request_free", "Request, if it was active. Its completion will not be known; of a receive from one rank with one "
-             "tag, not cancelled, it is known which message it takes."),
+            (
+                "request_free",
+                "Request, if it was active. Its completion will not be known; of a receive from one rank with one tag, "
+                "not cancelled, it is known which message it takes.",
+            ),
             ("buffer_detach", "Time only: it waits for buffered messages."),
         ],
     ),
