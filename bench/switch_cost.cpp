@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns what it costs that a sampled thread gives way: two processes on one processor that do nothing but yield to each
-// other, neither or both with the collector's events, in turn.
+// other: both without the collector's events, with them disabled (as where a thread switches too often), and enabled, in
+// turn.
 #include "bench/sampled.hpp"
 
 #include <cerrno>
@@ -21,12 +22,17 @@ constexpr int rounds = 15;
 constexpr int switches = 100'000;
 constexpr unsigned hz = 199;
 
+enum class Events { None, Disabled, Enabled };
+
 /// us a switch, of the calling process and one that it makes.
-double yields(bool is_sampled)
+double yields(Events events)
 {
     const pid_t other = fork();
-    if (is_sampled) {
-        bench::sample_this_thread(hz);
+    if (events != Events::None) {
+        const sampling::PerfEvent event = bench::sample_this_thread(hz);
+        if (events == Events::Disabled) {
+            sampling::disable_event(event);
+        }
     }
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < switches; ++i) {
@@ -41,7 +47,7 @@ double yields(bool is_sampled)
 }
 
 /// In a process of its own, whose events end with it.
-double yields_in_child(bool is_sampled)
+double yields_in_child(Events events)
 {
     int ends[2];
     double result = -1;
@@ -51,7 +57,7 @@ double yields_in_child(bool is_sampled)
     }
     const pid_t child = fork();
     if (child == 0) {
-        result = yields(is_sampled);
+        result = yields(events);
         _exit(write(ends[1], &result, sizeof result) == sizeof result ? 0 : 1);
     }
     close(ends[1]);
@@ -75,12 +81,14 @@ int main()
         fmt::print(stderr, "switch_cost: processor 0 may not be used: {}\n", std::strerror(errno));
         return 1;
     }
-    std::vector<double> plain, sampled;
+    std::vector<double> plain, resting, sampled;
     for (int i = 0; i < rounds; ++i) {
-        plain.push_back(yields_in_child(false));
-        sampled.push_back(yields_in_child(true));
+        plain.push_back(yields_in_child(Events::None));
+        resting.push_back(yields_in_child(Events::Disabled));
+        sampled.push_back(yields_in_child(Events::Enabled));
     }
     bench::print_quartiles("not sampled", plain, "us a switch");
+    bench::print_quartiles("resting", resting, "us a switch");
     bench::print_quartiles("sampled", sampled, "us a switch");
     return 0;
 }

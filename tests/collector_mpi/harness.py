@@ -53,10 +53,10 @@ class Case(unittest.TestCase):
         return known | MPI_ENVIRONMENT | {"OMPI_MCA_btl_base_warn_component_unused": "0"} | settings
 
     def settings(self, **more):
-        """What the launcher puts into the environment of the application. The archive library is missing, so that the
-        spool stays."""
+        """What the launcher puts into the environment of the application; None: not even that. The archive library is
+        missing, so that the spool stays."""
         settings = {"CRITPATH_TRACE": str(self.trace), "CRITPATH_ARCHIVE_LIBRARY": "/nonexistent", **more}
-        return {"LD_PRELOAD": PRELOAD, **settings}
+        return {"LD_PRELOAD": PRELOAD, **{k: v for k, v in settings.items() if v is not None}}
 
     def run_plain(self, ranks, command):
         """Started as run_recorded() does it."""

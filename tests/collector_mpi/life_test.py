@@ -207,9 +207,14 @@ class Limits(Case):
         self.assertNotEqual(result.returncode, 0)  # of rank 1's MPI_Abort
 
     def test_without_a_trace(self):
-        run = self.run_recorded(2, [LIFE, "hello"], CRITPATH_TRACE="")
+        run = self.run_recorded(2, [LIFE, "hello"], CRITPATH_TRACE=None)
         self.assertEqual(run.code, 7)
         self.assertEqual(run.stderr.count("CRITPATH_TRACE is not set"), 1)
+
+    def test_where_cpcollect_has_said_why_not(self):
+        run = self.run_recorded(2, [LIFE, "hello"], CRITPATH_TRACE="")
+        self.assertEqual(run.code, 7)
+        self.assertNotIn("cpcollect", run.stderr)
 
 
 class Threads(Case):
