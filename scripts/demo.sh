@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Records LAMMPS on 4 ranks, one of which has most of the work, and prints where the time went: once over all ranks,
+# Records LAMMPS on 2 ranks, one of which has most of the work, and prints where the time went: once over all ranks,
 # once on the critical path.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-ranks=4
+ranks=2
 bash "$root/scripts/setup.sh"
 . "$root/scripts/environment.sh"
 
@@ -30,12 +30,12 @@ show() {
 
 echo "demo: the trace will be in $work/trace" >&2
 input=$root/scripts/demo/in.imbalance
-show mpirun --oversubscribe -n $ranks cpcollect -o trace lmp -in in.imbalance
-mpirun --oversubscribe -n $ranks cpcollect -o trace lmp -in "$input" -log none >lammps.out
+show mpirun -n $ranks cpcollect -o trace lmp -in in.imbalance
+mpirun -n $ranks cpcollect -o trace lmp -in "$input" -log none >lammps.out
 grep '^Loop time' lammps.out
 
-show mpirun --oversubscribe -n $ranks cpreplay trace
-mpirun --oversubscribe -n $ranks cpreplay trace
+show mpirun -n $ranks cpreplay trace
+mpirun -n $ranks cpreplay trace
 
 show cpreport hotspots --sort all trace
 cpreport hotspots --sort all trace

@@ -248,6 +248,7 @@ struct Anomalies {
     std::uint64_t lost_records = 0;        // that did not fit, or were damaged
     std::uint64_t unresolved_records = 0;  // that named what nobody had defined
     std::uint64_t lost_samples = 0;
+    std::uint64_t respite_ns = 0;  // in which threads were not sampled, because they switched too often
 };
 
 /// One traced process. Sends, receives and probes are in posting order over all its threads (by enter, then by

@@ -181,6 +181,8 @@ Document function_view(const model::Profile& profile, const Request& request)
     document.tables.push_back(by_modules ? module_table(hotspots.items) : function_table(hotspots.items));
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
+    if (const std::string note = respite_note(profile); !note.empty())
+        document.notes.push_back(note);
     if (sort == "path")
         document.notes.push_back(fmt::format("The ordinary hotspots: cpreport hotspots --sort all{} {}",
                                              by_modules ? " --by module" : "", shell_quoted(request.trace_name)));

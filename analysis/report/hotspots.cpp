@@ -140,6 +140,15 @@ std::string unsampled_note(const Hotspots& hotspots)
                        unsampled);
 }
 
+std::string respite_note(const model::Profile& profile)
+{
+    const std::int64_t respite = fact(profile, "respite_ns");
+    if (respite == 0)
+        return {};
+    return fmt::format("All ranks: without {:.3f} s in which threads gave way to each other too often to be sampled.",
+                       static_cast<double>(respite) * 1e-9);
+}
+
 void sort_by_path(std::vector<Hotspot>& items)
 {
     std::stable_sort(items.begin(), items.end(),

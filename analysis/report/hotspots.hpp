@@ -50,6 +50,9 @@ Hotspots by_module(const model::Profile& profile);
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);
 
+/// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
+std::string respite_note(const model::Profile& profile);
+
 /// Most time on the path first; equal ones keep their order.
 void sort_by_path(std::vector<Hotspot>& items);
 

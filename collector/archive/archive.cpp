@@ -60,6 +60,8 @@ critpath_archive_write(const critpath_archive_request* request, MPI_Comm comm, c
         summary->bytes = totals.bytes;
         summary->lost_records = totals.lost_records;
         summary->lost_samples = totals.lost_samples;
+        summary->sampled_ns = totals.sampled_ns;
+        summary->respite_ns = totals.respite_ns;
         return 0;
     } catch (const std::exception& e) {
         say(*summary, *request, e.what());

@@ -37,6 +37,14 @@ void OffProcessor::on(const RawSample& sample)
     }
 }
 
+// Nobody knows when the thread comes back.
+void OffProcessor::on(const RawRespite& change)
+{
+    if (out_) {
+        close(change.time, out_->change.processor);
+    }
+}
+
 void OffProcessor::on_gap()
 {
     if (out_) {

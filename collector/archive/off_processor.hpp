@@ -27,6 +27,7 @@ class OffProcessor
 public:
     void on(const RawSwitch& change);
     void on(const RawSample& sample);
+    void on(const RawRespite& change);
     void on_gap();
 
     /// In order of time; an interval that is still open ends at `end`, or is left out if `end` is 0.

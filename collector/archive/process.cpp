@@ -7,6 +7,7 @@
 #include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace critpath::archive
 {
@@ -67,10 +68,17 @@ public:
         }
     }
     void on(const RawSwitch& change) override { off_.on(change); }
+    void on(const RawRespite& change) override
+    {
+        off_.on(change);
+        end_respite(change.time);
+        respite_begin_ = change.begins ? std::optional(change.time) : std::nullopt;
+    }
     void on_gap() override { off_.on_gap(); }
 
     std::vector<OffInterval> off(std::uint64_t thread_end)
     {
+        end_respite(thread_end);
         std::vector<OffInterval> intervals = off_.finish(thread_end);
         std::erase_if(intervals, [this](const OffInterval& off) { return off.begin >= end_; });
         for (OffInterval& off : intervals) {
@@ -80,9 +88,17 @@ public:
     }
 
 private:
+    void end_respite(std::uint64_t time)
+    {
+        if (respite_begin_) {
+            thread_.respite_ns += std::max(time, *respite_begin_) - *respite_begin_;
+        }
+    }
+
     ContextTree& contexts_;
     ThreadData& thread_;
     std::uint64_t end_;
+    std::optional<std::uint64_t> respite_begin_;
     OffProcessor off_;
 };
 
@@ -162,7 +178,9 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     const spool::SpoolHeader& header = spool.samples->header();
     SampleTaker taker(contexts_, thread, end_);
     const std::uint64_t lost = read_samples(spool.samples->body(), header.time_offset, taker);
-    thread.off = taker.off(std::min(header.thread_end, end_));
+    const std::uint64_t thread_end = std::min(header.thread_end, end_);
+    thread.off = taker.off(thread_end);
+    thread.sampled_ns = std::max(thread_end, header.thread_start) - header.thread_start;
     if (!closed) {
         thread.lost_samples = lost;
     }

@@ -53,6 +53,8 @@ struct ThreadData {
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
+    std::uint64_t sampled_ns = 0;  // its life, of which without samples because it switched too often:
+    std::uint64_t respite_ns = 0;
     Hash128 generator;         // zero: not sampled
     std::uint64_t period = 0;  // of the generator
 };

@@ -96,6 +96,9 @@ private:
         if (data.lost_samples > 0) {
             location.counts["lost_samples"] = data.lost_samples;
         }
+        if (data.respite_ns > 0) {
+            location.counts["respite_ns"] = data.respite_ns;
+        }
         if (writer.clipped() > 0) {
             location.counts["clipped_times"] = writer.clipped();
         }
@@ -113,6 +116,8 @@ private:
         out_.lost_records += data.lost_records;
         out_.damaged_records += data.damaged_records;
         out_.lost_samples += data.lost_samples;
+        out_.sampled_ns += data.sampled_ns;
+        out_.respite_ns += data.respite_ns;
     }
 
     // After MPI_Finalize there is nothing more that could be missing.

@@ -24,6 +24,7 @@ struct WrittenRank {
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
+    std::uint64_t sampled_ns = 0, respite_ns = 0;  // of all threads, as in ThreadData
 };
 
 /// Writes the events of all threads. Several ranks may be written at the same time, by different threads. Throws

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/sample_reader.hpp"
 
+#include "formats/spool/record.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -140,6 +142,8 @@ std::uint64_t read_samples(std::span<const std::byte> rest, std::int64_t time_of
                 change->time += offset;
                 handler.on(*change);
             }
+        } else if (header.type == spool::RespiteRecord::number && body.size() >= sizeof(std::uint64_t)) {
+            handler.on(RawRespite{word_at(body, 0) + offset, header.misc != 0});
         } else if (header.type == PERF_RECORD_LOST) {
             lose(word_at(body, 1));  // id, lost
         } else if (header.type == PERF_RECORD_LOST_SAMPLES) {

@@ -28,18 +28,25 @@ struct RawSwitch {
     bool preempted = false;  // of an out: the thread was able to run
 };
 
-/// Takes what a SampleReader finds.
+/// From here on there are no samples and switches, or there are again (spool::RespiteRecord).
+struct RawRespite {
+    std::uint64_t time = 0;  // ns
+    bool begins = false;
+};
+
+/// Takes what read_samples() finds.
 class SampleHandler
 {
 public:
     virtual ~SampleHandler() = default;
     virtual void on(const RawSample& sample) = 0;
     virtual void on(const RawSwitch& change) = 0;
+    virtual void on(const RawRespite& change) = 0;
     /// Here the kernel dropped records.
     virtual void on_gap() = 0;
 };
 
-/// Hands out the samples and switches in `records`, in the order of the file, with `time_offset` added to their times;
+/// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to their times;
 /// the chains point into the records. Ends where a record makes no sense. Returns the number of samples that the kernel
 /// says it dropped, or that are damaged.
 std::uint64_t read_samples(std::span<const std::byte> records, std::int64_t time_offset, SampleHandler& handler);

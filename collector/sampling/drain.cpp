@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/drain.hpp"
 
+#include "collector/sampling/respite.hpp"
+
 #include <cstring>
 
 namespace critpath::sampling
@@ -31,19 +33,30 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     return header;
 }
 
-void drain(Slot& slot, bool all)
+void append_all(Slot& slot)
 {
-    if (slot.event.control == nullptr) {
-        return;
-    }
+    const Unread unread = peek_records(slot.event);
+    append_records(slot.file, unread);
+    release_records(slot.event, unread);
+}
+
+void drain(const State& state, Slot& slot)
+{
     // Rings that are far from full wait, so that many threads do not mean many small writes.
-    if (!all && !slot.ready && unread_bytes(slot.event) < slot.event.ring_size / 4) {
+    if (slot.event.control == nullptr || (!slot.ready && unread_bytes(slot.event) < slot.event.ring_size / 4)) {
         return;
     }
     slot.ready = false;
     const Unread unread = peek_records(slot.event);
     append_records(slot.file, unread);
     release_records(slot.event, unread);
+    const std::uint64_t time = now(state);
+    const std::uint64_t respite =
+        respite_after(unread.records - unread.samples + unread.lost, time - slot.active_since);
+    slot.active_since = time;
+    if (respite > 0) {
+        begin_respite(state, slot, respite);
+    }
 }
 
 void open_slot_file(State& state, Slot& slot)
@@ -58,7 +71,8 @@ void close_slot(State& state, Slot& slot)
 {
     if (slot.event.control != nullptr) {
         disable_event(slot.event);
-        drain(slot, true);
+        end_respite(state, slot);
+        append_all(slot);
         slot.count = read_count(slot.event);
         close_event(slot.event);
     }
@@ -80,7 +94,8 @@ void visit_slots(State& state)
         switch (slot.state.load(std::memory_order_acquire)) {
         case SlotState::Active:
             open_slot_file(state, slot);
-            drain(slot, false);
+            end_respite(state, slot);
+            drain(state, slot);
             break;
         case SlotState::Ending:
             close_slot(state, slot);

@@ -4,6 +4,7 @@
 
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/drain.hpp"
+#include "collector/sampling/respite.hpp"
 #include "collector/sampling/text.hpp"
 
 #include <cerrno>
@@ -102,7 +103,7 @@ void* help(void* argument)
     while (state.stage.load() == Stage::Running) {
         const std::uint32_t count = collect_polled(state);
         // An application that closes all descriptors closes the eventfd too, and poll() does not notice.
-        const int patience = state.wake.load() >= 0 ? 1000 : 100;  // ms
+        const int patience = until_respite_ends(state, state.wake.load() >= 0 ? 1000 : 100);  // ms
         if (poll(state.polled, count, patience) >= 0) {
             look_at_polled(state, count);
         } else if (errno != EINTR) {  // the limit of descriptors is less than their number by now

@@ -56,6 +56,8 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.tid = syscall(SYS_gettid);
     slot.start = now(state);
     slot.end = 0;
+    slot.active_since = slot.start;
+    slot.respite_end = 0;
     slot.why_not = 0;
     slot.ready = false;
     slot.file_tried = false;
@@ -136,7 +138,8 @@ void switch_all(bool on)
     const std::uint32_t used = state->used.load();
     for (std::uint32_t i = 0; i < used && state->paused == on; ++i) {
         const Slot& slot = state->slots[i];
-        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0 &&
+            slot.respite_end == 0) {
             on ? enable_event(slot.event) : disable_event(slot.event);
         }
     }

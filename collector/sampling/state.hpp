@@ -37,6 +37,8 @@ struct Slot {
     int thread;
     std::int64_t tid;
     std::uint64_t start, end;
+    std::uint64_t active_since;              // when its ring was last empty
+    std::atomic<std::uint64_t> respite_end;  // 0: it has none (respite.hpp)
     int why_not;
     bool ready;  // poll said so; only used by the helper
     bool file_tried;

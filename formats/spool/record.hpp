@@ -23,7 +23,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 
@@ -65,7 +65,8 @@ enum Flag : std::uint8_t {
 ///
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
-/// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either.
+/// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either. Among these
+/// records there may be some of our own: struct RespiteRecord.
 struct SampleFormat {
     char event[32];              // "cycles" or "cpu-clock"; empty: not sampled
     std::uint64_t period;        // of the event: ns for cpu-clock, counts otherwise
@@ -74,6 +75,17 @@ struct SampleFormat {
     std::uint64_t page_faults;   // over the thread's life (on close)
     std::uint32_t kernel;        // 1: time in the kernel is sampled too
     std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
+};
+
+/// Between two of these the events of the thread were disabled, because it switched too often: there are neither samples
+/// nor switches. It looks like a record of perf_event, with a number that the kernel does not use.
+struct RespiteRecord {
+    static constexpr std::uint32_t number = 0x63700001;
+
+    std::uint32_t type;    // `number`
+    std::uint16_t begins;  // 1; 0: ends
+    std::uint16_t size;
+    std::uint64_t time;
 };
 
 /// Values of Record::peer for collectives that are not a rank. The last two are for inter-communicators.

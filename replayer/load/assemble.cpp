@@ -205,6 +205,7 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.lost_records += more.lost_records;
     sum.unresolved_records += more.unresolved_records;
     sum.lost_samples += more.lost_samples;
+    sum.respite_ns += more.respite_ns;
 }
 
 }  // namespace

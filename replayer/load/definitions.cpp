@@ -413,6 +413,8 @@ private:
                 facts.unresolved_records = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.lost_samples") {
                 facts.lost_samples = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.respite_ns") {
+                facts.respite_ns = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
                 add_recording_end(in_.text(property.value.stringRef), location->second);
             }

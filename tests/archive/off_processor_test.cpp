@@ -37,6 +37,12 @@ public:
         off_.on(sample);
         return *this;
     }
+    Thread& respite(std::uint64_t begin, std::uint64_t end)
+    {
+        off_.on(RawRespite{begin, true});
+        off_.on(RawRespite{end, false});
+        return *this;
+    }
     Thread& gap()
     {
         off_.on_gap();
@@ -67,6 +73,12 @@ TEST(OffProcessor, WhatIsOpenEndsWithTheThread)
 {
     EXPECT_THAT(Thread().out(1).off(100), ElementsAre("1-100"));
     EXPECT_THAT(Thread().out(1).off(0), IsEmpty());  // nobody knows the end
+}
+
+TEST(OffProcessor, WhatIsOpenAtARespiteEndsThere)
+{
+    EXPECT_THAT(Thread().out(1).respite(5, 50).in(60).out(70).in(80).off(100), ElementsAre("1-5", "70-80"));
+    EXPECT_THAT(Thread().out(1).in(3).respite(5, 50).sample(55).off(100), ElementsAre("1-3"));
 }
 
 TEST(OffProcessor, AnInWithoutOutSaysNothing)

@@ -39,6 +39,10 @@ public:
         const char* way = !change.out ? "in" : change.preempted ? "preempted" : "blocked";
         words.push_back(fmt::format("{} {} {}", way, change.time, change.processor));
     }
+    void on(const RawRespite& change) override
+    {
+        words.push_back(fmt::format("respite {} {}", change.begins ? "from" : "to", change.time));
+    }
     void on_gap() override { words.emplace_back("gap"); }
 
     std::vector<std::string> words;
@@ -93,6 +97,18 @@ TEST(SampleReader, SwitchesSayWhereAndWhy)
     builder.out(30, false);
     const Listener heard(builder.bytes());
     EXPECT_THAT(heard.words, ElementsAre("preempted 10 1", "in 20 0", "blocked 30 0"));
+}
+
+TEST(SampleReader, RespitesAreOurOwnRecords)
+{
+    SamplesBuilder builder;
+    builder.out(10, true, 1);
+    for (const auto& record :
+         {spool::RespiteRecord{spool::RespiteRecord::number, 1, sizeof(spool::RespiteRecord), 20},
+          spool::RespiteRecord{spool::RespiteRecord::number, 0, sizeof(spool::RespiteRecord), 90}}) {
+        builder.add(&record, sizeof record);
+    }
+    EXPECT_THAT(Listener(builder.bytes(), 5).words, ElementsAre("preempted 15 1", "respite from 25", "respite to 95"));
 }
 
 TEST(SampleReader, TimesOfTheKernelBecomeThoseOfTheProcess)

@@ -37,7 +37,7 @@ class Application(harness.Case):
     def test_lammps(self):
         script = os.path.join(os.path.dirname(harness.PROGRAMS), "..", "..", "scripts", "demo", "in.imbalance")
         shutil.copy(script, os.path.join(self.scratch, "in.imbalance"))
-        output = self.record_replay_report(4, "lmp", "-in", "in.imbalance", "-var", "steps", "500", "-log", "none")
+        output = self.record_replay_report(2, "lmp", "-in", "in.imbalance", "-var", "steps", "500", "-log", "none")
         self.assertIn("Loop time", output)
         self.assert_sound()
         self.samples_needed()

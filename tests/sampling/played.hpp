@@ -54,6 +54,7 @@ struct File {
     bool whole = true;  // the last record is complete
     std::vector<Sample> samples;
     std::vector<Switch> switches;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> respites;  // from, to (0: no end)
 
     /// What lies between each out and its in.
     [[nodiscard]] std::vector<Off> off() const
@@ -144,6 +145,17 @@ inline File parse_file(const fs::path& path)
         }
         if (header.type == PERF_RECORD_SWITCH) {
             file.switches.push_back(parse_switch(at + sizeof header, header.misc));
+        }
+        if (header.type == spool::RespiteRecord::number) {
+            const char* body = at;
+            const auto record = take<spool::RespiteRecord>(body);
+            const bool is_open = !file.respites.empty() && file.respites.back().second == 0;
+            EXPECT_NE(record.begins != 0, is_open) << "respites take turns with work";
+            if (record.begins != 0) {
+                file.respites.emplace_back(record.time, 0);
+            } else if (is_open) {
+                file.respites.back().second = record.time;
+            }
         }
         ++file.records;
         at += header.size;

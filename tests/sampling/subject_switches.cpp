@@ -97,6 +97,36 @@ void play_yields(Subject& subject)
     subject.finish();
 }
 
+/// Two threads of one processor yield to each other as fast as they can; then one of them works alone.
+void play_storm(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start();
+    subject.open();
+    std::atomic<bool> end{false};
+    std::thread other([&end] {
+        sampling::start_thread(1);
+        while (!end) {
+            sched_yield();
+        }
+        sampling::stop_thread();
+    });
+    std::uint64_t yields = 0;
+    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
+    for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 1'000'000'000; ++yields) {
+        sched_yield();
+    }
+    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
+    subject.facts["yields"] = yields;
+    end = true;
+    other.join();
+    burn(0.6);  // longer than a respite
+    const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
+    subject.facts["cpu"] = burn(0.4);
+    subject.facts["work"] = {work, clock_ns(CLOCK_MONOTONIC_RAW)};
+    subject.finish();
+}
+
 long faults_of_thread()
 {
     rusage usage{};
@@ -182,5 +212,6 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"sleeps", play_sleeps},         {"shared_processor", play_shared_processor},
         {"yields", play_yields},         {"page_faults", play_page_faults},
         {"migrations", play_migrations}, {"pause", play_pause},
+        {"storm", play_storm},
     };
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Context switches, page faults, migrations and pauses, against what the threads know about themselves.
+#include "collector/sampling/respite.hpp"
 #include "tests/sampling/played.hpp"
 
 #include <numeric>
@@ -10,6 +11,8 @@ namespace critpath::test
 {
 namespace
 {
+
+using sampling::longest_respite, sampling::ns_a_switch_record, sampling::part_for_switches, sampling::respite_after;
 
 std::uint64_t duration(const std::vector<Off>& off)
 {
@@ -82,6 +85,42 @@ TEST_F(Sampling, AYieldIsAPreemption)
     PLAY_OR_SKIP("yields");
     const std::vector<Off> off = files["7.0.samples"].off();
     EXPECT_GE(std::count_if(off.begin(), off.end(), [](const Off& o) { return o.preempted; }), 50);
+}
+
+TEST(Respite, IsAsLongAsTheSwitchesWereManyTooMany)
+{
+    constexpr std::uint64_t second = 1'000'000'000;
+    constexpr std::uint64_t allowed = second / (ns_a_switch_record * part_for_switches);
+    EXPECT_EQ(respite_after(0, second), 0U);
+    EXPECT_EQ(respite_after(0, 0), 0U);
+    EXPECT_EQ(respite_after(allowed, second), 0U);
+    EXPECT_EQ(respite_after(allowed / 5, second / 50), second / 5 - second / 50);
+    EXPECT_EQ(respite_after(100 * allowed, second), longest_respite);
+}
+
+TEST_F(Sampling, ThreadsThatSwitchTooOftenGetARespite)
+{
+    PLAY_OR_SKIP("storm");
+    const File& file = files["7.0.samples"];
+    const std::uint64_t begin = facts["storm"][0], end = facts["storm"][1];
+    std::uint64_t sum = 0;
+    for (const auto& [from, to] : file.respites) {
+        ASSERT_LE(from, to);
+        sum += std::min(to, end) - std::min(std::max(from, begin), std::min(to, end));
+        const auto is_within = [from = from, to = to](const auto& record) {
+            return record.time > from && record.time < to;
+        };
+        EXPECT_TRUE(std::none_of(file.samples.begin(), file.samples.end(), is_within));
+        EXPECT_TRUE(std::none_of(file.switches.begin(), file.switches.end(), is_within));
+    }
+    // What is recorded costs one part; so much of the yields, each of which is two records, fits into it.
+    EXPECT_GT(sum, (end - begin) / 2);
+    EXPECT_LT(file.switches.size(), facts["yields"].get<std::uint64_t>());
+    const std::uint64_t work = facts["work"][0], work_end = facts["work"][1];
+    EXPECT_GE(std::count_if(file.samples.begin(), file.samples.end(),
+                            [=](const Sample& s) { return s.time >= work && s.time <= work_end; }),
+              100);
+    EXPECT_TRUE(file.respites.empty() || file.respites.back().second < work);
 }
 
 TEST_F(Sampling, PageFaultsAreThoseOfTheKernel)
