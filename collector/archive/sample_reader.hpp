@@ -46,9 +46,9 @@ public:
     virtual void on_gap() = 0;
 };
 
-/// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to their times;
-/// the chains point into the records. Ends where a record makes no sense. Returns the number of samples that the kernel
-/// says it dropped, or that are damaged.
+/// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to
+/// their times; the chains point into the records. Ends where a record makes no sense. Returns the number of samples
+/// that the kernel says it dropped, or that are damaged.
 std::uint64_t read_samples(std::span<const std::byte> records, std::int64_t time_offset, SampleHandler& handler);
 
 }  // namespace critpath::archive
