@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns what it costs that a sampled thread gives way: two processes on one processor that do nothing but yield to each
-// other: both without the collector's events, with them disabled (as where a thread switches too often), and enabled, in
-// turn.
+// other: both without the collector's events, with them disabled (as where a thread switches too often), and enabled,
+// in turn.
 #include "bench/sampled.hpp"
 
 #include <cerrno>

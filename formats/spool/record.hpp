@@ -77,8 +77,8 @@ struct SampleFormat {
     std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
 };
 
-/// Between two of these the events of the thread were disabled, because it switched too often: there are neither samples
-/// nor switches. It looks like a record of perf_event, with a number that the kernel does not use.
+/// Between two of these the events of the thread were disabled, because it switched too often: there are neither
+/// samples nor switches. It looks like a record of perf_event, with a number that the kernel does not use.
 struct RespiteRecord {
     static constexpr std::uint32_t number = 0x63700001;
 
