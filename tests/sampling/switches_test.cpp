@@ -103,19 +103,22 @@ TEST_F(Sampling, ThreadsThatSwitchTooOftenGetARespite)
     PLAY_OR_SKIP("storm");
     const File& file = files["7.0.samples"];
     const std::uint64_t begin = facts["storm"][0], end = facts["storm"][1];
-    std::uint64_t sum = 0;
+    constexpr std::uint64_t needed = ns_a_switch_record * part_for_switches;  // of time for each record
     for (const auto& [from, to] : file.respites) {
         ASSERT_LE(from, to);
-        sum += std::min(to, end) - std::min(std::max(from, begin), std::min(to, end));
         const auto is_within = [from = from, to = to](const auto& record) {
             return record.time > from && record.time < to;
         };
         EXPECT_TRUE(std::none_of(file.samples.begin(), file.samples.end(), is_within));
         EXPECT_TRUE(std::none_of(file.switches.begin(), file.switches.end(), is_within));
     }
-    // What is recorded costs one part; so much of the yields, each of which is two records, fits into it.
-    EXPECT_GT(sum, (end - begin) / 2);
-    EXPECT_LT(file.switches.size(), facts["yields"].get<std::uint64_t>());
+    // A yield is two records. Where others have the processor most of the time, there may be few.
+    if (facts["yields"].get<std::uint64_t>() * 2 * needed > 4 * (end - begin)) {
+        EXPECT_FALSE(file.respites.empty());
+    }
+    const auto recorded = std::count_if(file.switches.begin(), file.switches.end(),
+                                        [=](const Switch& s) { return s.time >= begin && s.time <= end; });
+    EXPECT_LE(static_cast<std::uint64_t>(recorded) * needed, end - begin + 2 * longest_respite);
     const std::uint64_t work = facts["work"][0], work_end = facts["work"][1];
     EXPECT_GE(std::count_if(file.samples.begin(), file.samples.end(),
                             [=](const Sample& s) { return s.time >= work && s.time <= work_end; }),
