@@ -19,6 +19,7 @@
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/sampling/sampling.hpp"
 #include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"
 
@@ -223,10 +224,21 @@ private:
         } else if (thread_->counters.are_on()) [[unlikely]] {
             write_counters(is_poll);
         }
+        const std::uint64_t since = is_poll ? record_.leave : waiting_since();
         record_.callpath = thread_->paths.find(caller_, thread_->spool);
         thread_->spool.append(record_);
         thread_->last_leave = record_.leave;
+        if (record_.leave - since > long_wait) [[unlikely]] {
+            sampling::work_begins();
+        }
         return true;
+    }
+
+    // The enter of the call, or of the polls in vain before it.
+    [[nodiscard]] std::uint64_t waiting_since() const
+    {
+        const spool::Record* poll = thread_->polls.last() == 0 ? nullptr : last_poll();
+        return poll == nullptr ? record_.enter : poll->enter;
     }
 
     __attribute__((noinline)) void forget()
@@ -253,6 +265,8 @@ private:
                              thread_->spool.lost() == 0;
         return is_last ? thread_->spool.on_stage(thread_->polls.last()) : nullptr;
     }
+
+    static constexpr std::uint64_t long_wait = 100'000;  // ns
 
     // Polls less than 5 us, or twice the length of a poll, apart are one wait.
     static constexpr std::uint64_t tight = 5000;  // ns

@@ -51,8 +51,9 @@ void drain(const State& state, Slot& slot)
     append_records(slot.file, unread);
     release_records(slot.event, unread);
     const std::uint64_t time = now(state);
+    const bool goes_on = time - (unread.last_switch + state.time_offset) < still_switching;
     const std::uint64_t respite =
-        respite_after(unread.records - unread.samples + unread.lost, time - slot.active_since);
+        goes_on ? respite_after(unread.records - unread.samples + unread.lost, time - slot.active_since) : 0;
     slot.active_since = time;
     if (respite > 0) {
         begin_respite(state, slot, respite);

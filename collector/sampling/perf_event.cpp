@@ -24,6 +24,10 @@ namespace
 
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 
+/// Five hundred switches, or a third of a second of samples at the default rate, until the helper thread wakes: it
+/// shall soon see that a thread switches too often.
+constexpr std::size_t most_unread = 16'384;
+
 constexpr std::uint64_t trial_period = 100'003;  // cycles
 
 std::size_t page_size()
@@ -117,7 +121,7 @@ int open_faults(const EventChoice& choice, int leader)
 int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
 {
     const std::size_t page = page_size();
-    const int fd = open_leader(choice, pages * page / 2);
+    const int fd = open_leader(choice, pages * page / 2 < most_unread ? pages * page / 2 : most_unread);
     if (fd < 0) {
         return errno;
     }
@@ -293,6 +297,10 @@ Unread peek_records(const PerfEvent& event)
         ++unread.records;
         unread.samples += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
         unread.lost += header.type == PERF_RECORD_LOST ? word_at(event, position + 16) : 0;
+        if (header.type == PERF_RECORD_SWITCH) {
+            constexpr std::size_t time_and_processor = 16;  // what it ends in
+            unread.last_switch = word_at(event, position + header.size - time_and_processor);
+        }
         position += header.size;
     }
     const std::size_t size = unread.head - tail;

@@ -40,7 +40,8 @@ struct Unread {
     std::uint64_t head;     // where the next unread record will begin
     std::uint64_t records;  // of any type
     std::uint64_t samples;
-    std::uint64_t lost;  // records that the kernel says it could not write: samples, or switches
+    std::uint64_t lost;         // records that the kernel says it could not write: samples, or switches
+    std::uint64_t last_switch;  // on the kernel's clock; 0: there is none
 };
 
 struct Count {

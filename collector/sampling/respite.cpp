@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/respite.hpp"
 
+#include "collector/sampling/state.hpp"
+
 namespace critpath::sampling
 {
 namespace
@@ -11,7 +13,17 @@ void append_change(Slot& slot, bool begins, std::uint64_t time)
 {
     const spool::RespiteRecord record = {spool::RespiteRecord::number, static_cast<std::uint16_t>(begins ? 1 : 0),
                                          sizeof record, time};
-    append_records(slot.file, {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0});
+    append_records(slot.file, {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
+}
+
+void end_at(const State& state, Slot& slot, std::uint64_t time)
+{
+    append_change(slot, false, time);
+    slot.respite_end.store(0, std::memory_order_relaxed);
+    slot.active_since = time;
+    if (slot.end == 0 && !state.paused) {
+        enable_event(slot.event);
+    }
 }
 
 }  // namespace
@@ -30,15 +42,17 @@ void begin_respite(const State& state, Slot& slot, std::uint64_t duration)
 void end_respite(const State& state, Slot& slot)
 {
     const std::uint64_t end = slot.respite_end.load(std::memory_order_relaxed);
-    const std::uint64_t time = slot.end != 0 ? slot.end : now(state);
-    if (end == 0 || (time < end && slot.end == 0)) {
-        return;
+    if (end != 0 && (slot.end != 0 || now(state) >= end)) {
+        end_at(state, slot, slot.end != 0 ? slot.end : now(state));
     }
-    append_change(slot, false, time);
-    slot.respite_end.store(0, std::memory_order_relaxed);
-    slot.active_since = time;
-    if (slot.end == 0 && !state.paused) {
-        enable_event(slot.event);
+}
+
+void end_respite_early(const State& state, Slot& slot)
+{
+    const std::uint64_t time = now(state);
+    if (slot.respite_end.load(std::memory_order_relaxed) != 0 && time - slot.early_end >= between_early_ends) {
+        slot.early_end = time;
+        end_at(state, slot, time);
     }
 }
 

@@ -6,16 +6,19 @@
 // give way while they wait. All of this is called under the pass lock.
 #pragma once
 
-#include "collector/sampling/state.hpp"
-
 #include <cstdint>
 
 namespace critpath::sampling
 {
 
-inline constexpr std::uint64_t ns_a_switch_record = 2'500;     // what one costs; bench/switch_cost
-inline constexpr std::uint64_t part_for_switches = 50;         // of the time: one such part
-inline constexpr std::uint64_t longest_respite = 500'000'000;  // ns
+struct State;
+struct Slot;
+
+inline constexpr std::uint64_t ns_a_switch_record = 2'500;       // what one costs; bench/switch_cost
+inline constexpr std::uint64_t part_for_switches = 50;           // of the time: one such part
+inline constexpr std::uint64_t longest_respite = 100'000'000;    // ns
+inline constexpr std::uint64_t still_switching = 2'000'000;      // ns since the last switch, at most
+inline constexpr std::uint64_t between_early_ends = 50'000'000;  // ns, at least
 
 /// How long the respite shall be, in ns, after `active` ns with so many records of switches; 0: it needs none.
 constexpr std::uint64_t respite_after(std::uint64_t records, std::uint64_t active)
@@ -29,6 +32,9 @@ void begin_respite(const State& state, Slot& slot, std::uint64_t duration);
 
 /// Enables them again, unless recording pauses, when the time has come, or if the thread ends.
 void end_respite(const State& state, Slot& slot);
+
+/// Enables them again now, if that was not done too shortly before.
+void end_respite_early(const State& state, Slot& slot);
 
 /// ms until the first respite ends, at most `longest`.
 int until_respite_ends(const State& state, int longest);

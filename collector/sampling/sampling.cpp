@@ -8,6 +8,7 @@
 #include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
 #include "collector/sampling/state.hpp"
+#include "collector/sampling/time_namespace.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -58,6 +59,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.end = 0;
     slot.active_since = slot.start;
     slot.respite_end = 0;
+    slot.early_end = 0;
     slot.why_not = 0;
     slot.ready = false;
     slot.file_tried = false;
@@ -163,6 +165,7 @@ void start_process(const Config& config)
     State* state = static_cast<State*>(memory);
     state->config = config;
     state->pid = getpid();
+    state->time_offset = static_cast<std::uint64_t>(time_offset());
     state->wake = -1;
     pthread_mutex_init(&state->pass_lock, nullptr);
     state->refusal = choose_event(config.frequency, config.clock_id, state->choice);
@@ -229,6 +232,24 @@ void stop_thread()
     if (slot->state.compare_exchange_strong(expected, SlotState::Ending)) {
         request_pass(*state);
     }
+}
+
+void work_begins()
+{
+    Slot* slot = own_slot;
+    if (slot == nullptr || slot->respite_end.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
+    const Quiet quiet;
+    State* state = running();
+    // Who holds the lock may be writing: then the respite goes on.
+    if (state == nullptr || pthread_mutex_trylock(&state->pass_lock) != 0) {
+        return;
+    }
+    if (slot->state.load(std::memory_order_acquire) == SlotState::Active && slot->tid == syscall(SYS_gettid)) {
+        end_respite_early(*state, *slot);
+    }
+    pthread_mutex_unlock(&state->pass_lock);
 }
 
 void pause()

@@ -40,6 +40,10 @@ void start_thread(int thread);
 /// The calling thread ends; its last samples are kept. Does nothing on a thread that was not started.
 void stop_thread();
 
+/// The calling thread has waited long enough for something, and goes on: if it gave way so often that it is not sampled
+/// for a while (respite.hpp), it is sampled again, as long as that does not happen too often.
+void work_begins();
+
 /// Takes no samples, context switches and page faults of any thread until resume(), also of those that begin meanwhile.
 /// Any thread may call them; each takes some microseconds a thread, and may wait for a write to a sample file.
 void pause();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "collector/sampling/perf_event.hpp"
+#include "collector/sampling/respite.hpp"
 #include "collector/sampling/sample_file.hpp"
 #include "collector/sampling/sampling.hpp"
 
@@ -39,6 +40,7 @@ struct Slot {
     std::uint64_t start, end;
     std::uint64_t active_since;              // when its ring was last empty
     std::atomic<std::uint64_t> respite_end;  // 0: it has none (respite.hpp)
+    std::uint64_t early_end;                 // the last time that one ended early
     int why_not;
     bool ready;  // poll said so; only used by the helper
     bool file_tried;
@@ -57,6 +59,7 @@ struct State {
     EventChoice choice;
     CreateThread create_thread;
     pid_t pid;
+    std::uint64_t time_offset;  // modulo 2^64: from the kernel's times to ours
     std::atomic<Stage> stage;
     std::atomic<int> refusal;
     std::atomic<bool> files_open;

@@ -47,6 +47,7 @@ VOLATILE = (
     (re.compile(r"\bP(ID|id):? \d+"), "PID"),
     (re.compile(r"0x[0-9a-f]{5,}"), "ADDRESS"),
     (re.compile(r"\(nil\)"), "ADDRESS"),
+    (re.compile(r"^cpcollect: no samples in .*\n", re.MULTILINE), ""),  # where other work competes for the cores
     (re.compile(r"^\[[\w.-]+:PID\] (\d+ more process.*|Set MCA parameter.*)\n", re.MULTILINE), ""),
 )
 
