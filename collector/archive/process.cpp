@@ -180,7 +180,9 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     const std::uint64_t lost = read_samples(spool.samples->body(), header.time_offset, taker);
     const std::uint64_t thread_end = std::min(header.thread_end, end_);
     thread.off = taker.off(thread_end);
-    thread.sampled_ns = std::max(thread_end, header.thread_start) - header.thread_start;
+    if (closed) {
+        thread.sampled_ns = std::max(thread_end, header.thread_start) - header.thread_start;
+    }
     if (!closed) {
         thread.lost_samples = lost;
     }

@@ -117,7 +117,7 @@ private:
         out_.damaged_records += data.damaged_records;
         out_.lost_samples += data.lost_samples;
         out_.sampled_ns += data.sampled_ns;
-        out_.respite_ns += data.respite_ns;
+        out_.respite_ns += data.sampled_ns > 0 ? data.respite_ns : 0;
     }
 
     // After MPI_Finalize there is nothing more that could be missing.

@@ -144,7 +144,7 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
         say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
     }
     constexpr std::uint64_t worth_a_word = 10;  // one such part of the time
-    if (summary.respite_ns * worth_a_word > summary.sampled_ns) {
+    if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / worth_a_word) {
         say(Text() << "cpcollect: no samples in " << summary.respite_ns * 100 / summary.sampled_ns
                    << " % of the time, because threads gave way to each other too often to record that at no cost; "
                    << "use as many ranks as cores, or expect [not sampled]");
