@@ -143,8 +143,9 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     if (summary.lost_samples > 0) {
         say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
     }
-    constexpr std::uint64_t worth_a_word = 10;  // one such part of the time
-    if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / worth_a_word) {
+    constexpr std::uint64_t part = 10;             // of the time: more than one such part is worth a word,
+    constexpr std::uint64_t much = 2'000'000'000;  // and more than this, ns of all threads
+    if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / part && summary.respite_ns > much) {
         say(Text() << "cpcollect: no samples in " << summary.respite_ns * 100 / summary.sampled_ns
                    << " % of the time, because threads gave way to each other too often to record that at no cost; "
                    << "use as many ranks as cores, or expect [not sampled]");
