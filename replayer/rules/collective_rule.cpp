@@ -53,6 +53,7 @@ CollectiveDecision ask_for_release(const Waiting& call, const Member& member, co
     query.rank = member.rank;
     query.shape = instance.operation.shape;
     query.may_release = true;
+    query.least = std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
     query.limit =
         calibration.collective_limit(member.function, instance.instance->bytes, instance.size) + call.threshold;
     return {{Route::Ask, {}, 0, true}, query, otherwise};
@@ -142,7 +143,7 @@ CollectiveDecision prefix(const Waiting& call, const Member& member, const Colle
     if (decision.predecessor.route != Route::Ask) {  // too short for the release rule, not for its dependencies
         decision.predecessor = {Route::Ask, {}, 0, false};
         decision.query = {call.call, call.enter, call.leave, member.rank, CollectiveShape::Prefix,
-                          false,     true,       false,      Ns{0}};
+                          false,     true,       false,      Ns{0},       Ns{0}};
         decision.otherwise = local;
     }
     decision.query.may_depend = true;
@@ -201,10 +202,12 @@ bool in_prefix(const MemberQuery& query, const MemberInfo& member)
     return query.exclusive_prefix ? member.rank < query.rank : member.rank <= query.rank;
 }
 
-/// Strictly before the end of the call, so that the path goes back in time.
+/// Strictly before the end of the call, so that the path goes back in time, and not so shortly before that no message
+/// can have come from there.
 bool came_after(Ns since, const MemberQuery& query, const MemberInfo& member)
 {
-    return member.enter.call != query.call && member.enter.time > since && member.enter.time < query.leave;
+    return member.enter.call != query.call && member.enter.time > since && member.enter.time < query.leave &&
+           query.leave - member.enter.time >= query.least;
 }
 
 /// Whoever came while the call was inside and shortly enough before its end.

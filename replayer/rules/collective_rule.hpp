@@ -64,7 +64,8 @@ struct MemberQuery {
     bool exclusive_prefix;  // Exscan: only the members before it
     bool may_depend;        // Prefix: it waited, so that its dependencies may have released it
     bool may_release;       // it waited so long that the release rule applies
-    Ns limit;               // for the release rule
+    Ns limit;               // for the release rule: the longest time after an arrival,
+    Ns least;               // and the shortest, that of a message
 };
 
 struct MemberInfo {
