@@ -142,7 +142,7 @@ public:
                                        static_cast<SendMode>(send.mode),
                                        link_between(replay_.definitions, {send.source}, {send.dest})};
         if (send.wants_reply != 0) {
-            const rules::Enter post = enter_of(trace, receive.matched.valid() ? receive.matched : receive.post);
+            const rules::Enter post = enter_of(trace, receive.post);
             replies[static_cast<std::size_t>(replay_.owner_of(ProcessId{send.source}))].push_back(
                 {send.source, send.index, send.dest, post.call.location.value, post.call.call.value, 0,
                  post.time.count()});
@@ -183,8 +183,7 @@ void for_each_message(const Replay& replay, const std::vector<ProcessPairs>& pai
             const model::Receive& receive = trace.receives[i];
             const MatchedSend& send = pairs[p].of_receive[i];
             if (send.post.valid())
-                visit(receive, send, enter_of(trace, receive.matched.valid() ? receive.matched : receive.post).time,
-                      leave_of(trace, receive.completion));
+                visit(receive, send, enter_of(trace, receive.post).time, leave_of(trace, receive.completion));
         }
     }
 }

@@ -27,7 +27,7 @@ struct MatchedSend {
 /// The receive that got a send's message. Known only for sends whose completion may have waited for it.
 struct MatchedReceive {
     std::uint32_t send;  // index into ProcessTrace::sends
-    rules::Enter post;   // of the receive, or of the probe that matched the message
+    rules::Enter post;   // of the receive
     rules::Link link;
 };
 

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "replayer/pair/call_costs.hpp"
+#include "replayer/resolve/nonblocking_collectives.hpp"
 #include "replayer/resolve/resolve.hpp"
 
+#include <span>
 #include <vector>
 
 namespace critpath::replayer
@@ -30,10 +32,13 @@ private:
     std::vector<LocationPredecessors> locations_;
 };
 
-void resolve_messages(const Replay& replay, std::size_t process, const ProcessPairs& pairs, const CallBytes& bytes,
-                      const rules::Calibration& calibration, ProcessAnswers& answers);
+/// What completes messages and non-blocking collectives.
+void resolve_completions(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
+                         std::span<const CompletedCollective> collectives, const CallBytes& bytes,
+                         const rules::Calibration& calibration, ProcessAnswers& answers);
 
-/// For all owned processes at once, because some answers are asked from other processes. Collective.
+/// Blocking collectives. For all owned processes at once, because some answers are asked from other processes.
+/// Collective.
 void resolve_collectives(const Replay& replay, const Collectives& collectives, const std::vector<CallBytes>& bytes,
                          const rules::Calibration& calibration, std::vector<ProcessAnswers>& answers);
 

@@ -63,14 +63,13 @@ private:
         const MatchedSend& send = pairs_.of_receive[i];
         if (!send.post.valid())
             return;
-        const rules::Enter matching = enter_of(trace_, receive.matched.valid() ? receive.matched : receive.post);
         const Dependence completing = dependence(receive.completion);
         if (completing == Dependence::AllMessages || completing == Dependence::AnyMessage) {
             // The transfer of a matched message begins when its receive is posted, not when the probe found it.
             const rules::Enter post = enter_of(trace_, receive.post);
             result.push_back(
                 {receive.completion,
-                 {true, post, send.post, receive.bytes, protocol(send, receive.bytes, matching.time), send.link}});
+                 {true, post, send.post, receive.bytes, protocol(send, receive.bytes, post.time), send.link}});
         }
         if (receive.matched.valid() && dependence(receive.matched) == Dependence::ProbedMessage)
             add_probe(receive.matched, i, result);
@@ -102,29 +101,38 @@ private:
 
 }  // namespace
 
-void resolve_messages(const Replay& replay, std::size_t process, const ProcessPairs& pairs, const CallBytes& bytes,
-                      const rules::Calibration& calibration, ProcessAnswers& answers)
+void resolve_completions(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
+                         std::span<const CompletedCollective> collectives, const CallBytes& bytes,
+                         const rules::Calibration& calibration, ProcessAnswers& answers)
 {
     const model::ProcessTrace& trace = replay.processes[process];
     const Collector collector(replay, process, pairs, calibration);
     const PollRuns poll_runs(replay, trace, calibration.calls);
     const auto dependencies = collector.all();
     std::vector<Message> messages;
-    for (auto first = dependencies.begin(); first != dependencies.end();) {
-        const CallRef call = first->call;
+    std::vector<rules::Gathered> gathered;
+    auto message = dependencies.begin();
+    auto collective = collectives.begin();
+    while (message != dependencies.end() || collective != collectives.end()) {
+        const bool is_message =
+            collective == collectives.end() || (message != dependencies.end() && message->call <= collective->call);
+        const CallRef call = is_message ? message->call : collective->call;
         messages.clear();
-        for (; first != dependencies.end() && first->call == call; ++first)
-            messages.push_back(first->message);
+        for (; message != dependencies.end() && message->call == call; ++message)
+            messages.push_back(message->message);
+        gathered.clear();
+        for (; collective != collectives.end() && collective->call == call; ++collective)
+            gathered.push_back(collective->gathered);
         const rules::Operation operation = rules::operation(function_of(replay.definitions, trace, call));
-        if (operation.polls && replay.rules != Rules::Arrival)
-            continue;  // the other rule sets take a poll for work
+        if (replay.rules != Rules::Arrival && (operation.polls || messages.empty()))
+            continue;  // the other rule sets take a poll for work, and know nothing of non-blocking collectives
         const PollWait wait = operation.polls
                                   ? poll_runs.waiting(call)
                                   : PollWait{waiting(replay, trace, calibration.calls, call,
                                                      bytes[local_index(trace, call.location)][call.call.value]),
                                              false};
-        rules::Predecessor predecessor =
-            rules::message_predecessor(replay.rules, wait.waiting, operation.dependence, messages, calibration);
+        rules::Predecessor predecessor = rules::message_predecessor(replay.rules, wait.waiting, operation.dependence,
+                                                                    {messages, gathered}, calibration);
         predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
         if (!operation.polls || predecessor.is_jump())
             answers.set(call, predecessor);

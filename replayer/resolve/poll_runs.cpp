@@ -38,6 +38,8 @@ PollRuns::PollRuns(const Replay& replay, const model::ProcessTrace& trace, const
     }
     for (const model::Probe& probe : trace.probes)
         mark(probe.call);
+    for (const model::CollectiveCall& collective : trace.collectives)
+        mark(collective.call);
 }
 
 PollWait PollRuns::waiting(model::CallRef call) const

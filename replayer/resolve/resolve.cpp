@@ -91,13 +91,14 @@ std::vector<LocationPredecessors> ProcessAnswers::finish()
 Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives& collectives,
                      const rules::Calibration& calibration)
 {
+    const auto completed = completed_collectives(replay, collectives, calibration);
     std::vector<CallBytes> bytes;
     std::vector<ProcessAnswers> answers;
     for (std::size_t p = 0; p < replay.processes.size(); ++p) {
         bytes.push_back(call_bytes(replay.processes[p]));
         answers.emplace_back(replay, p);
         assume_delays(replay, replay.processes[p], bytes[p], calibration.calls, answers[p]);
-        resolve_messages(replay, p, pairs.processes[p], bytes[p], calibration, answers[p]);
+        resolve_completions(replay, p, pairs.processes[p], completed[p], bytes[p], calibration, answers[p]);
     }
     resolve_collectives(replay, collectives, bytes, calibration, answers);
 

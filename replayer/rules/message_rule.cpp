@@ -12,13 +12,14 @@ namespace critpath::replayer::rules
 namespace
 {
 
-/// A message that may have released the call: its transfer began at `from` and was done at `arrival`.
+/// A message, or a collective, that may have released the call: it began at `from` and was done at `arrival`.
 struct Candidate {
     Ns arrival;
     Enter from;
     bool own;  // `from` is a post of this location, or of another thread of the process
     Ns transfer;
     std::uint64_t bytes;
+    Route route;
 
     /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
     /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
@@ -33,16 +34,18 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
     const bool own = message.protocol == Protocol::Rendezvous && message.own.time >= message.remote.time;
     const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
     const Enter& start = own ? message.own : message.remote;
-    return Candidate{std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes};
+    return Candidate{std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes, Route::Message};
 }
 
-std::vector<Candidate> candidates(const Waiting& call, std::span<const Message> messages,
-                                  const Calibration& calibration)
+std::vector<Candidate> candidates(const Waiting& call, const Completed& completed, const Calibration& calibration)
 {
     std::vector<Candidate> result;
-    for (const Message& message : messages)
+    for (const Message& message : completed.messages)
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
+    for (const Gathered& g : completed.collectives)
+        result.push_back(
+            {std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes, Route::Collective});
     return result;
 }
 
@@ -50,7 +53,7 @@ Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence
 {
     if (c.from.call == call.call)  // its own enter: nothing was posted earlier, the call itself is the path
         return {Route::Work, {}, 0, low_confidence};
-    return {Route::Message, c.from, c.bytes, low_confidence};
+    return {c.route, c.from, c.bytes, low_confidence};
 }
 
 const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
@@ -72,12 +75,12 @@ bool leads(const std::vector<Candidate>& sorted, Dependence dependence, const Ca
     return std::chrono::abs(best.arrival - next.arrival) >= uncertainty;
 }
 
-Predecessor by_arrival(const Waiting& call, Dependence dependence, std::span<const Message> messages,
+Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed,
                        const Calibration& calibration)
 {
     if (!call.waited())
         return {};
-    auto all = candidates(call, messages, calibration);
+    auto all = candidates(call, completed, calibration);
     if (all.empty())
         return {Route::Delay, {}, 0, true};
     const Candidate& best = releasing(all, dependence);
@@ -136,18 +139,18 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, Ns send_leave, Ns receive_
     return buffered ? Protocol::Eager : Protocol::Rendezvous;
 }
 
-Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence,
-                                std::span<const Message> messages, const Calibration& calibration)
+Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
+                                const Calibration& calibration)
 {
     switch (rules) {
     case RuleSet::Enter:
-        return by_enter(call, dependence, messages);
+        return by_enter(call, dependence, completed.messages);
     case RuleSet::Paper:
-        return by_duration(call, dependence, messages);
+        return by_duration(call, dependence, completed.messages);
     case RuleSet::Arrival:
         break;
     }
-    return by_arrival(call, dependence, messages, calibration);
+    return by_arrival(call, dependence, completed, calibration);
 }
 
 }  // namespace critpath::replayer::rules

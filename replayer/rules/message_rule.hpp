@@ -38,9 +38,23 @@ struct Message {
     Link link;
 };
 
-/// The critical predecessor of the leave of `call`, which waited for one or all of `messages`. `dependence` is
+/// A non-blocking collective that the call completes.
+struct Gathered {
+    Enter last;  // the post of the last member that was needed
+    bool own;    // which is that of this one
+    Ns least;    // from there to the end
+    std::uint64_t bytes;
+};
+
+/// What a call completes.
+struct Completed {
+    std::span<const Message> messages;
+    std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
+};
+
+/// The critical predecessor of the leave of `call`, which waited for one or all of `completed`. `dependence` is
 /// AllMessages, AnyMessage or ProbedMessage.
-Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence,
-                                std::span<const Message> messages, const Calibration& calibration);
+Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,
+                                const Calibration& calibration);
 
 }  // namespace critpath::replayer::rules

@@ -54,6 +54,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, blocking}},
     {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::Icollective, {Dependence::MembersLater, CollectiveShape::None, !sync_tested, !polls, !blocking}},
+    {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
     {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
 };
@@ -69,7 +71,9 @@ Operation operation(FunctionId function)
         if (rule.semantic_class != info.semantic_class)
             continue;
         Operation result = rule.operation;
-        if (result.dependence == Dependence::Members && result.shape == CollectiveShape::None)
+        const bool of_members =
+            result.dependence == Dependence::Members || result.dependence == Dependence::MembersLater;
+        if (of_members && result.shape == CollectiveShape::None)
             result.shape = info.shape;  // the function table knows the shape of each collective
         return result;
     }

@@ -22,6 +22,7 @@ enum class Dependence : std::uint8_t {
     AnyMessage,     // the first of the message operations that the call completed releases it
     ProbedMessage,  // the message that a probe reported
     Members,        // the members of a communicator, by `shape`
+    MembersLater,   // it only begins that: what completes it depends on the members, by `shape`
 };
 
 struct Operation {

@@ -83,13 +83,16 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
     return loaded;
 }
 
-Replayed replay(const replayer::Replay& loaded)
+Replayed replay(const replayer::Replay& loaded, const Knowledge& know)
 {
     replayer::rules::Calibration calibration;
     calibration.clocks = replayer::rules::ClockUncertainty(loaded.definitions);
     calibration.calls = replayer::calibrate_calls(loaded);
+    know(calibration);
     const auto pairs = replayer::pair(loaded, calibration);
+    know(calibration);
     const auto collectives = replayer::collect(loaded, calibration);
+    know(calibration);
     const auto predecessors = replayer::resolve(loaded, pairs, collectives, calibration);
     auto path = replayer::restore(loaded, predecessors);
 

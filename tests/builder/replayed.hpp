@@ -7,8 +7,10 @@
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/rules/calibration.hpp"
 #include "tests/builder/program.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,13 @@ struct Replayed {
 /// `program` as the processes of `comm` hold it. Collective.
 replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rules);
 
+/// Puts what a test knows about the machine in the place of what the replay has learned from the trace.
+using Knowledge = std::function<void(replayer::rules::Calibration&)>;
+
 /// All phases. The outcome is whole on process 0; on the others it has no segments and of the profile the facts, the
 /// properties and the rows. Collective over `loaded.comm`.
-Replayed replay(const replayer::Replay& loaded);
+Replayed replay(
+    const replayer::Replay& loaded, const Knowledge& know = [](replayer::rules::Calibration&) {});
 
 /// On all processes of the test together; the outcome is whole on all of them (those behind the first replay once more,
 /// alone). Collective.

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what calls that complete non-blocking collectives wait for: the posts of the members that are needed.
+// (docs/ALGORITHM, "Collectives")
+#pragma once
+
+#include "replayer/collect/collect.hpp"
+#include "replayer/rules/message_rule.hpp"
+
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// A non-blocking collective that `call` completed.
+struct CompletedCollective {
+    model::CallRef call;
+    rules::Gathered gathered;
+};
+
+/// By owned process, ascending by call. Collectives that wait for nobody, or of which members are unknown, are left
+/// out. Collective over `replay.comm`.
+std::vector<std::vector<CompletedCollective>>
+completed_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration);
+
+}  // namespace critpath::replayer
