@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/archive.hpp"
+
+#include "formats/otf2/trace_writer.hpp"
+
+#include <fmt/format.h>
+
+namespace critpath::oracle
+{
+
+namespace
+{
+
+using functions::SemanticClass;
+using otf2::TraceWriter;
+
+class RankEvents
+{
+public:
+    RankEvents(TraceWriter& trace, const std::vector<OTF2_CommRef>& comms, std::int64_t tick_ns, int rank)
+        : trace_(trace), comms_(comms), tick_ns_(tick_ns), out_(trace.location(static_cast<std::uint32_t>(rank)))
+    {
+    }
+
+    void begin(std::int64_t time) { out_.program_begin(ns(time), trace_.string("oracle"), {}); }
+    void end(std::int64_t time) { out_.program_end(ns(time)); }
+
+    void write(const Call& call, const Times& times)
+    {
+        const OTF2_RegionRef region = trace_.mpi(call.function);
+        const std::uint64_t enter = ns(times.enter), leave = ns(times.leave);
+        out_.enter(enter, region);
+        for (const Message& message : call.posted)
+            post(enter, message);
+        for (const CollectiveOperation& operation : call.collectives_posted) {
+            out_.collective_request(enter, comms_[operation.comm], operation.request);
+        }
+        const bool blocking = !call.collectives_completed.empty() && call.collectives_completed.front().request == 0;
+        if (blocking)
+            out_.collective_begin(enter);
+        for (const Message& message : call.completed)
+            complete(leave, message);
+        for (const CollectiveOperation& operation : call.collectives_completed)
+            complete(leave, operation);
+        if (call.has_probed)
+            describe(call.probed);
+        out_.leave(leave, region);
+    }
+
+private:
+    [[nodiscard]] std::uint64_t ns(std::int64_t ticks) const { return static_cast<std::uint64_t>(ticks * tick_ns_); }
+
+    [[nodiscard]] otf2::Envelope envelope(const Message& message) const
+    {
+        return {message.peer, comms_[message.comm], message.tag, message.bytes};
+    }
+
+    void post(std::uint64_t time, const Message& message)
+    {
+        if (message.receiving)
+            out_.irecv_request(time, message.request);
+        else if (message.request == 0)
+            out_.send(time, envelope(message));
+        else
+            out_.isend(time, envelope(message), message.request,
+                       message.mode == SendMode::Standard ? SendMode::None : message.mode);
+    }
+
+    void complete(std::uint64_t time, const Message& message)
+    {
+        if (message.cancelled)
+            out_.request_cancelled(time, message.request);
+        else if (!message.receiving)
+            out_.isend_complete(time, message.request);
+        else if (message.request != 0)
+            out_.irecv(time, envelope(message), message.request);
+        else
+            out_.recv(time, envelope(message), message.probed == 0 ? std::nullopt : std::optional(message.probed));
+    }
+
+    void complete(std::uint64_t time, const CollectiveOperation& operation)
+    {
+        const auto known = otf2::collective_operation(operation.function);
+        const std::uint32_t root =
+            operation.root < 0 ? OTF2_COLLECTIVE_ROOT_NONE : static_cast<std::uint32_t>(operation.root);
+        const otf2::CollectiveEnd end{known.value(), comms_[operation.comm], root, operation.bytes, operation.bytes};
+        if (operation.request == 0)
+            out_.collective_end(time, end);
+        else
+            out_.collective_complete(time, end, operation.request);
+    }
+
+    void describe(const Message& probed)
+    {
+        out_.attach(otf2::Attribute::Source, static_cast<std::int32_t>(probed.peer));
+        out_.attach(otf2::Attribute::Tag, static_cast<std::int32_t>(probed.tag));
+        out_.attach(otf2::Attribute::Comm, comms_[probed.comm]);
+        if (probed.probed != 0)
+            out_.attach(otf2::Attribute::Message, probed.probed);
+    }
+
+    TraceWriter& trace_;
+    const std::vector<OTF2_CommRef>& comms_;
+    std::int64_t tick_ns_;
+    otf2::EventWriter& out_;
+};
+
+}  // namespace
+
+void write_archive(const std::string& directory, const Program& program, const Machine& machine,
+                   const Execution& execution)
+{
+    TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
+    std::vector<OTF2_CommRef> comms{TraceWriter::world};
+    for (std::size_t c = 1; c < program.comms.size(); ++c)
+        comms.push_back(trace.communicator(program.comms[c]));
+    for (int r = 0; r < program.ranks; ++r) {
+        trace.set_host(static_cast<std::uint32_t>(r), fmt::format("node{}", r / machine.ranks_a_node));
+        RankEvents events(trace, comms, machine.tick_ns, r);
+        const std::vector<Times>& times = execution.graph.calls(r);
+        events.begin(execution.graph.begin(r));
+        for (std::size_t i = 0; i < times.size(); ++i)
+            events.write(execution.calls[static_cast<std::size_t>(r)][i], times[i]);
+        events.end(times.back().enter);
+    }
+    trace.close();
+}
+
+}  // namespace critpath::oracle

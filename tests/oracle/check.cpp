@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/check.hpp"
+
+#include "replayer/clocks/clocks.hpp"
+#include "replayer/load/common_point.hpp"
+#include "replayer/load/load.hpp"
+#include "tests/oracle/archive.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+namespace critpath::oracle
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+class ScratchDirectory
+{
+public:
+    ScratchDirectory()
+    {
+        std::string pattern = (fs::temp_directory_path() / "critpath-oracle-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr)
+            throw std::runtime_error("cannot make a directory like " + pattern);
+        path_ = pattern;
+    }
+    ~ScratchDirectory() { fs::remove_all(path_); }
+    ScratchDirectory(const ScratchDirectory&) = delete;
+    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// One chain from the first moment to the last.
+std::string broken_chain(const tests::Replayed& replayed, std::int64_t makespan)
+{
+    std::int64_t time = 0;
+    for (const model::Segment& segment : replayed.segments) {
+        if (segment.begin != time || segment.end <= segment.begin)
+            return fmt::format("the path is broken at {} ns", time);
+        time = segment.end;
+    }
+    if (time != makespan || replayed.fact("makespan_ns") != makespan)
+        return fmt::format("the path ends at {} ns, the program at {}", time, makespan);
+    return {};
+}
+
+std::string anomaly(const tests::Replayed& replayed)
+{
+    for (const char* key : {"unmatched_sends", "unmatched_receives", "unfinished_requests", "incomplete_collectives",
+                            "mismatched_collectives", "clock_violations", "ignored_records"})
+        if (replayed.fact(key) != 0)
+            return fmt::format("{} is {}", key, replayed.fact(key));
+    return {};
+}
+
+using replayer::rules::Calibration;
+using replayer::rules::FastestMessages;
+
+/// Every call costs the same, but for collectives that no member can leave before the end.
+std::int64_t call_cost(FunctionId function, const Machine& machine)
+{
+    const auto shape = functions::info(function).shape;
+    const bool to_the_end = functions::info(function).semantic_class == functions::SemanticClass::Collective &&
+                            (shape == functions::CollectiveShape::AllToAll || function == FunctionId::MPI_Scan);
+    return (to_the_end || function == FunctionId::MPI_Init ? machine.collective : machine.call) * machine.tick_ns;
+}
+
+replayer::rules::CallCosts call_costs(const Machine& machine)
+{
+    replayer::rules::CallCosts costs;
+    for (std::uint16_t number = 0; number < static_cast<std::uint16_t>(FunctionId::count); ++number) {
+        const FunctionId function{number};
+        replayer::rules::Durations durations;
+        durations.add(model::Ns{call_cost(function, machine)});
+        for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket)
+            costs.set({function, bucket}, durations);
+    }
+    return costs;
+}
+
+replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_node)
+{
+    FastestMessages fastest;
+    const int other = same_node ? 0 : machine.ranks_a_node;
+    for (std::uint64_t bytes = 1; bytes <= 1ULL << 20; bytes *= 2)
+        for (const std::uint64_t size : {bytes - 1, bytes})
+            fastest[static_cast<std::size_t>(replayer::rules::size_bucket(size))].add(
+                machine.transfer(0, other, size) * machine.tick_ns, size);
+    return replayer::rules::TransferTime(fastest);
+}
+
+void tell(const Machine& machine, Calibration& calibration)
+{
+    calibration.calls = call_costs(machine);
+    calibration.transfer = {transfer_time(machine, true), transfer_time(machine, false)};
+    calibration.eager_limit.fill(static_cast<std::int64_t>(machine.eager_limit));
+    calibration.collectives.clear();
+    constexpr std::uint64_t usual_bytes = 8;  // of grammar.cpp
+    constexpr int most_members_bucket = 8;
+    for (std::uint16_t function = 0; function < static_cast<std::uint16_t>(FunctionId::count); ++function)
+        for (int members = 0; members <= most_members_bucket; ++members)
+            calibration.collectives[{FunctionId{function}, replayer::rules::size_bucket(usual_bytes), members}] =
+                model::Ns{machine.collective * machine.tick_ns};
+}
+
+}  // namespace
+
+tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
+                        replayer::Rules rules)
+{
+    const ScratchDirectory directory;
+    write_archive(directory.path(), program, machine, execution);
+    replayer::Replay replay;
+    replay.comm = MPI_COMM_SELF;
+    replay.rules = rules;
+    replay.trace = directory.path();
+    const replayer::load::Summary summary = replayer::load::load(directory.path() / "traces.otf2", replay);
+    replayer::clocks::compare(replay, summary.clock_domains_known);
+    replayer::load::cut_at_common_point(replay);
+    return weights == Weights::Known
+               ? tests::replay(replay, [&](Calibration& calibration) { tell(machine, calibration); })
+               : tests::replay(replay);
+}
+
+Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, replayer::Rules rules)
+{
+    const Program program = expand(recipe);
+    Outcome outcome;
+    try {
+        const Execution execution = simulate(program, machine);
+        const tests::Replayed replayed = analyze(program, machine, execution, weights, rules);
+        outcome.verdict = judge(execution, machine, replayed.segments);
+        outcome.broken = broken_chain(replayed, outcome.verdict.makespan);
+        if (outcome.broken.empty())
+            outcome.broken = anomaly(replayed);
+    } catch (const std::exception& error) {
+        outcome.broken = error.what();
+    }
+    return outcome;
+}
+
+}  // namespace critpath::oracle

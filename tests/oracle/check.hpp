@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the way of a recipe through the whole analysis: simulated, written as an archive, read, replayed and judged.
+#pragma once
+
+#include "replayer/rules/rule_set.hpp"
+#include "tests/builder/replayed.hpp"
+#include "tests/oracle/grammar.hpp"
+#include "tests/oracle/judge.hpp"
+
+#include <string>
+
+namespace critpath::oracle
+{
+
+/// What the analysis knows of the machine: what it learns from the trace, or the truth.
+enum class Weights : std::uint8_t { Learned, Known };
+
+/// Alone, by the calling process. The archive goes to a directory of its own, which is removed.
+tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
+                        replayer::Rules rules = replayer::Rules::Arrival);
+
+struct Outcome {
+    Verdict verdict;
+    std::string broken;  // what does not hold that must always hold; empty: all does
+};
+
+Outcome check(const Recipe& recipe, const Machine& machine, Weights weights,
+              replayer::Rules rules = replayer::Rules::Arrival);
+
+}  // namespace critpath::oracle

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns random programs: a recipe is a list of blocks (a halo exchange, a sweep, a farm, ...), each of which is a
+// program of its own that ends, so that any block can be left out when a recipe that fails is made smaller.
+#pragma once
+
+#include "tests/oracle/program.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+enum class BlockKind : std::uint8_t {
+    Halo,         // neighbours, non-blocking or persistent, completed in one of all ways
+    Sweep,        // a wavefront along the ranks
+    Pairs,        // blocking messages in all modes, and Sendrecv
+    Farm,         // any source; the master answers whoever has come
+    Collectives,  // a few of any shape, on any communicator
+    Overlap,      // non-blocking collectives and messages around computation
+    Crossing,     // messages that cross a collective
+    Probes,
+    Cancelled,
+};
+inline constexpr int block_kinds = 9;
+
+const char* name(BlockKind kind);
+
+struct Block {
+    BlockKind kind;
+    std::uint32_t seed;
+};
+
+struct Recipe {
+    int ranks;
+    std::vector<Block> blocks;
+};
+
+Recipe random_recipe(std::uint32_t seed);
+Program expand(const Recipe& recipe);
+std::string text(const Recipe& recipe);
+
+/// The smallest recipe that can be had from a failing one by leaving out blocks and ranks.
+Recipe shrink(Recipe recipe, const std::function<bool(const Recipe&)>& fails);
+
+}  // namespace critpath::oracle

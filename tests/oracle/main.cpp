@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// oracle [--learned] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole analysis, which
+// knows what the simulated machine costs (or learns it from the trace). Says which of them have false-critical time,
+// and the smallest program that shows it.
+#include "tests/oracle/check.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+using namespace critpath::oracle;
+
+namespace
+{
+
+constexpr int most_explained = 10;
+
+bool is_wrong(const Outcome& outcome)
+{
+    return outcome.verdict.false_critical > 0 || !outcome.broken.empty();
+}
+
+void explain(std::uint32_t seed, const Machine& machine, Weights weights)
+{
+    const Recipe smallest =
+        shrink(random_recipe(seed), [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
+    const Outcome outcome = check(smallest, machine, weights);
+    fmt::print("seed {}: {}\n", seed, text(smallest));
+    if (!outcome.broken.empty())
+        fmt::print("    {}\n", outcome.broken);
+    for (const std::string& fault : outcome.verdict.faults)
+        fmt::print("    {}\n", fault);
+    try {
+        fmt::print("{}", text(simulate(expand(smallest), machine)));
+    } catch (const std::logic_error&) {  // has been said
+    }
+}
+
+int run(std::uint32_t first, std::uint32_t count, Weights weights)
+{
+    const Machine machine;
+    int wrong = 0;
+    std::int64_t path = 0, false_critical = 0;
+    for (std::uint32_t seed = first; seed < first + count; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), machine, weights);
+        path += outcome.verdict.makespan;
+        false_critical += outcome.verdict.false_critical;
+        if (is_wrong(outcome) && ++wrong <= most_explained)
+            explain(seed, machine, weights);
+    }
+    fmt::print("{} programs, {} of them wrong; {:.4f} % of the path is false-critical\n", count, wrong,
+               100.0 * static_cast<double>(false_critical) / static_cast<double>(path));
+    return wrong == 0 ? 0 : 1;
+}
+
+std::uint32_t number(std::span<char*> words, std::size_t place, std::uint32_t otherwise)
+{
+    return place < words.size() ? static_cast<std::uint32_t>(std::strtoul(words[place], nullptr, 10)) : otherwise;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    std::span<char*> words(argv + 1, static_cast<std::size_t>(argc - 1));
+    Weights weights = Weights::Known;
+    if (!words.empty() && std::string_view(words[0]) == "--learned") {
+        weights = Weights::Learned;
+        words = words.subspan(1);
+    }
+    int result = 2;
+    try {
+        result = run(number(words, 0, 1), number(words, 1, 100), weights);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "oracle: {}\n", error.what());
+    }
+    MPI_Finalize();
+    return result;
+}

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The oracle itself against formulas, and the analysis against the oracle.
+#include "tests/oracle/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace critpath::oracle
+{
+namespace
+{
+
+using testing::ElementsAre;
+
+MATCHER_P2(From, enter, leave, "")
+{
+    return arg.enter == enter && arg.leave == leave;
+}
+
+Step compute(std::int64_t ticks)
+{
+    return {.kind = Kind::Compute, .ticks = ticks};
+}
+Step send(int to, std::uint64_t bytes, SendMode mode = SendMode::Standard)
+{
+    return {.kind = Kind::Send, .function = FunctionId::MPI_Send, .mode = mode, .peer = to, .bytes = bytes};
+}
+Step receive(int from)
+{
+    return {.kind = Kind::Recv, .function = FunctionId::MPI_Recv, .peer = from};
+}
+Step collective(FunctionId function, int root = -1)
+{
+    return {.kind = Kind::Collective, .function = function, .root = root};
+}
+
+Program program(std::vector<std::vector<Step>> steps)
+{
+    Program result{static_cast<int>(steps.size()), {{}}, std::move(steps)};
+    for (int r = 0; r < result.ranks; ++r)
+        result.comms[0].push_back(r);
+    return result;
+}
+
+// ---- the graph
+
+TEST(Graph, KnowsWhatCanBeLater)
+{
+    // Rank 1 waits for the message of rank 0, which goes on for less time.
+    const Graph graph({0, 0}, {{{10, 11}, {15, 15}}, {{3, 30}, {50, 50}}},
+                      {{{0, 0, false}, {0, 0, true}, 1},
+                       {{0, 1, false}, {0, 1, true}, 0},
+                       {{1, 0, false}, {1, 0, true}, 1},
+                       {{0, 0, false}, {1, 0, true}, 20},
+                       {{1, 1, false}, {1, 1, true}, 0}});
+    EXPECT_EQ(graph.last(), 50);
+    EXPECT_EQ(graph.slack(Node{0, 0, false}), 0);
+    EXPECT_EQ(graph.slack(Node{0, 0, true}), 50 - 15);
+    EXPECT_EQ(graph.slack(Node{1, 0, false}), 30 - 1 - 3);
+    EXPECT_EQ(graph.slack_of_gap(1, 1), 0);
+    EXPECT_EQ(graph.slack_of_work(1, 0), 30 - 1 - 3);
+}
+
+TEST(Graph, RefusesWhatCannotBe)
+{
+    const std::vector<std::vector<Times>> calls{{{10, 12}}, {{10, 12}}};
+    const Edge work0{{0, 0, false}, {0, 0, true}, 2}, work1{{1, 0, false}, {1, 0, true}, 2};
+    EXPECT_NO_THROW(Graph({0, 0}, calls, {work0, work1}));
+    EXPECT_THROW(Graph({0, 0}, calls, {work0}), std::logic_error);  // nothing says why it ended at 12
+    EXPECT_THROW(Graph({0, 0}, calls, {work0, work1, {{0, 0, false}, {1, 0, true}, 3}}), std::logic_error);
+    EXPECT_THROW(Graph({0, 0}, calls, {work0, work1, {{0, 0, true}, {1, 0, true}, 0}, {{1, 0, true}, {0, 0, true}, 0}}),
+                 std::logic_error);
+}
+
+// ---- the simulation, on a machine whose costs are those of Machine's declaration
+
+TEST(Simulation, MessagesTakeTheirTime)
+{
+    const Machine machine;
+    const Execution eager = simulate(program({{compute(100), send(1, 2000)}, {receive(0)}}), machine);
+    EXPECT_THAT(eager.graph.calls(0), ElementsAre(From(100, 101), From(101, 101)));
+    EXPECT_THAT(eager.graph.calls(1), ElementsAre(From(0, 100 + 20 + 2), From(122, 122)));
+    const Execution rendezvous = simulate(program({{send(1, 50'000)}, {compute(300), receive(0)}}), machine);
+    EXPECT_THAT(rendezvous.graph.calls(0), ElementsAre(From(0, 300 + 20 + 50), From(370, 370)));
+    const Execution there = simulate(program({{send(1, 8)}, {compute(300), receive(0)}}), machine);
+    EXPECT_THAT(there.graph.calls(0), ElementsAre(From(0, 1), From(1, 1)));
+    EXPECT_THAT(there.graph.calls(1), ElementsAre(From(300, 301), From(301, 301)));
+    const Execution synchronous =
+        simulate(program({{send(1, 0, SendMode::Synchronous)}, {compute(300), receive(0)}}), machine);
+    EXPECT_THAT(synchronous.graph.calls(0), ElementsAre(From(0, 320), From(320, 320)));
+}
+
+TEST(Simulation, CollectivesWaitForWhomTheyNeed)
+{
+    const Machine machine;
+    const auto run = [&](const Step& step) {
+        const Execution e =
+            simulate(program({{compute(100), step}, {compute(200), step}, {compute(300), step}}), machine);
+        return std::vector{e.graph.calls(0)[0].leave, e.graph.calls(1)[0].leave, e.graph.calls(2)[0].leave};
+    };
+    EXPECT_THAT(run(collective(FunctionId::MPI_Allreduce)), ElementsAre(312, 312, 312));
+    EXPECT_THAT(run(collective(FunctionId::MPI_Bcast, 1)), ElementsAre(212, 201, 301));
+    EXPECT_THAT(run(collective(FunctionId::MPI_Reduce, 1)), ElementsAre(101, 312, 301));
+    EXPECT_THAT(run(collective(FunctionId::MPI_Scan)), ElementsAre(112, 212, 312));
+    EXPECT_THAT(run(collective(FunctionId::MPI_Exscan)), ElementsAre(101, 201, 301));
+}
+
+TEST(Simulation, SaysWhatCannotEnd)
+{
+    EXPECT_THROW(simulate(program({{receive(1)}, {receive(0)}}), {}), std::logic_error);
+}
+
+// ---- the analysis
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint32_t programs = 15;
+#else
+constexpr std::uint32_t programs = 150;
+#endif
+
+TEST(Analysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
+{
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), {}, Weights::Known);
+        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
+        EXPECT_THAT(outcome.verdict.faults, ElementsAre()) << "seed " << seed << "; run oracle " << seed << " 1";
+    }
+}
+
+TEST(Analysis, IsHardlyEverWrongWithTheCostsThatItLearns)
+{
+    std::int64_t path = 0, false_critical = 0;
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), {}, Weights::Learned);
+        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
+        path += outcome.verdict.makespan;
+        false_critical += outcome.verdict.false_critical;
+    }
+    EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path));
+}
+
+/// Between processes of different nodes messages take longer.
+TEST(Analysis, KnowsNodes)
+{
+    Machine machine;
+    machine.ranks_a_node = 2;
+    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), machine, Weights::Known);
+        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
+        EXPECT_THAT(outcome.verdict.faults, ElementsAre()) << "seed " << seed;
+    }
+}
+
+TEST(Analysis, TimesTwiceAsLongMakeAPathTwiceAsLong)
+{
+    for (std::uint32_t seed = 1; seed <= programs / 5; ++seed) {
+        const Program simulated = expand(random_recipe(seed));
+        Machine machine;
+        const Execution execution = simulate(simulated, machine);
+        const auto once = analyze(simulated, machine, execution, Weights::Known).segments;
+        machine.tick_ns *= 2;
+        const auto twice = analyze(simulated, machine, execution, Weights::Known).segments;
+        ASSERT_EQ(once.size(), twice.size()) << "seed " << seed;
+        for (std::size_t i = 0; i < once.size(); ++i) {
+            EXPECT_EQ(twice[i].end, 2 * once[i].end) << "seed " << seed;
+            EXPECT_EQ(twice[i].location, once[i].location) << "seed " << seed;
+        }
+    }
+}
+
+/// The classical rule takes a message that is on its way for no wait, and a collective for one of all: the judge sees
+/// it.
+TEST(Judge, SeesWhatIsWrong)
+{
+    std::int64_t path = 0, false_critical = 0;
+    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), {}, Weights::Known, replayer::Rules::Enter);
+        path += outcome.verdict.makespan;
+        false_critical += outcome.verdict.false_critical;
+    }
+    EXPECT_GT(static_cast<double>(false_critical), 0.01 * static_cast<double>(path));
+}
+
+TEST(Shrink, LeavesTheBlockThatFails)
+{
+    const Recipe recipe{6, {{BlockKind::Halo, 1}, {BlockKind::Farm, 2}, {BlockKind::Sweep, 3}}};
+    const Recipe smallest = shrink(recipe, [](const Recipe& r) {
+        return r.ranks >= 3 && std::ranges::any_of(r.blocks, [](const Block& b) { return b.kind == BlockKind::Farm; });
+    });
+    EXPECT_EQ(text(smallest), "3 ranks: farm(2)");
+}
+
+}  // namespace
+}  // namespace critpath::oracle

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what an MPI program is to the oracle: for each rank the steps that it takes, whatever happens. Times are ticks;
+// what a tick lasts is the machine's (simulate.hpp).
+#pragma once
+
+#include "formats/functions/functions.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+using functions::FunctionId;
+using functions::SendMode;
+
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -1;
+
+enum class Kind : std::uint8_t {
+    Compute,
+    Send,
+    Recv,
+    Sendrecv,
+    Isend,  // also the start of a persistent one
+    Irecv,
+    Waitall,
+    Waitany,   // of `requests` those that are still open; the one that comes is chosen by the simulation
+    Waitsome,  // the same; all that have come
+    PollLoop,  // MPI_Test until the one request is done
+    Probe,
+    Mprobe,  // makes a message
+    Mrecv,   // of the message `request`
+    Cancel,  // of the receive `request`, which nobody ever sends anything
+    Collective,
+    Icollective,
+};
+
+/// What a rank does next. Numbers of requests are the rank's own, from 0, each used once.
+struct Step {
+    Kind kind = Kind::Compute;
+    std::int64_t ticks = 0;  // of Compute; of PollLoop: between two polls
+    FunctionId function = FunctionId::none;
+    SendMode mode = SendMode::Standard;
+    int peer = 0;    // rank of the communicator; of Sendrecv, the destination
+    int source = 0;  // of Sendrecv
+    int tag = 0;
+    std::size_t comm = 0;
+    std::uint64_t bytes = 8;
+    int root = -1;                   // of a collective: rank of the communicator
+    int request = -1;                // that the step makes, or that it refers to
+    bool persistent = false;         // Isend, Irecv: by MPI_Start
+    std::vector<int> requests = {};  // that it waits for
+};
+
+struct Program {
+    int ranks = 0;
+    std::vector<std::vector<int>> comms;   // world ranks by rank of the communicator; 0: all
+    std::vector<std::vector<Step>> steps;  // by rank
+};
+
+}  // namespace critpath::oracle

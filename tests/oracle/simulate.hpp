@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how a program runs: a discrete-event simulation of MPI in whole ticks, in which each leave is the maximum of
+// what it depends on, so that the graph of an execution is exact. What MPI leaves open (which message a wildcard takes,
+// which request comes first) is decided here, by time, and then stands.
+#pragma once
+
+#include "tests/oracle/graph.hpp"
+#include "tests/oracle/program.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+/// What things cost, in ticks.
+struct Machine {
+    std::int64_t tick_ns = 1000;
+    std::int64_t call = 1;          // of each call
+    std::int64_t latency = 20;      // of a message within a node
+    std::int64_t far_latency = 50;  // between nodes
+    std::uint64_t bytes_a_tick = 1000;
+    std::uint64_t eager_limit = 4096;
+    std::int64_t collective = 12;  // after the last arrival that is needed
+    std::int64_t jitter = 0;       // at most so much longer, a message
+    std::int64_t skew = 0;         // at most so much later, a leave of a collective
+    int ranks_a_node = 1 << 20;
+    std::uint32_t seed = 1;  // of jitter and skew
+
+    [[nodiscard]] bool same_node(int a, int b) const { return a / ranks_a_node == b / ranks_a_node; }
+    /// The least time of a message, from when both sides that must be there are there.
+    [[nodiscard]] std::int64_t transfer(int from, int to, std::uint64_t bytes) const
+    {
+        return (same_node(from, to) ? latency : far_latency) + static_cast<std::int64_t>(bytes / bytes_a_tick);
+    }
+    [[nodiscard]] bool is_eager(SendMode mode, std::uint64_t bytes) const
+    {
+        return mode == SendMode::Buffered || mode == SendMode::Ready ||
+               (mode == SendMode::Standard && bytes <= eager_limit);
+    }
+};
+
+/// A message operation as it ended.
+struct Message {
+    bool receiving = false;
+    bool cancelled = false;
+    int peer = 0;  // rank of the communicator: the actual one
+    int tag = 0;
+    std::size_t comm = 0;
+    std::uint64_t bytes = 0;
+    SendMode mode = SendMode::Standard;
+    std::uint64_t request = 0;  // 0: none
+    std::uint64_t probed = 0;   // matched-probe message that it takes; 0: none
+};
+
+struct CollectiveOperation {
+    FunctionId function;
+    std::size_t comm;
+    int root;
+    std::uint64_t bytes;
+    std::uint64_t request;  // 0: blocking
+};
+
+/// What the trace says of a call besides its times.
+struct Call {
+    FunctionId function = FunctionId::none;
+    std::vector<Message> posted, completed;
+    std::vector<CollectiveOperation> collectives_posted, collectives_completed;
+    bool has_probed = false;
+    Message probed;
+};
+
+struct Execution {
+    std::vector<std::vector<Call>> calls;  // by rank, as Graph::calls
+    Graph graph;
+};
+
+/// Throws std::logic_error if the program cannot end.
+Execution simulate(const Program& program, const Machine& machine);
+
+/// What happened, a line a call.
+std::string text(const Execution& execution);
+
+/// The members whose enter the leave of member `rank` waits for, in a collective of `size` members.
+std::vector<int> needed_members(FunctionId function, int rank, int size, int root);
+
+}  // namespace critpath::oracle
