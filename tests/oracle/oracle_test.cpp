@@ -178,8 +178,8 @@ TEST(Analysis, TimesTwiceAsLongMakeAPathTwiceAsLong)
 TEST(Judge, SeesWhatIsWrong)
 {
     std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), {}, Weights::Known, replayer::Rules::Enter);
+    for (std::uint32_t seed = 1; seed <= 50; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), {}, Weights::Learned, replayer::Rules::Enter);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
     }
