@@ -264,23 +264,27 @@ private:
         }
     }
 
-    void collective(bool blocking = true)
+    int draw_root(FunctionId function, std::size_t comm)
+    {
+        const auto shape = functions::info(function).shape;
+        const bool rooted =
+            shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
+        return rooted ? draw(0, static_cast<int>(program_.comms[comm].size()) - 1) : -1;
+    }
+
+    void collective()
     {
         using enum FunctionId;
         const std::size_t comm = one_of<std::size_t>({0, 0, 1, 2});
         const FunctionId function = one_of({MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather, MPI_Bcast,
                                             MPI_Scatter, MPI_Reduce, MPI_Gather, MPI_Scan, MPI_Exscan});
-        static_cast<void>(blocking);
         collective(function, comm);
     }
 
     void collective(FunctionId function, std::size_t comm)
     {
-        const auto shape = functions::info(function).shape;
         const auto& members = program_.comms[comm];
-        const bool rooted =
-            shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
-        const int root = rooted ? draw(0, static_cast<int>(members.size()) - 1) : -1;
+        const int root = draw_root(function, comm);
         for (const int r : members) {
             add(r, {.kind = Kind::Collective, .function = function, .comm = comm, .bytes = 8, .root = root});
             compute(r, 30);
@@ -292,12 +296,9 @@ private:
         using enum FunctionId;
         const FunctionId function =
             one_of({MPI_Ibarrier, MPI_Iallreduce, MPI_Ialltoall, MPI_Ibcast, MPI_Ireduce, MPI_Iscan, MPI_Iexscan});
-        const auto shape = functions::info(function).shape;
-        const bool rooted =
-            shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
         const std::size_t comm = one_of<std::size_t>({0, 1, 2});
         const auto& members = program_.comms[comm];
-        const int root = rooted ? draw(0, static_cast<int>(members.size()) - 1) : -1;
+        const int root = draw_root(function, comm);
         for (const int r : members) {
             const int request =
                 post(r, {.kind = Kind::Icollective, .function = function, .comm = comm, .bytes = 8, .root = root});

@@ -28,6 +28,11 @@ bool is_wrong(const Outcome& outcome)
     return outcome.verdict.false_critical > 0 || !outcome.broken.empty();
 }
 
+struct Options {
+    Weights weights = Weights::Known;
+    critpath::replayer::Rules rules = critpath::replayer::Rules::Arrival;
+};
+
 void explain(std::uint32_t seed, const Machine& machine, Weights weights)
 {
     const Recipe smallest =
@@ -44,17 +49,17 @@ void explain(std::uint32_t seed, const Machine& machine, Weights weights)
     }
 }
 
-int run(std::uint32_t first, std::uint32_t count, Weights weights)
+int run(std::uint32_t first, std::uint32_t count, const Options& options)
 {
     const Machine machine;
     int wrong = 0;
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), machine, weights);
+        const Outcome outcome = check(random_recipe(seed), machine, options.weights, options.rules);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
-        if (is_wrong(outcome) && ++wrong <= most_explained)
-            explain(seed, machine, weights);
+        if (is_wrong(outcome) && ++wrong <= most_explained && options.rules == critpath::replayer::Rules::Arrival)
+            explain(seed, machine, options.weights);
     }
     fmt::print("{} programs, {} of them wrong; {:.4f} % of the path is false-critical\n", count, wrong,
                100.0 * static_cast<double>(false_critical) / static_cast<double>(path));
@@ -72,14 +77,17 @@ int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
     std::span<char*> words(argv + 1, static_cast<std::size_t>(argc - 1));
-    Weights weights = Weights::Known;
-    if (!words.empty() && std::string_view(words[0]) == "--learned") {
-        weights = Weights::Learned;
-        words = words.subspan(1);
+    Options options;
+    for (; !words.empty() && words[0][0] == '-'; words = words.subspan(1)) {
+        const std::string_view word = words[0];
+        if (word == "--learned")
+            options.weights = Weights::Learned;
+        else
+            options.rules = word == "--paper" ? critpath::replayer::Rules::Paper : critpath::replayer::Rules::Enter;
     }
     int result = 2;
     try {
-        result = run(number(words, 0, 1), number(words, 1, 100), weights);
+        result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());
     }
