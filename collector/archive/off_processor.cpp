@@ -10,6 +10,10 @@ namespace critpath::archive
 
 void OffProcessor::on(const RawSwitch& change)
 {
+    if (respite_end_ && !change.out && change.time > *respite_end_ + too_long_for_a_turn) {
+        intervals_.push_back({*respite_end_, change.time, false, change.processor, false});
+    }
+    respite_end_.reset();
     const bool is_in_of_out = !change.out && out_ && !out_->gap;
     if (is_in_of_out) {
         close(change.time, change.processor);
@@ -26,6 +30,7 @@ void OffProcessor::on(const RawSwitch& change)
 // while it is being switched out.
 void OffProcessor::on(const RawSample& sample)
 {
+    respite_end_.reset();
     if (!out_) {
         return;
     }
@@ -43,6 +48,7 @@ void OffProcessor::on(const RawRespite& change)
     if (out_) {
         close(change.time, out_->change.processor);
     }
+    respite_end_ = change.begins ? std::nullopt : std::optional(change.time);
 }
 
 void OffProcessor::on_gap()

@@ -20,6 +20,10 @@ struct OffInterval {
     bool migrated = false;             // that is another one than before
 };
 
+/// A thread that comes back behind a respite, without having gone before, was away since the end of the respite at
+/// least. Where threads only give way to each other nobody is away for so long: it was blocked.
+inline constexpr std::uint64_t too_long_for_a_turn = 20'000'000;  // ns
+
 /// Takes switches and samples in the order of their records. An out whose in is missing ends with the next record that
 /// shows the thread at work.
 class OffProcessor
@@ -47,6 +51,7 @@ private:
     void close(std::uint64_t time, std::uint32_t processor);
 
     std::optional<Out> out_;
+    std::optional<std::uint64_t> respite_end_;  // nothing was recorded since
     std::vector<OffInterval> intervals_;
 };
 

@@ -125,20 +125,21 @@ fs::path choose_directory(const std::string& output, const std::string& applicat
 
 ClaimedDirectory claim_directory(const std::string& output, const std::string& application, bool force)
 {
-    while (true) {
-        const fs::path directory = choose_directory(output, application, force);
-        std::error_code error;
-        if (output.empty() && !force && fs::create_directory(directory, error)) {
-            return {directory, true, {}};
-        }
-        const bool lost_race = output.empty() && !force && (!error || error == std::errc::file_exists);
-        if (!lost_race) {
-            try {
+    fs::path directory = output;
+    try {
+        while (true) {
+            directory = choose_directory(output, application, force);
+            std::error_code error;
+            if (output.empty() && !force && fs::create_directory(directory, error)) {
+                return {directory, true, {}};
+            }
+            const bool lost_race = output.empty() && !force && (!error || error == std::errc::file_exists);
+            if (!lost_race) {
                 return {directory, prepare_directory(directory, force), {}};
-            } catch (const fs::filesystem_error& refusal) {
-                return {directory, false, refusal.code()};
             }
         }
+    } catch (const fs::filesystem_error& refusal) {
+        return {directory.empty() ? "." : directory, false, refusal.code()};
     }
 }
 

@@ -9,16 +9,17 @@ namespace critpath::sampling
 namespace
 {
 
-void append_change(Slot& slot, bool begins, std::uint64_t time)
+/// In the file all times are the kernel's.
+void append_change(const State& state, Slot& slot, bool begins, std::uint64_t time)
 {
     const spool::RespiteRecord record = {spool::RespiteRecord::number, static_cast<std::uint16_t>(begins ? 1 : 0),
-                                         sizeof record, time};
+                                         sizeof record, time - state.time_offset};
     append_records(slot.file, {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
 }
 
 void end_at(const State& state, Slot& slot, std::uint64_t time)
 {
-    append_change(slot, false, time);
+    append_change(state, slot, false, time);
     slot.respite_end.store(0, std::memory_order_relaxed);
     slot.active_since = time;
     if (slot.end == 0 && !state.paused) {
@@ -35,7 +36,7 @@ void begin_respite(const State& state, Slot& slot, std::uint64_t duration)
     append_records(slot.file, unread);
     release_records(slot.event, unread);
     const std::uint64_t begin = now(state);
-    append_change(slot, true, begin);
+    append_change(state, slot, true, begin);
     slot.respite_end.store(begin + duration, std::memory_order_relaxed);
 }
 

@@ -3,8 +3,9 @@
 //
 // Owns what the parts of the sampling of one process share: a slot a thread, and how a slot goes from one owner to the
 // next. Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
-// (draining, files) is done by the helper thread. A slot goes Free -> Claimed -> Active -> Ending -> (Kept ->) Free;
-// whoever holds the pass lock moves it onwards from Active, except that a thread marks its own end.
+// (draining, files) is done by the helper thread, but for the end of a respite (respite.hpp). A slot goes Free ->
+// Claimed -> Active -> Ending -> (Kept ->) Free; whoever holds the pass lock moves it onwards from Active, except that
+// a thread marks its own end.
 #pragma once
 
 #include "collector/sampling/perf_event.hpp"

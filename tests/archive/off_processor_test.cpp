@@ -81,6 +81,15 @@ TEST(OffProcessor, WhatIsOpenAtARespiteEndsThere)
     EXPECT_THAT(Thread().out(1).in(3).respite(5, 50).sample(55).off(100), ElementsAre("1-3"));
 }
 
+TEST(OffProcessor, WhoComesBackLongAfterARespiteWasBlocked)
+{
+    const std::uint64_t ms = 1'000'000;
+    EXPECT_THAT(Thread().out(1).respite(5, 50).in(50 + 30 * ms).off(100 * ms), ElementsAre("1-5", "50-30000050"));
+    EXPECT_THAT(Thread().respite(5, 50).in(50 + 3 * ms).off(100 * ms), IsEmpty());  // it may have waited for its turn
+    EXPECT_THAT(Thread().respite(5, 50).sample(60).in(50 + 30 * ms).off(100 * ms), IsEmpty());  // it was there
+    EXPECT_THAT(Thread().respite(5, 50).out(60).in(70).in(50 + 30 * ms).off(100 * ms), ElementsAre("60-70"));
+}
+
 TEST(OffProcessor, AnInWithoutOutSaysNothing)
 {
     EXPECT_THAT(Thread().in(1).out(5).in(6).in(7).off(100), ElementsAre("5-6"));
