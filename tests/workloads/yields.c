@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank gives way as fast as it can for a second of time, and then sleeps for 300 ms. On one processor the ranks switch
-// some hundred thousand times a second.
+// Each rank gives way as fast as it can for a second of time, and then sleeps for 300 ms. On one processor the ranks
+// switch some hundred thousand times a second.
 #include "work.h"
 
 #include <sched.h>
