@@ -182,8 +182,7 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     thread.off = taker.off(thread_end);
     if (closed) {
         thread.sampled_ns = std::max(thread_end, header.thread_start) - header.thread_start;
-    }
-    if (!closed) {
+    } else {
         thread.lost_samples = lost;
     }
     // The kernel writes them in order but for a sample that interrupts the writing of another.

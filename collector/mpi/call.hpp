@@ -237,7 +237,7 @@ private:
     // The enter of the call, or of the polls in vain before it.
     [[nodiscard]] std::uint64_t waiting_since() const
     {
-        const spool::Record* poll = thread_->polls.last() == 0 ? nullptr : last_poll();
+        const spool::Record* poll = last_poll();
         return poll == nullptr ? record_.enter : poll->enter;
     }
 

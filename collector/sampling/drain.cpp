@@ -33,13 +33,6 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     return header;
 }
 
-void append_all(Slot& slot)
-{
-    const Unread unread = peek_records(slot.event);
-    append_records(slot.file, unread);
-    release_records(slot.event, unread);
-}
-
 void drain(const State& state, Slot& slot)
 {
     // Rings that are far from full wait, so that many threads do not mean many small writes.
@@ -47,9 +40,7 @@ void drain(const State& state, Slot& slot)
         return;
     }
     slot.ready = false;
-    const Unread unread = peek_records(slot.event);
-    append_records(slot.file, unread);
-    release_records(slot.event, unread);
+    const Unread unread = move_records(slot.file, slot.event);
     const std::uint64_t time = now(state);
     const bool goes_on = time - (unread.last_switch + state.time_offset) < still_switching;
     const std::uint64_t respite =
@@ -73,7 +64,7 @@ void close_slot(State& state, Slot& slot)
     if (slot.event.control != nullptr) {
         disable_event(slot.event);
         end_respite(state, slot);
-        append_all(slot);
+        move_records(slot.file, slot.event);
         slot.count = read_count(slot.event);
         close_event(slot.event);
     }

@@ -32,9 +32,7 @@ void end_at(const State& state, Slot& slot, std::uint64_t time)
 void begin_respite(const State& state, Slot& slot, std::uint64_t duration)
 {
     disable_event(slot.event);
-    const Unread unread = peek_records(slot.event);
-    append_records(slot.file, unread);
-    release_records(slot.event, unread);
+    move_records(slot.file, slot.event);
     const std::uint64_t begin = now(state);
     append_change(state, slot, true, begin);
     slot.respite_end.store(begin + duration, std::memory_order_relaxed);
@@ -43,8 +41,12 @@ void begin_respite(const State& state, Slot& slot, std::uint64_t duration)
 void end_respite(const State& state, Slot& slot)
 {
     const std::uint64_t end = slot.respite_end.load(std::memory_order_relaxed);
-    if (end != 0 && (slot.end != 0 || now(state) >= end)) {
-        end_at(state, slot, slot.end != 0 ? slot.end : now(state));
+    if (end == 0) {
+        return;
+    }
+    const std::uint64_t time = slot.end != 0 ? slot.end : now(state);
+    if (slot.end != 0 || time >= end) {
+        end_at(state, slot, time);
     }
 }
 

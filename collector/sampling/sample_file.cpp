@@ -128,6 +128,14 @@ void append_records(SampleFile& file, const Unread& unread)
     }
 }
 
+Unread move_records(SampleFile& file, const PerfEvent& event)
+{
+    const Unread unread = peek_records(event);
+    append_records(file, unread);
+    release_records(event, unread);
+    return unread;
+}
+
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header)
 {
     const int fd = create(directory, header);

@@ -31,6 +31,9 @@ void init_file(SampleFile& file);
 /// Keeps the records: in the file if it is open, else in memory.
 void append_records(SampleFile& file, const Unread& unread);
 
+/// Moves all that is in the ring to where append_records() puts it; what that was (the pieces are gone).
+Unread move_records(SampleFile& file, const PerfEvent& event);
+
 /// Makes the file with `header` and moves what is in memory there.
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header);
 

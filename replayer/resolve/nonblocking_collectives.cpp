@@ -89,8 +89,6 @@ private:
         if (c.operation.dependence != rules::Dependence::MembersLater || c.size < 2 || !usable(*c.instance, c.size))
             return;
         const rules::Member member = collectives_.members.describe(p, i);
-        if (c.operation.sync_tested && c.instance->first_leave < c.instance->last.time.count())
-            return;  // it did not wait for all, and who is needed is not known
         if (c.operation.shape == CollectiveShape::Prefix && !c.inter) {
             queries_.push_back(ask_prefix(collectives_.members.part(p, i), member));
             asked_.emplace_back(p, i);
