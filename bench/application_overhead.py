@@ -4,7 +4,9 @@
 """Elapsed time of LAMMPS and hpcc with and without cpcollect, with everything that is recorded by default: of LAMMPS' time
 loop (recording), of hpcc's two RandomAccess runs between processes, which poll at each update, of all else in hpcc, and of
 the whole jobs (recording, and making the archive in MPI_Finalize). One rank a core, bound to it, so that nobody
-competes. Also the bytes of the archive an OTF2 event, and the memory of the largest process."""
+competes, unless --ranks asks for more: then they share the cores and give way while they wait, also in the workload
+`turns`, which does nothing but that. Also the bytes of the archive an OTF2 event, and the memory of the largest process.
+"""
 
 import json
 import os
@@ -27,7 +29,8 @@ def add_options(parser):
                         help="measure cpcollect with these options as well; may be repeated")
     parser.add_argument("--steps", type=int, default=1500,
                         help="of LAMMPS; where the machine changes its speed, many short runs say more (default: 1500)")
-    parser.add_argument("--only", choices=("lammps", "hpcc"), help="only this application")
+    parser.add_argument("--only", choices=("lammps", "hpcc", "turns"), help="only this application")
+    parser.add_argument("--ranks", type=int, default=min(os.cpu_count(), 4), help="default: one a core, at most 4")
 
 
 class Applications:
@@ -40,9 +43,13 @@ class Applications:
         with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="utf-8") as file:
             file.write(re.sub(r"^\d+ +Ns$", f"{HPL_SIZE} Ns", text, flags=re.MULTILINE))
         script = os.path.join(pairs.ROOT, "scripts", "demo", "in.imbalance")
-        self.commands = {"lammps": ("lmp", "-in", script, "-log", "none", "-var", "steps", steps), "hpcc": ("hpcc",)}
+        turns = os.path.join(pairs.ROOT, "build", "release", "workloads", "turns")
+        self.commands = {"lammps": ("lmp", "-in", script, "-log", "none", "-var", "steps", steps), "hpcc": ("hpcc",),
+                         "turns": (turns, 600)}
 
     def parts(self, name, output, job_seconds):
+        if name == "turns":
+            return {}
         if name == "lammps":
             return {"loop_seconds": float(re.search(r"Loop time of (\S+)", output).group(1))}
         with open(self.summary, encoding="utf-8") as file:
@@ -57,11 +64,12 @@ def main():
         cpcollect, read_trace = bench.built("bin", "cpcollect"), bench.built("bench", "read_trace")
         trace = os.path.join(bench.scratch, "trace")
         applications = Applications(bench.scratch, bench.options.steps)
-        ranks = min(os.cpu_count(), 4)
+        ranks = bench.options.ranks
+        placement = ("--bind-to", "core") if ranks <= os.cpu_count() else ("--oversubscribe",)
 
         def measure(name, *collector):
             shutil.rmtree(trace, ignore_errors=True)
-            output, seconds, kib = bench.run_measured("mpirun", "--bind-to", "core", "-n", ranks, *collector,
+            output, seconds, kib = bench.run_measured("mpirun", *placement, "-n", ranks, *collector,
                                                       *applications.commands[name])
             result = {"job_seconds": seconds, "peak_memory_kib": kib} | applications.parts(name, output, seconds)
             if collector:

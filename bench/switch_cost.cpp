@@ -3,7 +3,7 @@
 //
 // Owns what it costs that a sampled thread gives way: two processes on one processor that do nothing but yield to each
 // other: both without the collector's events, with them disabled (as where a thread switches too often), and enabled,
-// in turn.
+// in turn. And what it costs to disable and enable them.
 #include "bench/sampled.hpp"
 
 #include <cerrno>
@@ -70,6 +70,19 @@ double yields_in_child(Events events)
     return result;
 }
 
+/// us to disable and enable the events.
+double respites(const sampling::PerfEvent& event)
+{
+    constexpr int times = 100'000;
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < times; ++i) {
+        sampling::disable_event(event);
+        sampling::enable_event(event);
+    }
+    const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - begin;
+    return elapsed.count() / times;
+}
+
 }  // namespace
 
 int main()
@@ -90,5 +103,11 @@ int main()
     bench::print_quartiles("not sampled", plain, "us a switch");
     bench::print_quartiles("resting", resting, "us a switch");
     bench::print_quartiles("sampled", sampled, "us a switch");
+    const sampling::PerfEvent event = bench::sample_this_thread(hz);
+    std::vector<double> rests;
+    for (int i = 0; i < rounds; ++i) {
+        rests.push_back(respites(event));
+    }
+    bench::print_quartiles("off and on", rests, "us");
     return 0;
 }

@@ -142,11 +142,13 @@ std::string unsampled_note(const Hotspots& hotspots)
 
 std::string respite_note(const model::Profile& profile)
 {
-    const std::int64_t respite = fact(profile, "respite_ns");
-    if (respite == 0)
+    const std::int64_t in_waits = fact(profile, "wait_respite_ns"), elsewhere = fact(profile, "respite_ns");
+    if (in_waits + elsewhere == 0)
         return {};
-    return fmt::format("All ranks: without {:.3f} s in which threads gave way to each other too often to be sampled.",
-                       static_cast<double>(respite) * 1e-9);
+    return fmt::format(
+        "All ranks: without {:.3f} s of waiting in MPI and {:.3f} s elsewhere, where threads gave way to "
+        "each other too often to be sampled.",
+        static_cast<double>(in_waits) * 1e-9, static_cast<double>(elsewhere) * 1e-9);
 }
 
 void sort_by_path(std::vector<Hotspot>& items)

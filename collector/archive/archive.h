@@ -29,7 +29,7 @@ struct critpath_archive_summary {
     uint64_t lost_records;
     uint64_t lost_samples;
     uint64_t sampled_ns;     // time of the sampled threads,
-    uint64_t respite_ns;     // and of it without samples, because they switched too often
+    uint64_t respite_ns;     // and of it without samples, because they switched too often outside of waits
     char error[512];         // one line: object, cause, next action; empty if all went well
     char inconsistent[512];  // on rank 0: about which communicators the ranks disagree; empty if about none
 };

@@ -48,7 +48,7 @@ void OffProcessor::on(const RawRespite& change)
     if (out_) {
         close(change.time, out_->change.processor);
     }
-    respite_end_ = change.begins ? std::nullopt : std::optional(change.time);
+    respite_end_ = change.change == RawRespite::Change::Ends ? std::optional(change.time) : std::nullopt;
 }
 
 void OffProcessor::on_gap()

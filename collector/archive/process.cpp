@@ -72,7 +72,9 @@ public:
     {
         off_.on(change);
         end_respite(change.time);
-        respite_begin_ = change.begins ? std::optional(change.time) : std::nullopt;
+        if (change.change != RawRespite::Change::Ends) {
+            respite_ = change;
+        }
     }
     void on_gap() override { off_.on_gap(); }
 
@@ -90,15 +92,17 @@ public:
 private:
     void end_respite(std::uint64_t time)
     {
-        if (respite_begin_) {
-            thread_.respite_ns += std::max(time, *respite_begin_) - *respite_begin_;
+        if (respite_) {
+            const bool in_wait = respite_->change == RawRespite::Change::BeginsInWait;
+            (in_wait ? thread_.wait_respite_ns : thread_.respite_ns) += std::max(time, respite_->time) - respite_->time;
         }
+        respite_.reset();
     }
 
     ContextTree& contexts_;
     ThreadData& thread_;
     std::uint64_t end_;
-    std::optional<std::uint64_t> respite_begin_;
+    std::optional<RawRespite> respite_;  // that has begun
     OffProcessor off_;
 };
 

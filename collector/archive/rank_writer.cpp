@@ -99,6 +99,9 @@ private:
         if (data.respite_ns > 0) {
             location.counts["respite_ns"] = data.respite_ns;
         }
+        if (data.wait_respite_ns > 0) {
+            location.counts["wait_respite_ns"] = data.wait_respite_ns;
+        }
         if (writer.clipped() > 0) {
             location.counts["clipped_times"] = writer.clipped();
         }

@@ -4,6 +4,8 @@
 // Owns the reading of raw perf_event records (perf_event_open(2)) of the sample type that formats/spool fixes.
 #pragma once
 
+#include "formats/spool/record.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,8 +32,9 @@ struct RawSwitch {
 
 /// From here on there are no samples and switches, or there are again (spool::RespiteRecord).
 struct RawRespite {
+    using Change = spool::RespiteRecord::Change;
     std::uint64_t time = 0;  // ns
-    bool begins = false;
+    Change change = Change::Ends;
 };
 
 /// Takes what read_samples() finds.

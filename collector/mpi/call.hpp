@@ -36,7 +36,7 @@ public:
     /// To be made in the wrapper itself, which is what `caller` is about. Inlined, so that all that depends on the
     /// function alone is known when it is compiled.
     __attribute__((always_inline)) explicit Call(FunctionId function, const Caller& caller = CRITPATH_CALLER)
-        : caller_(caller)
+        : caller_(caller), may_wait_(functions::may_wait(functions::info(function).semantic_class))
     {
         if (local.depth != 0) [[unlikely]] {
             notice_jump(caller);
@@ -138,8 +138,14 @@ public:
         thread_->spool.touch();
         record_.enter = now_before();
         thread_->spool.enter_call(record_.function, record_.enter);
+        if (may_wait_) {
+            sampling::wait_begins();
+        }
         const int result = function();
         record_.leave = hits != nullptr && result == MPI_SUCCESS && *hits == 0 ? now_before() : now();
+        if (may_wait_) {
+            end_wait();
+        }
         if (result != MPI_SUCCESS) {
             record_.flags |= spool::flag_failed;
         }
@@ -195,8 +201,10 @@ public:
         spool::Record* last = last_poll();
         if (last == nullptr || dropped_ || !is_tight(*last)) {
             thread_->polls.clear();
+            end_wait();
         } else if (spool::Record* same = thread_->spool.on_stage(thread_->polls.find(question));
                    same != nullptr && same->count != ~0U) {
+            sampling::wait_goes_on();
             last->leave = record_.leave;
             thread_->last_leave = record_.leave;
             thread_->counters.drop();
@@ -212,9 +220,20 @@ public:
     }
 
 private:
+    // That of the call, or of the polls before it.
+    void end_wait()
+    {
+        if (sampling::wait_ends()) [[unlikely]] {
+            thread_->spool.add_pause(record_.leave, now());
+        }
+    }
+
     // False if it is dropped.
     bool append_record(bool is_poll = false)
     {
+        if (!is_poll) {
+            end_wait();
+        }
         if (dropped_) [[unlikely]] {
             forget();
             return false;
@@ -228,8 +247,8 @@ private:
         record_.callpath = thread_->paths.find(caller_, thread_->spool);
         thread_->spool.append(record_);
         thread_->last_leave = record_.leave;
-        if (record_.leave - since > long_wait) [[unlikely]] {
-            sampling::work_begins();
+        if (record_.leave - since > long_wait && sampling::work_begins()) [[unlikely]] {
+            thread_->spool.add_pause(record_.leave, now());
         }
         return true;
     }
@@ -296,6 +315,7 @@ private:
     }
 
     Caller caller_;
+    bool may_wait_;
     Thread* thread_ = nullptr;
     int depth_;  // before the call
     bool dropped_ = false;

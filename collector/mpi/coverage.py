@@ -37,7 +37,8 @@ A call from inside another one (an attribute callback, a reduction operation, an
 not recorded; communicators, windows and files that are made or freed there are known all the same. A call that is left by an exception or
 `longjmp` out of an error handler or a signal handler is marked as failed, and taken to last until the thread's next call of MPI, since
 nobody knows when it was left. A program that loads the MPI library itself and finds its functions with `dlsym` is
-recorded; calls by `PMPI_` names are not.
+recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `mpi-ext.h`, such as persistent collectives
+(`MPIX_Barrier_init`), but for the time of waiting for their requests.
 
 This holds for MPICH as well. What its 4.0 has beyond MPI-3.1 is not recorded: large counts (`MPI_Send_c` and its kin, also where
 Fortran calls them with counts of `MPI_COUNT_KIND`), partitioned communication, persistent collectives, `MPI_Isendrecv`

@@ -6,6 +6,7 @@
 #include "collector/mpi/control.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/table_lock.hpp"
+#include "collector/sampling/sampling.hpp"
 
 #include <cerrno>
 
@@ -80,6 +81,7 @@ void record_left_call(Thread& thread)
 void end_left_call()
 {
     TableLock::leave();
+    sampling::wait_ends();
     if (local.thread != nullptr && process.phase.load(std::memory_order_relaxed) == Phase::Recording) {
         record_left_call(*local.thread);
     }

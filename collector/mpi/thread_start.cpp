@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the interposition of pthread_create and thrd_create: the application's threads get a number and are sampled from
-// their first moment on. Those of MPI and of the sampler (depth > 0) are left alone.
+// Owns the interposition of what threads ask of the C library. pthread_create and thrd_create: the application's
+// threads get a number and are sampled from their first moment on; those of MPI and of the sampler (depth > 0) are left
+// alone. sched_yield: who calls it while it waits in MPI may do so some hundred thousand times a second.
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
@@ -14,7 +15,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 namespace critpath::preload
 {
@@ -24,10 +27,12 @@ namespace
 
 using PosixRoutine = void* (*)(void*);
 using PosixCreate = int (*)(pthread_t*, const pthread_attr_t*, PosixRoutine, void*);
+using Yield = int (*)();
 using C11Create = int (*)(thrd_t*, thrd_start_t, void*);
 
 std::atomic<PosixCreate> posix_create = nullptr;
 std::atomic<C11Create> c11_create = nullptr;
+std::atomic<Yield> yield = nullptr;
 
 template <class Function>
 Function find(std::atomic<Function>& known, const char* name)
@@ -94,6 +99,7 @@ void find_thread_functions()
 {
     find(posix_create, "pthread_create");
     find(c11_create, "thrd_create");
+    find(yield, "sched_yield");
 }
 
 }  // namespace critpath::preload
@@ -121,4 +127,11 @@ extern "C" __attribute__((visibility("default"))) int thrd_create(thrd_t* thread
     }
     const auto create = [&](thrd_start_t begin, void* data) { return next(thread, begin, data); };
     return is_followed(CRITPATH_CALLER) ? create_followed(routine, argument, create) : create(routine, argument);
+}
+
+extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept
+{
+    critpath::sampling::gives_way();
+    const Yield next = yield.load(std::memory_order_relaxed);
+    return next != nullptr ? next() : static_cast<int>(syscall(SYS_sched_yield));
 }

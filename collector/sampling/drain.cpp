@@ -40,15 +40,7 @@ void drain(const State& state, Slot& slot)
         return;
     }
     slot.ready = false;
-    const Unread unread = move_records(slot.file, slot.event);
-    const std::uint64_t time = now(state);
-    const bool goes_on = time - (unread.last_switch + state.time_offset) < still_switching;
-    const std::uint64_t respite =
-        goes_on ? respite_after(unread.records - unread.samples + unread.lost, time - slot.active_since) : 0;
-    slot.active_since = time;
-    if (respite > 0) {
-        begin_respite(state, slot, respite);
-    }
+    take_records(state, slot);
 }
 
 void open_slot_file(State& state, Slot& slot)

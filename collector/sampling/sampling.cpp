@@ -28,6 +28,29 @@ namespace
 std::atomic<State*> process_state{nullptr};
 thread_local Slot* own_slot = nullptr;
 
+enum class Patience { None, Some };
+
+/// The helper may hold the pass lock while it writes to a slow disk, which no thread waits for; but some wait as long
+/// as a helper may need that shares their processor.
+bool lock(State& state, Patience patience)
+{
+    if (pthread_mutex_trylock(&state.pass_lock) == 0) {
+        return true;
+    }
+    if (patience == Patience::None) {
+        return false;
+    }
+    constexpr long longest = 5'000'000;  // ns
+    timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_nsec += longest;
+    if (end.tv_nsec >= 1'000'000'000) {
+        ++end.tv_sec;
+        end.tv_nsec -= 1'000'000'000;
+    }
+    return pthread_mutex_clocklock(&state.pass_lock, CLOCK_MONOTONIC, &end) == 0;
+}
+
 /// The state while threads may come and go; null when there is nothing to do.
 State* running()
 {
@@ -57,9 +80,10 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.tid = syscall(SYS_gettid);
     slot.start = now(state);
     slot.end = 0;
-    slot.active_since = slot.start;
-    slot.respite_end = 0;
-    slot.early_end = 0;
+    slot.charged = slot.start;
+    slot.account = {};
+    slot.watch.wait = 0;
+    slot.watch.mode = Mode::Plain;
     slot.why_not = 0;
     slot.ready = false;
     slot.file_tried = false;
@@ -141,7 +165,7 @@ void switch_all(bool on)
     for (std::uint32_t i = 0; i < used && state->paused == on; ++i) {
         const Slot& slot = state->slots[i];
         if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0 &&
-            slot.respite_end == 0) {
+            !is_resting(slot)) {
             on ? enable_event(slot.event) : disable_event(slot.event);
         }
     }
@@ -149,7 +173,25 @@ void switch_all(bool on)
     pthread_mutex_unlock(&state->pass_lock);
 }
 
+/// Under the pass lock, if that can be had and the slot is still the calling thread's.
+template <class Function>
+void with_own_slot(Patience patience, Function&& function)
+{
+    const Quiet quiet;
+    State* state = running();
+    Slot* slot = own_slot;
+    if (state == nullptr || slot == nullptr || !lock(*state, patience)) {
+        return;
+    }
+    if (slot->state.load(std::memory_order_acquire) == SlotState::Active && slot->tid == syscall(SYS_gettid)) {
+        function(*state, *slot);
+    }
+    pthread_mutex_unlock(&state->pass_lock);
+}
+
 }  // namespace
+
+__thread Watch* own_watch = nullptr;
 
 void start_process(const Config& config)
 {
@@ -204,6 +246,7 @@ void start_thread(int thread)
     slot->why_not = open_slot_event(*state, *slot);
     const PerfEvent event = slot->event;
     own_slot = slot;
+    own_watch = event.fd >= 0 ? &slot->watch : nullptr;
     slot->state.store(SlotState::Active, std::memory_order_release);
     request_pass(*state);
     if (state->stage.load() != Stage::Running) {  // finish() did not see this slot
@@ -219,6 +262,7 @@ void stop_thread()
     const Quiet quiet;
     Slot* slot = own_slot;
     own_slot = nullptr;
+    own_watch = nullptr;
     State* state = running();
     // The helper may have ended the slot before, and another thread may have it by now.
     if (slot == nullptr || state == nullptr || slot->tid != syscall(SYS_gettid)) {
@@ -234,22 +278,21 @@ void stop_thread()
     }
 }
 
-void work_begins()
+void rest_in_wait()
 {
-    Slot* slot = own_slot;
-    if (slot == nullptr || slot->respite_end.load(std::memory_order_relaxed) == 0) {
-        return;
-    }
-    const Quiet quiet;
-    State* state = running();
-    // Who holds the lock may be writing: then the respite goes on.
-    if (state == nullptr || pthread_mutex_trylock(&state->pass_lock) != 0) {
-        return;
-    }
-    if (slot->state.load(std::memory_order_acquire) == SlotState::Active && slot->tid == syscall(SYS_gettid)) {
-        end_respite_early(*state, *slot);
-    }
-    pthread_mutex_unlock(&state->pass_lock);
+    with_own_slot(Patience::None, [](const State& state, Slot& slot) { rest_in_wait(state, slot); });
+}
+
+void end_rest_in_wait()
+{
+    with_own_slot(Patience::Some, [](const State& state, Slot& slot) { end_rest_in_wait(state, slot); });
+}
+
+bool end_rest_early()
+{
+    bool ended = false;
+    with_own_slot(Patience::None, [&ended](const State& state, Slot& slot) { ended = end_rest_early(state, slot); });
+    return ended;
 }
 
 void pause()
@@ -299,6 +342,7 @@ void abandon_in_child()
 {
     State* state = process_state.exchange(nullptr);
     own_slot = nullptr;
+    own_watch = nullptr;
     if (state == nullptr) {
         return;
     }

@@ -15,6 +15,7 @@
 #include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
 
+#include <atomic>
 #include <cstdint>
 
 namespace critpath::sampling
@@ -40,9 +41,76 @@ void start_thread(int thread);
 /// The calling thread ends; its last samples are kept. Does nothing on a thread that was not started.
 void stop_thread();
 
-/// The calling thread has waited long enough for something, and goes on: if it gave way so often that it is not sampled
-/// for a while (respite.hpp), it is sampled again, as long as that does not happen too often.
-void work_begins();
+/// What a thread and the helper tell each other, for respites (respite.hpp).
+enum class Mode : std::uint32_t {
+    Plain,
+    Debt,     // it switched too often: its waits shall be respites
+    Waiting,  // a respite, as long as it waits
+    Resting,  // a respite for a while
+};
+struct Watch {
+    std::atomic<std::uint32_t> wait;  // 0: the thread is in none; else one more than it has given way in debt
+    std::atomic<Mode> mode;
+};
+
+/// Of the calling thread; nullptr if it is not sampled.
+extern __thread Watch* own_watch __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// What the next three do where there is something to do. Some microseconds.
+void rest_in_wait();
+void end_rest_in_wait();
+bool end_rest_early();
+
+/// The calling thread may have to wait for something.
+inline void wait_begins()
+{
+    if (own_watch != nullptr) {
+        own_watch->wait.store(1, std::memory_order_relaxed);
+    }
+}
+
+/// The calling thread has asked in vain, and may be waiting by asking again and again, until wait_ends().
+inline void wait_goes_on()
+{
+    if (own_watch != nullptr && own_watch->wait.load(std::memory_order_relaxed) == 0) {
+        own_watch->wait.store(1, std::memory_order_relaxed);
+    }
+}
+
+/// The calling thread gives way to others. In a wait it may do so again and again; a respite is as dear as a few times.
+inline void gives_way()
+{
+    constexpr std::uint32_t times = 3;
+    if (own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Debt) {
+        const std::uint32_t wait = own_watch->wait.load(std::memory_order_relaxed);
+        if (wait > times) {
+            rest_in_wait();
+        } else if (wait > 0) {
+            own_watch->wait.store(wait + 1, std::memory_order_relaxed);
+        }
+    }
+}
+
+/// The wait is over. True if saying that took more than a moment.
+inline bool wait_ends()
+{
+    if (own_watch == nullptr) {
+        return false;
+    }
+    own_watch->wait.store(0, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (own_watch->mode.load(std::memory_order_relaxed) == Mode::Waiting) [[unlikely]] {
+        end_rest_in_wait();
+        return true;
+    }
+    return false;
+}
+
+/// The calling thread has waited for long, and goes on: if it rests for a while, that may end now. True if it does.
+inline bool work_begins()
+{
+    return own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Resting && end_rest_early();
+}
 
 /// Takes no samples, context switches and page faults of any thread until resume(), also of those that begin meanwhile.
 /// Any thread may call them; each takes some microseconds a thread, and may wait for a write to a sample file.

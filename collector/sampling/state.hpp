@@ -3,7 +3,7 @@
 //
 // Owns what the parts of the sampling of one process share: a slot a thread, and how a slot goes from one owner to the
 // next. Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
-// (draining, files) is done by the helper thread, but for the end of a respite (respite.hpp). A slot goes Free ->
+// (draining, files) is done by the helper thread, but for respites in waits (respite.hpp). A slot goes Free ->
 // Claimed -> Active -> Ending -> (Kept ->) Free; whoever holds the pass lock moves it onwards from Active, except that
 // a thread marks its own end.
 #pragma once
@@ -38,10 +38,11 @@ struct Slot {
     std::atomic<SlotState> state;
     int thread;
     std::int64_t tid;
-    std::uint64_t start, end;
-    std::uint64_t active_since;              // when its ring was last empty
-    std::atomic<std::uint64_t> respite_end;  // 0: it has none (respite.hpp)
-    std::uint64_t early_end;                 // the last time that one ended early
+    std::uint64_t start;
+    std::atomic<std::uint64_t> end;  // 0: it goes on
+    std::uint64_t charged;           // when its ring was last empty
+    Account account;                 // under the pass lock
+    Watch watch;
     int why_not;
     bool ready;  // poll said so; only used by the helper
     bool file_tried;
@@ -78,6 +79,13 @@ struct State {
     std::uint32_t polled_slot[max_threads + 1];
     Slot slots[max_threads];
 };
+
+/// Its events are disabled for a respite. Under the pass lock.
+inline bool is_resting(const Slot& slot)
+{
+    const Mode mode = slot.watch.mode.load();
+    return mode == Mode::Waiting || mode == Mode::Resting;
+}
 
 inline std::uint64_t now(const State& state)
 {

@@ -145,6 +145,49 @@ constexpr Group group_of(SemanticClass semantic_class)
     }
 }
 
+/// Functions in which a thread may stand until somebody else has done something: not those that only ask.
+constexpr bool may_wait(SemanticClass semantic_class)
+{
+    using enum SemanticClass;
+    switch (semantic_class) {
+    case Send:
+    case Recv:
+    case Mrecv:
+    case Sendrecv:
+    case BufferDetach:
+    case Probe:
+    case Mprobe:
+    case Wait:
+    case Waitall:
+    case Waitany:
+    case Waitsome:
+    case Collective:
+    case CommCreate:
+    case CommCreateGroup:
+    case CommFree:
+    case CommDynamic:
+    case WinCreate:
+    case WinFree:
+    case WinFence:
+    case WinStart:
+    case WinComplete:
+    case WinWait:
+    case WinLock:
+    case WinUnlock:
+    case WinFlush:
+    case FileOpen:
+    case FileClose:
+    case FileMeta:
+    case FileIo:
+    case FileIoAll:
+    case FileIoOrdered:
+    case FileEnd:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// Functions that take their turn in the order of collective operations on a communicator. Those that end a split
 /// collective do not.
 constexpr bool is_on_communicator(SemanticClass semantic_class)

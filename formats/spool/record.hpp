@@ -82,8 +82,10 @@ struct SampleFormat {
 struct RespiteRecord {
     static constexpr std::uint32_t number = 0x63700001;
 
-    std::uint32_t type;    // `number`
-    std::uint16_t begins;  // 1; 0: ends
+    enum Change : std::uint16_t { Ends, Begins, BeginsInWait };
+
+    std::uint32_t type;  // `number`
+    Change change;       // in a wait: it ends when the thread has what it waits for in an MPI call
     std::uint16_t size;
     std::uint64_t time;
 };

@@ -37,10 +37,10 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key :
-         {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records", "ignored_rma_records",
-          "ignored_metric_records", "lost_records", "unresolved_records", "lost_samples", "respite_ns",
-          "clock_violations", "preempted_ns", "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
+    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
+                            "ignored_rma_records", "ignored_metric_records", "lost_records", "unresolved_records",
+                            "lost_samples", "respite_ns", "wait_respite_ns", "clock_violations", "preempted_ns",
+                            "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
         for (const model::Skipped& skipped : trace.skipped) {
@@ -55,6 +55,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("unresolved_records", trace.anomalies.unresolved_records);
         add("lost_samples", trace.anomalies.lost_samples);
         add("respite_ns", trace.anomalies.respite_ns);
+        add("wait_respite_ns", trace.anomalies.wait_respite_ns);
         add("clock_violations", trace.anomalies.clock_violations);
         for (const model::LocationTrace& location : trace.locations) {
             add("calls", analyzed_calls(replay, location));

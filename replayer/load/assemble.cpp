@@ -206,6 +206,7 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.unresolved_records += more.unresolved_records;
     sum.lost_samples += more.lost_samples;
     sum.respite_ns += more.respite_ns;
+    sum.wait_respite_ns += more.wait_respite_ns;
 }
 
 }  // namespace

@@ -415,6 +415,8 @@ private:
                 facts.lost_samples = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.respite_ns") {
                 facts.respite_ns = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.wait_respite_ns") {
+                facts.wait_respite_ns = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
                 add_recording_end(in_.text(property.value.stringRef), location->second);
             }

@@ -76,6 +76,7 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     out_.anomalies.unresolved_records = facts.unresolved_records;
     out_.anomalies.lost_samples = facts.lost_samples;
     out_.anomalies.respite_ns = facts.respite_ns;
+    out_.anomalies.wait_respite_ns = facts.wait_respite_ns;
     out_.trace.recording_end = facts.recording_end;
     const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
     out_.trace.calls.enter.reserve(calls);

@@ -39,8 +39,8 @@ public:
     }
     Thread& respite(std::uint64_t begin, std::uint64_t end)
     {
-        off_.on(RawRespite{begin, true});
-        off_.on(RawRespite{end, false});
+        off_.on(RawRespite{begin, RawRespite::Change::Begins});
+        off_.on(RawRespite{end, RawRespite::Change::Ends});
         return *this;
     }
     Thread& gap()

@@ -41,7 +41,8 @@ public:
     }
     void on(const RawRespite& change) override
     {
-        words.push_back(fmt::format("respite {} {}", change.begins ? "from" : "to", change.time));
+        static constexpr const char* words_of[] = {"to", "from", "in a wait from"};
+        words.push_back(fmt::format("respite {} {}", words_of[static_cast<int>(change.change)], change.time));
     }
     void on_gap() override { words.emplace_back("gap"); }
 
@@ -103,12 +104,14 @@ TEST(SampleReader, RespitesAreOurOwnRecords)
 {
     SamplesBuilder builder;
     builder.out(10, true, 1);
-    for (const auto& record :
-         {spool::RespiteRecord{spool::RespiteRecord::number, 1, sizeof(spool::RespiteRecord), 20},
-          spool::RespiteRecord{spool::RespiteRecord::number, 0, sizeof(spool::RespiteRecord), 90}}) {
+    for (const auto& record : {spool::RespiteRecord{spool::RespiteRecord::number, spool::RespiteRecord::BeginsInWait,
+                                                    sizeof(spool::RespiteRecord), 20},
+                               spool::RespiteRecord{spool::RespiteRecord::number, spool::RespiteRecord::Ends,
+                                                    sizeof(spool::RespiteRecord), 90}}) {
         builder.add(&record, sizeof record);
     }
-    EXPECT_THAT(Listener(builder.bytes(), 5).words, ElementsAre("preempted 15 1", "respite from 25", "respite to 95"));
+    EXPECT_THAT(Listener(builder.bytes(), 5).words,
+                ElementsAre("preempted 15 1", "respite in a wait from 25", "respite to 95"));
 }
 
 TEST(SampleReader, TimesOfTheKernelBecomeThoseOfTheProcess)

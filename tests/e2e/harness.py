@@ -12,6 +12,7 @@ fast something is.
 """
 
 import collections
+import contextlib
 import csv
 import functools
 import io
@@ -21,6 +22,7 @@ import os
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -153,6 +155,10 @@ class Case(unittest.TestCase):
         rows = csv.DictReader(io.StringIO(self.report("path", "--format", "csv", "--all")))
         return [Segment(float(row["begin_seconds"]), float(row["end_seconds"]), row["kind"], int(row["rank"]),
                         row["mpi_function"]) for row in rows]
+
+    def fact(self, key):
+        with contextlib.closing(sqlite3.connect(os.path.join(self.trace, "critpath", "critpath.sqlite"))) as database:
+            return database.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()[0]
 
     def assert_sound(self, expected_anomalies=()):
         """The path is contiguous, as long as the run, and divided among the rows without remainder; every operation

@@ -4,9 +4,7 @@
 samples on the clock of the calls, also where a time namespace has set that clock."""
 
 import collections
-import contextlib
 import os
-import sqlite3
 
 import harness
 
@@ -101,11 +99,6 @@ class Kernel(harness.Case):
     def read(self):
         return read_trace(os.path.join(self.trace, "traces.otf2"))
 
-    def fact(self, key):
-        with contextlib.closing(sqlite3.connect(os.path.join(self.trace, "critpath", "critpath.sqlite"))) as database:
-            return database.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()[0]
-
-    @harness.retry_once  # a respite of the sampling may hide the beginning of the sleep where other work competes for the cores
     def test_time_off_the_processor(self):
         program = os.path.join(harness.PROGRAMS, "sleeper.py")
         result = self.record(2, harness.PYTHON, "-B", program)

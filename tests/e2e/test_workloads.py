@@ -9,6 +9,7 @@ formula plus 10 ms a piece, for the sampling (1 ms) and for the competition of r
 that is not on the path gets at most 3 % of the path's work."""
 
 import itertools
+import os
 
 import harness
 
@@ -26,10 +27,10 @@ class Workload(harness.Case):
             self.skipTest(f"perf_event_open is refused on this machine ({refused}): ranks checked, functions not")
         self.check_functions(pieces, absent)
 
-    def check_ranks(self, expected):
+    def check_ranks(self, expected, shortest=SHORTEST):
         segments = self.assert_sound()
         begin = next(i for i, s in enumerate(segments) if s.kind == "compute" and s.function == "MPI_Barrier")
-        long_enough = [s for s in segments[begin:] if s.kind == "compute" and s.end - s.begin >= SHORTEST]
+        long_enough = [s for s in segments[begin:] if s.kind == "compute" and s.end - s.begin >= shortest]
         found = [rank for rank, _ in itertools.groupby(s.rank for s in long_enough)]
         self.assertEqual(found, list(expected), "ranks on the path\n" + "\n".join(map(str, segments[begin:])))
 
@@ -112,6 +113,27 @@ class Workload(harness.Case):
     def test_waitany(self):
         self.check(3, "waitany", path=[1, 0, 2, 0] * 2, pieces={"work_quick": (4, 60), "work_first": (4, 250)},
                    absent=["work_slow"])
+
+    def check_turns(self, *how):
+        """Twice as many ranks as processors: who waits gives way, some hundred thousand times a second. What that leaves
+        unsampled is the waiting, and nothing of the work."""
+        ranks, rounds = 2 * len(os.sched_getaffinity(0)), 240
+        self.record_replay_report(ranks, harness.workload("turns"), str(rounds), *how)
+        self.check_ranks([i % ranks for i in range(rounds)], shortest=0.004)
+        if harness.perf_event_refused():
+            return
+        seconds = {row["function"]: row["path_seconds"] for row in self.hotspots()}
+        self.assertAlmostEqual(seconds["work_in_turn"], rounds * 0.005, delta=0.1 * rounds * 0.005)
+        self.assertGreater(self.fact("wait_respite_ns"), 0)
+        self.assertLess(self.fact("respite_ns"), 0.1 * ranks * rounds * 0.005 * 1e9)
+
+    @harness.retry_once
+    def test_turns_on_shared_processors(self):
+        self.check_turns()
+
+    @harness.retry_once
+    def test_turns_on_shared_processors_with_polls(self):
+        self.check_turns("poll")
 
 
 if __name__ == "__main__":

@@ -150,8 +150,9 @@ inline File parse_file(const fs::path& path)
             const char* body = at;
             const auto record = take<spool::RespiteRecord>(body);
             const bool is_open = !file.respites.empty() && file.respites.back().second == 0;
-            EXPECT_NE(record.begins != 0, is_open) << "respites take turns with work";
-            if (record.begins != 0) {
+            const bool begins = record.change != spool::RespiteRecord::Ends;
+            EXPECT_NE(begins, is_open) << "respites take turns with work";
+            if (begins) {
                 file.respites.emplace_back(record.time, 0);
             } else if (is_open) {
                 file.respites.back().second = record.time;

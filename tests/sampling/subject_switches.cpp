@@ -125,10 +125,48 @@ void play_storm(Subject& subject)
         usleep(200);
     }
     subject.facts["begun"] = clock_ns(CLOCK_MONOTONIC_RAW);
-    burn(0.6);  // longer than a respite
+    burn(0.7);  // longer than a respite
     const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
     subject.facts["cpu"] = burn(0.4);
     subject.facts["work"] = {work, clock_ns(CLOCK_MONOTONIC_RAW)};
+    subject.finish();
+}
+
+/// Two threads of one processor: one works, then waits, in turn; the other one only waits. Who waits yields, and has
+/// announced it.
+void play_waits(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start();
+    subject.open();
+    std::atomic<bool> end{false};
+    std::thread other([&end] {
+        sampling::start_thread(1);
+        sampling::wait_begins();
+        while (!end) {
+            sampling::gives_way();
+            sched_yield();
+        }
+        sampling::wait_ends();
+        sampling::stop_thread();
+    });
+    std::uint64_t yields = 0;
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
+        const std::uint64_t cpu = burn(0.005);
+        const std::uint64_t wait = clock_ns(CLOCK_MONOTONIC_RAW);
+        sampling::wait_begins();
+        for (; clock_ns(CLOCK_MONOTONIC_RAW) < wait + 5'000'000; ++yields) {
+            sampling::gives_way();
+            sched_yield();
+        }
+        sampling::wait_ends();
+        subject.facts["work"].push_back({work, wait, cpu});
+        subject.facts["waits"].push_back({wait, clock_ns(CLOCK_MONOTONIC_RAW)});
+    }
+    subject.facts["yields"] = yields;
+    end = true;
+    other.join();
     subject.finish();
 }
 
@@ -217,6 +255,6 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"sleeps", play_sleeps},         {"shared_processor", play_shared_processor},
         {"yields", play_yields},         {"page_faults", play_page_faults},
         {"migrations", play_migrations}, {"pause", play_pause},
-        {"storm", play_storm},
+        {"storm", play_storm},           {"waits", play_waits},
     };
 }
