@@ -143,7 +143,8 @@ std::string unsampled_note(const Hotspots& hotspots)
 std::string respite_note(const model::Profile& profile)
 {
     const std::int64_t in_waits = fact(profile, "wait_respite_ns"), elsewhere = fact(profile, "respite_ns");
-    if (in_waits + elsewhere == 0)
+    constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
+    if (in_waits + elsewhere < printed)
         return {};
     return fmt::format(
         "All ranks: without {:.3f} s of waiting in MPI and {:.3f} s elsewhere, where threads gave way to "

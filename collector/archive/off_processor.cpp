@@ -48,7 +48,9 @@ void OffProcessor::on(const RawRespite& change)
     if (out_) {
         close(change.time, out_->change.processor);
     }
-    respite_end_ = change.change == RawRespite::Change::Ends ? std::optional(change.time) : std::nullopt;
+    const bool ends = change.change == RawRespite::Change::Ends;
+    respite_end_ = ends && !in_wait_ ? std::optional(change.time) : std::nullopt;
+    in_wait_ = change.change == RawRespite::Change::BeginsInWait;
 }
 
 void OffProcessor::on_gap()

@@ -20,8 +20,8 @@ struct OffInterval {
     bool migrated = false;             // that is another one than before
 };
 
-/// A thread that comes back behind a respite, without having gone before, was away since the end of the respite at
-/// least. Where threads only give way to each other nobody is away for so long: it was blocked.
+/// A thread that comes back behind a respite that was not a wait's, without having gone before, was away since the end
+/// of the respite at least. Where threads only give way to each other nobody is away for so long: it was blocked.
 inline constexpr std::uint64_t too_long_for_a_turn = 20'000'000;  // ns
 
 /// Takes switches and samples in the order of their records. An out whose in is missing ends with the next record that
@@ -51,7 +51,8 @@ private:
     void close(std::uint64_t time, std::uint32_t processor);
 
     std::optional<Out> out_;
-    std::optional<std::uint64_t> respite_end_;  // nothing was recorded since
+    bool in_wait_ = false;                      // the respite that has begun is in a wait, behind which a thread runs
+    std::optional<std::uint64_t> respite_end_;  // of another one; nothing was recorded since
     std::vector<OffInterval> intervals_;
 };
 

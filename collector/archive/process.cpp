@@ -70,6 +70,10 @@ public:
     void on(const RawSwitch& change) override { off_.on(change); }
     void on(const RawRespite& change) override
     {
+        if (change.change == RawRespite::Change::RestedInWaits) {
+            thread_.wait_respite_ns += change.time;
+            return;
+        }
         off_.on(change);
         end_respite(change.time);
         if (change.change != RawRespite::Change::Ends) {

@@ -143,7 +143,9 @@ std::uint64_t read_samples(std::span<const std::byte> rest, std::int64_t time_of
                 handler.on(*change);
             }
         } else if (header.type == spool::RespiteRecord::number && body.size() >= sizeof(std::uint64_t)) {
-            handler.on(RawRespite{word_at(body, 0) + offset, static_cast<RawRespite::Change>(header.misc)});
+            const auto change = static_cast<RawRespite::Change>(header.misc);
+            const bool is_duration = change == RawRespite::Change::RestedInWaits;
+            handler.on(RawRespite{word_at(body, 0) + (is_duration ? 0 : offset), change});
         } else if (header.type == PERF_RECORD_LOST) {
             lose(word_at(body, 1));  // id, lost
         } else if (header.type == PERF_RECORD_LOST_SAMPLES) {

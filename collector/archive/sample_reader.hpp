@@ -33,7 +33,7 @@ struct RawSwitch {
 /// From here on there are no samples and switches, or there are again (spool::RespiteRecord).
 struct RawRespite {
     using Change = spool::RespiteRecord::Change;
-    std::uint64_t time = 0;  // ns
+    std::uint64_t time = 0;  // ns; of whole respites how long they were
     Change change = Change::Ends;
 };
 

@@ -199,12 +199,15 @@ public:
     {
         const PollQuestion question = {what, site, record_.function};
         spool::Record* last = last_poll();
+        if (last != nullptr && !dropped_ && gap_behind(*last) < tight) {
+            sampling::wait_goes_on();
+        } else {
+            end_wait();
+        }
         if (last == nullptr || dropped_ || !is_tight(*last)) {
             thread_->polls.clear();
-            end_wait();
         } else if (spool::Record* same = thread_->spool.on_stage(thread_->polls.find(question));
                    same != nullptr && same->count != ~0U) {
-            sampling::wait_goes_on();
             last->leave = record_.leave;
             thread_->last_leave = record_.leave;
             thread_->counters.drop();
@@ -231,8 +234,8 @@ private:
     // False if it is dropped.
     bool append_record(bool is_poll = false)
     {
-        if (!is_poll) {
-            end_wait();
+        if (!is_poll && !may_wait_) {
+            end_wait();  // of polls before it
         }
         if (dropped_) [[unlikely]] {
             forget();
@@ -292,8 +295,13 @@ private:
 
     [[nodiscard]] bool is_tight(const spool::Record& last) const
     {
-        const std::uint64_t gap = record_.enter > last.leave ? record_.enter - last.leave : 0;
+        const std::uint64_t gap = gap_behind(last);
         return gap < tight || gap < 2 * (record_.leave - record_.enter);
+    }
+
+    [[nodiscard]] std::uint64_t gap_behind(const spool::Record& last) const
+    {
+        return record_.enter > last.leave ? record_.enter - last.leave : 0;
     }
 
     // A poll that goes on with a run would be slower than the run.

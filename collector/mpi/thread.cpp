@@ -279,6 +279,7 @@ void begin_thread()
 void start_threads()
 {
     find_thread_functions();
+    find_yield();
     number_thread();
     exit_key_made = pthread_key_create(&exit_key, at_thread_exit) == 0;
 }

@@ -124,7 +124,8 @@ void start_threads();
 /// On a new thread of the application, before its own code.
 void begin_thread();
 
-/// Finds the functions behind those that make threads (thread_start.cpp).
+/// Finds the functions behind those that make threads (thread_start.cpp), and behind sched_yield (yield.cpp).
 void find_thread_functions();
+void find_yield();
 
 }  // namespace critpath::preload

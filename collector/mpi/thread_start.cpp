@@ -15,9 +15,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <threads.h>
-#include <unistd.h>
 
 namespace critpath::preload
 {
@@ -27,12 +25,10 @@ namespace
 
 using PosixRoutine = void* (*)(void*);
 using PosixCreate = int (*)(pthread_t*, const pthread_attr_t*, PosixRoutine, void*);
-using Yield = int (*)();
 using C11Create = int (*)(thrd_t*, thrd_start_t, void*);
 
 std::atomic<PosixCreate> posix_create = nullptr;
 std::atomic<C11Create> c11_create = nullptr;
-std::atomic<Yield> yield = nullptr;
 
 template <class Function>
 Function find(std::atomic<Function>& known, const char* name)
@@ -99,7 +95,6 @@ void find_thread_functions()
 {
     find(posix_create, "pthread_create");
     find(c11_create, "thrd_create");
-    find(yield, "sched_yield");
 }
 
 }  // namespace critpath::preload
@@ -127,11 +122,4 @@ extern "C" __attribute__((visibility("default"))) int thrd_create(thrd_t* thread
     }
     const auto create = [&](thrd_start_t begin, void* data) { return next(thread, begin, data); };
     return is_followed(CRITPATH_CALLER) ? create_followed(routine, argument, create) : create(routine, argument);
-}
-
-extern "C" __attribute__((visibility("default"))) int sched_yield() noexcept
-{
-    critpath::sampling::gives_way();
-    const Yield next = yield.load(std::memory_order_relaxed);
-    return next != nullptr ? next() : static_cast<int>(syscall(SYS_sched_yield));
 }

@@ -56,7 +56,7 @@ void close_slot(State& state, Slot& slot)
     if (slot.event.control != nullptr) {
         disable_event(slot.event);
         end_respite(state, slot);
-        move_records(slot.file, slot.event);
+        keep_records(state, slot);
         slot.count = read_count(slot.event);
         close_event(slot.event);
     }
@@ -66,7 +66,7 @@ void close_slot(State& state, Slot& slot)
         return;
     }
     close_file(slot.file, slot_header(state, slot));
-    slot.state.store(SlotState::Free, std::memory_order_release);
+    slot.state.store(slot.spent ? SlotState::Spent : SlotState::Free, std::memory_order_release);
 }
 
 /// The caller holds the pass lock.
@@ -91,6 +91,7 @@ void visit_slots(State& state)
             break;
         case SlotState::Free:
         case SlotState::Claimed:
+        case SlotState::Spent:
             break;
         }
     }

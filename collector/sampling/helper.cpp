@@ -70,8 +70,10 @@ void look_at_polled(State& state, std::uint32_t count)
         Slot& slot = state.slots[state.polled_slot[i]];
         const short events = state.polled[i].revents;
         slot.ready = events != 0;
-        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0 || (events != 0 && !is_ours(slot.event))) {
-            end_slot(state, slot);  // the thread ended without a word, or somebody closed the descriptor
+        const bool is_closed = events != 0 && !is_ours(slot.event);         // by somebody else
+        if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0 || is_closed) {  // or the thread ended without a word
+            slot.spent = is_closed;
+            end_slot(state, slot);
         }
     }
 }
@@ -85,7 +87,7 @@ bool nobody_left(State& state)
     const std::uint32_t used = state.used.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < used && !left; ++i) {
         const SlotState slot_state = state.slots[i].state.load();
-        left = slot_state != SlotState::Free && slot_state != SlotState::Kept;
+        left = slot_state == SlotState::Claimed || slot_state == SlotState::Active || slot_state == SlotState::Ending;
     }
     if (!left) {
         pthread_detach(state.helper);

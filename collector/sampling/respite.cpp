@@ -11,11 +11,24 @@ namespace
 
 using Change = spool::RespiteRecord::Change;
 
-/// In the file all times are the kernel's.
-void append_change(const State& state, Slot& slot, Change change, std::uint64_t time)
+void append(Slot& slot, Change change, std::uint64_t time)
 {
-    const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time - state.time_offset};
+    const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time};
     append_records(slot.file, {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
+}
+
+/// What the thread has left to be written, before what came into the ring since. In the file all times are the
+/// kernel's.
+void write_notes(const State& state, Slot& slot)
+{
+    if (slot.rest_end != 0) {
+        append(slot, Change::Ends, slot.rest_end - state.time_offset);
+        slot.rest_end = 0;
+    }
+    if (slot.rested != 0) {
+        append(slot, Change::RestedInWaits, slot.rested);
+        slot.rested = 0;
+    }
 }
 
 /// What was lost is taken for what the rest is.
@@ -25,111 +38,150 @@ std::uint64_t switches_of(const Unread& unread)
     return switches + (unread.records > 0 ? unread.lost * switches / unread.records : 0);
 }
 
-/// Empties the ring; true if the thread has switched too often since that was done last.
-bool charge(const State& state, Slot& slot, Unread& unread)
+/// Empties the ring; true if the thread has switched too often since it was charged last, and still does. Less than
+/// `enough` switches may come close behind each other, and say nothing.
+bool charge(const State& state, Slot& slot, std::uint64_t enough)
 {
-    unread = move_records(slot.file, slot.event);
+    write_notes(state, slot);
+    const Unread unread = move_records(slot.file, slot.event);
+    slot.switches += switches_of(unread);
+    if (slot.switches < enough) {
+        return false;
+    }
     const std::uint64_t time = now(state);
-    const bool too_often = slot.account.charge_switches(switches_of(unread), slot.charged, time);
+    const bool too_often = slot.account.charge_switches(slot.switches, slot.charged, time);
     slot.charged = time;
-    return too_often;
+    slot.switches = 0;
+    return too_often && time - (unread.last_switch + state.time_offset) < still_switching;
 }
 
-void begin(const State& state, Slot& slot, Mode mode)
+void enable(const State& state, Slot& slot, std::uint64_t time)
 {
-    slot.watch.mode.store(mode);  // first: see pause_wait
-    disable_event(slot.event);
-    Unread ignored;
-    charge(state, slot, ignored);
-    append_change(state, slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins, now(state));
-}
-
-void end_at(const State& state, Slot& slot, std::uint64_t time)
-{
-    append_change(state, slot, Change::Ends, time);
     slot.watch.mode.store(slot.account.debt(time) > 0 ? Mode::Debt : Mode::Plain);
-    slot.charged = time;
     if (slot.end == 0 && !state.paused) {
         enable_event(slot.event);
     }
 }
 
-/// Its wait may have ended meanwhile, and without a look at the mode, if it looked before that was set. But then the
-/// kernel has interrupted it since, to disable the event, and what it has announced can be seen.
-void pause_wait(const State& state, Slot& slot)
+/// The helper begins a respite, of which the file knows the begin at once.
+void begin(const State& state, Slot& slot, Mode mode)
 {
-    begin(state, slot, Mode::Waiting);
-    if (slot.watch.wait.load() == 0) {
-        end_at(state, slot, now(state));
+    const std::uint32_t wait = slot.watch.waits.load();
+    slot.watch.mode.store(mode);
+    disable_event(slot.event);
+    // The wait may be over by now, and the thread may have looked at the mode before it was set. But then the kernel
+    // has interrupted it since, to disable the event, and what it says of its waits can be seen.
+    if (mode == Mode::Waiting && slot.watch.waits.load() != wait) {
+        enable(state, slot, now(state));
+        return;
+    }
+    slot.own_rest = false;
+    charge(state, slot, 0);
+    append(slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins, now(state) - state.time_offset);
+}
+
+void end(const State& state, Slot& slot, std::uint64_t time)
+{
+    if (slot.own_rest) {
+        slot.rested += time - slot.rest_begin;
+    } else {
+        slot.rest_end = time;
+        slot.charged = time;
+    }
+    enable(state, slot, time);
+}
+
+/// A respite in the wait that there may be; but in debt the thread has had these already, unless it could not begin
+/// one.
+void switches_too_often(const State& state, Slot& slot, bool in_debt)
+{
+    if (!slot.watch.missed.exchange(false) && in_debt) {
+        begin(state, slot, Mode::Resting);
+    } else if (slot.watch.is_in_wait() && slot.account.charge_respite(now(state))) {
+        begin(state, slot, Mode::Waiting);
+    } else {
+        slot.watch.mode.store(Mode::Debt);
     }
 }
 
-void switches_too_often(const State& state, Slot& slot)
+/// The thread could not have the pass lock when its wait was over, or what it did was to ask again and again.
+bool has_to_be_watched(const Watch& watch)
 {
-    if (slot.watch.wait.load() != 0) {
-        pause_wait(state, slot);
-    } else if (slot.watch.mode.load() == Mode::Plain) {
-        slot.watch.mode.store(Mode::Debt);
-    } else {
-        begin(state, slot, Mode::Resting);
+    return !watch.is_in_wait() || watch.asked.load() != 0;
+}
+
+bool is_wait_over(Slot& slot, std::uint64_t time)
+{
+    if (!slot.watch.is_in_wait()) {
+        return true;
     }
+    if (!has_to_be_watched(slot.watch) || time - slot.looked < between_looks) {
+        return false;
+    }
+    const std::uint32_t before = slot.asked;
+    slot.asked = slot.watch.asked.load();
+    slot.looked = time;
+    return slot.asked == before;
 }
 
 }  // namespace
 
+void keep_records(const State& state, Slot& slot)
+{
+    write_notes(state, slot);
+    move_records(slot.file, slot.event);
+}
+
 void take_records(const State& state, Slot& slot)
 {
-    if (slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) == 0) {
-        slot.watch.mode.store(Mode::Plain);
-    }
-    Unread unread;
-    const bool too_often = charge(state, slot, unread);
-    const bool goes_on = slot.charged - (unread.last_switch + state.time_offset) < still_switching;
-    if (too_often && goes_on && !is_resting(slot)) {
-        switches_too_often(state, slot);
+    const bool in_debt = slot.watch.mode.load() == Mode::Debt && slot.account.debt(now(state)) > 0;
+    if (charge(state, slot, enough_switches) && !is_resting(slot) && !state.paused) {
+        switches_too_often(state, slot, in_debt);
     }
 }
 
-void rest_in_wait(const State& state, Slot& slot)
+void begin_own_rest(const State& state, Slot& slot)
 {
-    if (slot.watch.mode.load() != Mode::Debt) {
+    const std::uint64_t time = now(state);
+    if (slot.watch.mode.load() != Mode::Debt || state.paused) {
         return;
     }
-    const std::uint64_t time = now(state);
     if (slot.account.debt(time) == 0) {
         slot.watch.mode.store(Mode::Plain);
-    } else {
-        begin(state, slot, slot.account.charge_respite(time) ? Mode::Waiting : Mode::Resting);
+    } else if (slot.account.charge_respite(time)) {
+        slot.watch.mode.store(Mode::Waiting);
+        disable_event(slot.event);
+        slot.own_rest = true;
+        slot.rest_begin = time;
     }
 }
 
-void end_rest_in_wait(const State& state, Slot& slot)
+void end_own_rest(const State& state, Slot& slot)
 {
     if (slot.watch.mode.load() == Mode::Waiting) {
-        end_at(state, slot, now(state));
+        end(state, slot, now(state));
     }
 }
 
 bool end_rest_early(const State& state, Slot& slot)
 {
     const std::uint64_t time = now(state);
-    if (slot.watch.mode.load() != Mode::Resting || !slot.account.is_ready_for_waits(time)) {
+    if (slot.watch.mode.load() != Mode::Resting || !slot.account.is_ready_for_waits(time) ||
+        !slot.account.charge_respite(time)) {
         return false;
     }
-    slot.account.charge_respite(time);
-    end_at(state, slot, time);
+    end(state, slot, time);
     return true;
 }
 
 void end_respite(const State& state, Slot& slot)
 {
-    if (!is_resting(slot)) {
-        return;
-    }
-    const std::uint64_t end = slot.end;
-    const std::uint64_t time = end != 0 ? end : now(state);
-    if (end != 0 || (slot.watch.mode.load() == Mode::Resting && slot.account.debt(time) == 0)) {
-        end_at(state, slot, time);
+    const std::uint64_t thread_end = slot.end;
+    const std::uint64_t time = thread_end != 0 ? thread_end : now(state);
+    const Mode mode = slot.watch.mode.load();
+    if ((mode == Mode::Resting && (thread_end != 0 || slot.account.debt(time) == 0)) ||
+        (mode == Mode::Waiting && (thread_end != 0 || is_wait_over(slot, time)))) {
+        end(state, slot, time);
     }
 }
 
@@ -142,10 +194,12 @@ int until_respite_ends(State& state, int longest)
     const std::uint32_t used = state.used.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < used; ++i) {
         const Slot& slot = state.slots[i];
-        if (slot.watch.mode.load() == Mode::Resting &&
-            slot.state.load(std::memory_order_acquire) == SlotState::Active) {
-            const std::uint64_t left = slot.account.debt(time);
-            result = left < result ? left : result;
+        if (is_resting(slot) && slot.state.load(std::memory_order_acquire) == SlotState::Active) {
+            const bool for_a_while = slot.watch.mode.load() == Mode::Resting;
+            const std::uint64_t left = for_a_while ? slot.account.debt(time) : between_looks;
+            if (left < result && (for_a_while || has_to_be_watched(slot.watch))) {
+                result = left;
+            }
         }
     }
     pthread_mutex_unlock(&state.pass_lock);

@@ -5,11 +5,11 @@
 // at each, would slow it down. Ranks do so that share a processor and give way while they wait. What that costs stands
 // on an account of the thread, which pays with a fiftieth of the time. In debt it gets respites: its events are
 // disabled
-//   - while it waits (wait_begins) and gives way: what it computes is recorded in full, and so is the time that it is
-//   off
-//     the processor there;
-//   - where that does not help, because it switches elsewhere, or goes from wait to wait: for a while.
-// All of this is called under the pass lock, where nothing else is said.
+//   - while it waits and gives way again and again (Watch): what it computes is recorded in full, and so is the time
+//     without a processor there;
+//   - where that does not help, because it switches elsewhere, or goes from one short wait to the next: for a while.
+// All of this is called under the pass lock, where nothing else is said. Only the helper writes to the file: threads
+// leave behind what it is to write there.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,15 @@ namespace critpath::sampling
 
 struct State;
 struct Slot;
-struct Unread;
 
 inline constexpr std::uint64_t ns_a_switch_record = 2'500;  // what one costs; bench/switch_cost
-inline constexpr std::uint64_t ns_a_respite = 9'000;        // likewise: twice "off and on", for its records in the file
+inline constexpr std::uint64_t ns_a_respite = 7'000;        // likewise: "off and on", and half as much for the rest
 inline constexpr std::uint64_t part_for_switches = 50;      // of the time: one such part
-inline constexpr std::uint64_t longest_respite = 300'000'000;  // ns; what switches can owe at most
-inline constexpr std::uint64_t longest_debt = 450'000'000;     // ns; with what respites in waits owe
-inline constexpr std::uint64_t still_switching = 2'000'000;    // ns since the last switch, at most
+inline constexpr std::uint64_t most_for_switches = 300'000'000;  // ns; more they cannot owe,
+inline constexpr std::uint64_t most_debt = 450'000'000;          // and respites in waits not more than this with them
+inline constexpr std::uint64_t enough_switches = 300;            // records: so many say whether they are too often
+inline constexpr std::uint64_t still_switching = 2'000'000;      // ns since the last switch, at most
+inline constexpr std::uint64_t between_looks = 10'000'000;       // ns; at respites in waits that may be over
 
 /// The account of a thread: until when the time goes to pay for what there was. All times are ns of one clock.
 struct Account {
@@ -42,16 +43,16 @@ struct Account {
     {
         const std::uint64_t needed = records * ns_a_switch_record * part_for_switches;
         const std::uint64_t begin = paid_until > since ? paid_until : since;
-        const std::uint64_t most = now + longest_respite > paid_until ? now + longest_respite : paid_until;
+        const std::uint64_t most = now + most_for_switches > paid_until ? now + most_for_switches : paid_until;
         paid_until = begin + needed < most ? begin + needed : most;
-        return needed > now - since;
+        return now < since || needed > now - since;
     }
 
     /// For a respite in a wait; false if the thread cannot afford it.
     constexpr bool charge_respite(std::uint64_t now)
     {
         constexpr std::uint64_t needed = ns_a_respite * part_for_switches;
-        if (debt(now) + needed > longest_debt) {
+        if (debt(now) + needed > most_debt) {
             return false;
         }
         paid_until = (paid_until > now ? paid_until : now) + needed;
@@ -61,26 +62,29 @@ struct Account {
     /// There is room for many respites in waits.
     [[nodiscard]] constexpr bool is_ready_for_waits(std::uint64_t now) const
     {
-        return debt(now) <= (longest_respite + longest_debt) / 2;
+        return debt(now) <= (most_for_switches + most_debt) / 2;
     }
 };
 
-/// Moves what is in the ring to the file, and charges the thread for it, which may begin a respite.
+/// The helper: moves what is in the ring to the file, and charges the thread for it, which may begin a respite.
 void take_records(const State& state, Slot& slot);
 
-/// The thread itself, in debt: it is going to wait.
-void rest_in_wait(const State& state, Slot& slot);
+/// The helper: only moves them.
+void keep_records(const State& state, Slot& slot);
 
-/// The thread itself, in a respite: it goes on.
-void end_rest_in_wait(const State& state, Slot& slot);
+/// The thread itself, in debt: it gives way again and again in a wait.
+void begin_own_rest(const State& state, Slot& slot);
+
+/// The thread itself, whose wait was a respite: it goes on.
+void end_own_rest(const State& state, Slot& slot);
 
 /// The thread itself, in a respite for a while: it goes on after a wait. False if it rests on.
 bool end_rest_early(const State& state, Slot& slot);
 
-/// Ends a respite whose time has come, or that of a thread that ends.
+/// The helper: ends a respite whose time has come, whose wait is over, or that of a thread that ends.
 void end_respite(const State& state, Slot& slot);
 
-/// ms until the first respite ends, at most `longest`. The caller does not hold the pass lock.
+/// ms until end_respite may have to do something, at most `longest`. The caller does not hold the pass lock.
 int until_respite_ends(State& state, int longest);
 
 }  // namespace critpath::sampling

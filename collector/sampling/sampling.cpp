@@ -80,10 +80,20 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.tid = syscall(SYS_gettid);
     slot.start = now(state);
     slot.end = 0;
-    slot.charged = slot.start;
-    slot.account = {};
-    slot.watch.wait = 0;
     slot.watch.mode = Mode::Plain;
+    slot.watch.waits = 0;
+    slot.watch.asked = 0;
+    slot.watch.gave_way = 0;
+    slot.watch.missed = false;
+    slot.account = {};
+    slot.charged = slot.start;
+    slot.switches = 0;
+    slot.own_rest = false;
+    slot.rest_end = 0;
+    slot.rested = 0;
+    slot.asked = 0;
+    slot.looked = 0;
+    slot.spent = false;
     slot.why_not = 0;
     slot.ready = false;
     slot.file_tried = false;
@@ -173,20 +183,21 @@ void switch_all(bool on)
     pthread_mutex_unlock(&state->pass_lock);
 }
 
-/// Under the pass lock, if that can be had and the slot is still the calling thread's.
+/// Under the pass lock, if the slot is still the calling thread's. False if the lock could not be had.
 template <class Function>
-void with_own_slot(Patience patience, Function&& function)
+bool with_own_slot(Patience patience, Function&& function)
 {
     const Quiet quiet;
     State* state = running();
     Slot* slot = own_slot;
     if (state == nullptr || slot == nullptr || !lock(*state, patience)) {
-        return;
+        return false;
     }
     if (slot->state.load(std::memory_order_acquire) == SlotState::Active && slot->tid == syscall(SYS_gettid)) {
         function(*state, *slot);
     }
     pthread_mutex_unlock(&state->pass_lock);
+    return true;
 }
 
 }  // namespace
@@ -280,15 +291,17 @@ void stop_thread()
 
 void rest_in_wait()
 {
-    with_own_slot(Patience::None, [](const State& state, Slot& slot) { rest_in_wait(state, slot); });
+    if (!with_own_slot(Patience::None, begin_own_rest)) {
+        own_watch->missed.store(true, std::memory_order_relaxed);
+    }
 }
 
-void end_rest_in_wait()
+void stop_resting()
 {
-    with_own_slot(Patience::Some, [](const State& state, Slot& slot) { end_rest_in_wait(state, slot); });
+    with_own_slot(Patience::Some, end_own_rest);
 }
 
-bool end_rest_early()
+bool stop_resting_early()
 {
     bool ended = false;
     with_own_slot(Patience::None, [&ended](const State& state, Slot& slot) { ended = end_rest_early(state, slot); });

@@ -49,31 +49,43 @@ enum class Mode : std::uint32_t {
     Resting,  // a respite for a while
 };
 struct Watch {
-    std::atomic<std::uint32_t> wait;  // 0: the thread is in none; else one more than it has given way in debt
     std::atomic<Mode> mode;
+    std::atomic<std::uint32_t> waits;  // written by the thread: odd while it is in a wait
+    std::atomic<std::uint32_t> asked;  // likewise: how often it asked in vain; 0 if the wait is a call
+    std::uint32_t gave_way;            // in this wait, in debt
+    std::atomic<bool> missed;          // the thread could not begin a respite, because the helper was at work
+
+    [[nodiscard]] bool is_in_wait() const { return waits.load() % 2 != 0; }
 };
 
 /// Of the calling thread; nullptr if it is not sampled.
 extern __thread Watch* own_watch __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-// What the next three do where there is something to do. Some microseconds.
+// What the functions below do where there is something to do. Some microseconds; but see stop_resting.
 void rest_in_wait();
-void end_rest_in_wait();
-bool end_rest_early();
+void stop_resting();  // may wait for some ms for the helper
+bool stop_resting_early();
 
-/// The calling thread may have to wait for something.
+/// The calling thread may have to wait for something, until wait_ends().
 inline void wait_begins()
 {
     if (own_watch != nullptr) {
-        own_watch->wait.store(1, std::memory_order_relaxed);
+        const std::uint32_t waits = own_watch->waits.load(std::memory_order_relaxed);
+        own_watch->asked.store(0, std::memory_order_relaxed);
+        own_watch->gave_way = 0;
+        own_watch->waits.store(waits | 1U, std::memory_order_relaxed);
     }
 }
 
-/// The calling thread has asked in vain, and may be waiting by asking again and again, until wait_ends().
+/// The calling thread has asked in vain once more, at once after the last time: that is a wait, until wait_ends().
 inline void wait_goes_on()
 {
-    if (own_watch != nullptr && own_watch->wait.load(std::memory_order_relaxed) == 0) {
-        own_watch->wait.store(1, std::memory_order_relaxed);
+    if (own_watch != nullptr) {
+        const std::uint32_t waits = own_watch->waits.load(std::memory_order_relaxed);
+        if (waits % 2 == 0) {
+            wait_begins();
+        }
+        own_watch->asked.store(own_watch->asked.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
 }
 
@@ -81,26 +93,23 @@ inline void wait_goes_on()
 inline void gives_way()
 {
     constexpr std::uint32_t times = 3;
-    if (own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Debt) {
-        const std::uint32_t wait = own_watch->wait.load(std::memory_order_relaxed);
-        if (wait > times) {
-            rest_in_wait();
-        } else if (wait > 0) {
-            own_watch->wait.store(wait + 1, std::memory_order_relaxed);
-        }
+    if (own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Debt &&
+        own_watch->waits.load(std::memory_order_relaxed) % 2 != 0 && ++own_watch->gave_way > times) {
+        rest_in_wait();
     }
 }
 
-/// The wait is over. True if saying that took more than a moment.
+/// The wait is over, if there was one. True if saying that took more than a moment.
 inline bool wait_ends()
 {
     if (own_watch == nullptr) {
         return false;
     }
-    own_watch->wait.store(0, std::memory_order_relaxed);
+    const std::uint32_t waits = own_watch->waits.load(std::memory_order_relaxed);
+    own_watch->waits.store(waits + waits % 2, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (own_watch->mode.load(std::memory_order_relaxed) == Mode::Waiting) [[unlikely]] {
-        end_rest_in_wait();
+        stop_resting();
         return true;
     }
     return false;
@@ -109,7 +118,8 @@ inline bool wait_ends()
 /// The calling thread has waited for long, and goes on: if it rests for a while, that may end now. True if it does.
 inline bool work_begins()
 {
-    return own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Resting && end_rest_early();
+    return own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) == Mode::Resting &&
+           stop_resting_early();
 }
 
 /// Takes no samples, context switches and page faults of any thread until resume(), also of those that begin meanwhile.

@@ -3,7 +3,7 @@
 //
 // Owns what the parts of the sampling of one process share: a slot a thread, and how a slot goes from one owner to the
 // next. Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
-// (draining, files) is done by the helper thread, but for respites in waits (respite.hpp). A slot goes Free ->
+// (draining, files) is done by the helper thread. A slot goes Free ->
 // Claimed -> Active -> Ending -> (Kept ->) Free; whoever holds the pass lock moves it onwards from Active, except that
 // a thread marks its own end.
 #pragma once
@@ -32,6 +32,7 @@ enum class SlotState : std::uint32_t {
     Active,
     Ending,  // its thread stopped; to be drained
     Kept,    // drained; its samples wait in memory for their file
+    Spent,   // closed, and not to be used again
 };
 
 struct Slot {
@@ -40,9 +41,18 @@ struct Slot {
     std::int64_t tid;
     std::uint64_t start;
     std::atomic<std::uint64_t> end;  // 0: it goes on
-    std::uint64_t charged;           // when its ring was last empty
-    Account account;                 // under the pass lock
     Watch watch;
+    // Of its respites, under the pass lock (respite.hpp):
+    Account account;
+    std::uint64_t charged;     // until when
+    std::uint64_t switches;    // since then
+    bool own_rest;             // that it began itself,
+    std::uint64_t rest_begin;  // and when
+    std::uint64_t rest_end;    // of one that the helper began, to be written; 0: nothing
+    std::uint64_t rested;      // ns of its own, to be written
+    std::uint32_t asked;       // Watch::asked when the helper looked,
+    std::uint64_t looked;      // which was then
+    bool spent;                // its thread lives on without it: nobody may have it after that
     int why_not;
     bool ready;  // poll said so; only used by the helper
     bool file_tried;

@@ -170,15 +170,18 @@ constexpr bool may_wait(SemanticClass semantic_class)
     case WinFree:
     case WinFence:
     case WinStart:
+    case WinPost:
     case WinComplete:
     case WinWait:
     case WinLock:
     case WinUnlock:
     case WinFlush:
+    case RmaPut:
+    case RmaGet:
+    case RmaAtomic:
     case FileOpen:
     case FileClose:
     case FileMeta:
-    case FileIo:
     case FileIoAll:
     case FileIoOrdered:
     case FileEnd:

@@ -82,10 +82,15 @@ struct SampleFormat {
 struct RespiteRecord {
     static constexpr std::uint32_t number = 0x63700001;
 
-    enum Change : std::uint16_t { Ends, Begins, BeginsInWait };
+    enum Change : std::uint16_t {
+        Ends,
+        Begins,
+        BeginsInWait,   // it ends when the thread has what it waits for in MPI
+        RestedInWaits,  // whole ones: since the last such record; `time` is how long they were, in ns
+    };
 
     std::uint32_t type;  // `number`
-    Change change;       // in a wait: it ends when the thread has what it waits for in an MPI call
+    Change change;
     std::uint16_t size;
     std::uint64_t time;
 };

@@ -43,6 +43,12 @@ public:
         off_.on(RawRespite{end, RawRespite::Change::Ends});
         return *this;
     }
+    Thread& wait_respite(std::uint64_t begin, std::uint64_t end)
+    {
+        off_.on(RawRespite{begin, RawRespite::Change::BeginsInWait});
+        off_.on(RawRespite{end, RawRespite::Change::Ends});
+        return *this;
+    }
     Thread& gap()
     {
         off_.on_gap();
@@ -86,6 +92,7 @@ TEST(OffProcessor, WhoComesBackLongAfterARespiteWasBlocked)
     const std::uint64_t ms = 1'000'000;
     EXPECT_THAT(Thread().out(1).respite(5, 50).in(50 + 30 * ms).off(100 * ms), ElementsAre("1-5", "50-30000050"));
     EXPECT_THAT(Thread().respite(5, 50).in(50 + 3 * ms).off(100 * ms), IsEmpty());  // it may have waited for its turn
+    EXPECT_THAT(Thread().wait_respite(5, 50).in(50 + 30 * ms).off(100 * ms), IsEmpty());        // it ends at work
     EXPECT_THAT(Thread().respite(5, 50).sample(60).in(50 + 30 * ms).off(100 * ms), IsEmpty());  // it was there
     EXPECT_THAT(Thread().respite(5, 50).out(60).in(70).in(50 + 30 * ms).off(100 * ms), ElementsAre("60-70"));
 }

@@ -41,7 +41,7 @@ public:
     }
     void on(const RawRespite& change) override
     {
-        static constexpr const char* words_of[] = {"to", "from", "in a wait from"};
+        static constexpr const char* words_of[] = {"to", "from", "in a wait from", "in waits of"};
         words.push_back(fmt::format("respite {} {}", words_of[static_cast<int>(change.change)], change.time));
     }
     void on_gap() override { words.emplace_back("gap"); }
@@ -104,14 +104,17 @@ TEST(SampleReader, RespitesAreOurOwnRecords)
 {
     SamplesBuilder builder;
     builder.out(10, true, 1);
-    for (const auto& record : {spool::RespiteRecord{spool::RespiteRecord::number, spool::RespiteRecord::BeginsInWait,
-                                                    sizeof(spool::RespiteRecord), 20},
-                               spool::RespiteRecord{spool::RespiteRecord::number, spool::RespiteRecord::Ends,
-                                                    sizeof(spool::RespiteRecord), 90}}) {
+    const auto add = [&builder](spool::RespiteRecord::Change change, std::uint64_t time) {
+        const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time};
         builder.add(&record, sizeof record);
-    }
+    };
+    add(spool::RespiteRecord::BeginsInWait, 20);
+    add(spool::RespiteRecord::Ends, 90);
+    add(spool::RespiteRecord::RestedInWaits, 7);
+    add(spool::RespiteRecord::Begins, 95);
     EXPECT_THAT(Listener(builder.bytes(), 5).words,
-                ElementsAre("preempted 15 1", "respite in a wait from 25", "respite to 95"));
+                ElementsAre("preempted 15 1", "respite in a wait from 25", "respite to 95", "respite in waits of 7",
+                            "respite from 100"));
 }
 
 TEST(SampleReader, TimesOfTheKernelBecomeThoseOfTheProcess)

@@ -200,6 +200,7 @@ class Kernel(harness.Case):
                                  cwd=self.scratch))
         self.validate()
         threads, _ = self.read()
+        self.assertGreater(sum(thread.count("respite_ns") for thread in threads), 0)
         for thread in (thread for thread in threads if thread.name == "Master thread"):
             self.assertNotIn("critpath.clipped_times", thread.properties)
             begin, end = thread.intervals[0].begin, max(i.end for i in thread.intervals)

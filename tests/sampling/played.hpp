@@ -55,6 +55,7 @@ struct File {
     std::vector<Sample> samples;
     std::vector<Switch> switches;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> respites;  // from, to (0: no end)
+    std::uint64_t rested = 0;                                       // ns, in waits, as the thread itself says
 
     /// What lies between each out and its in.
     [[nodiscard]] std::vector<Off> off() const
@@ -150,6 +151,12 @@ inline File parse_file(const fs::path& path)
             const char* body = at;
             const auto record = take<spool::RespiteRecord>(body);
             const bool is_open = !file.respites.empty() && file.respites.back().second == 0;
+            if (record.change == spool::RespiteRecord::RestedInWaits) {
+                file.rested += record.time;
+                at += header.size;
+                ++file.records;
+                continue;
+            }
             const bool begins = record.change != spool::RespiteRecord::Ends;
             EXPECT_NE(begins, is_open) << "respites take turns with work";
             if (begins) {

@@ -132,6 +132,38 @@ void play_storm(Subject& subject)
     subject.finish();
 }
 
+/// Two threads of one processor go from one wait to the next, and give way once in each.
+void play_short_waits(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start();
+    subject.open();
+    const auto wait_and_yield = [] {
+        sampling::wait_begins();
+        sampling::gives_way();
+        sched_yield();
+        sampling::wait_ends();
+    };
+    std::atomic<bool> end{false};
+    std::thread other([&] {
+        sampling::start_thread(1);
+        while (!end) {
+            wait_and_yield();
+        }
+        sampling::stop_thread();
+    });
+    std::uint64_t yields = 0;
+    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
+    for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 1'000'000'000; ++yields) {
+        wait_and_yield();
+    }
+    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
+    subject.facts["yields"] = yields;
+    end = true;
+    other.join();
+    subject.finish();
+}
+
 /// Two threads of one processor: one works, then waits, in turn; the other one only waits. Who waits yields, and has
 /// announced it.
 void play_waits(Subject& subject)
@@ -252,9 +284,14 @@ void play_pause(Subject& subject)
 critpath::test::Scenarios critpath::test::switch_scenarios()
 {
     return {
-        {"sleeps", play_sleeps},         {"shared_processor", play_shared_processor},
-        {"yields", play_yields},         {"page_faults", play_page_faults},
-        {"migrations", play_migrations}, {"pause", play_pause},
-        {"storm", play_storm},           {"waits", play_waits},
+        {"sleeps", play_sleeps},
+        {"shared_processor", play_shared_processor},
+        {"yields", play_yields},
+        {"page_faults", play_page_faults},
+        {"migrations", play_migrations},
+        {"pause", play_pause},
+        {"storm", play_storm},
+        {"waits", play_waits},
+        {"short_waits", play_short_waits},
     };
 }

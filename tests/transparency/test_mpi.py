@@ -35,7 +35,7 @@ class Neighbours(observed.Case):
     seen = "has seen: init 1 isend 5 recv 5 wait 5 allreduce 1 dup 1 split 0 group 0"
 
     def test_plain(self):
-        self.compare(2, program("calls"), ends="exit 6", expect=["preloaded: nothing"])
+        self.compare(2, program("calls"), ends="exit 6", expect=["preloaded: nothing", "gave way: 0"])
         self.assertIn("MPI_Isend", self.regions())
 
     def test_linked_interposer(self):
@@ -45,7 +45,7 @@ class Neighbours(observed.Case):
     def test_preloaded_interposer(self):
         libraries = f"{program('neighbour.so')}:{program('preloaded_interposer.so')}"
         plain = self.compare(2, program("calls"), wrapper=("env", f"LD_PRELOAD={libraries}"), ends="exit 6",
-                             expect=[f"preloaded interposer {self.seen}", f"preloaded: {libraries}"])
+                             expect=[f"preloaded interposer {self.seen}", f"preloaded: {libraries}", "gave way: 42"])
         self.assertEqual(plain.ranks[0].out.count(libraries), 2)
         self.assertIn("MPI_Isend", self.regions())
 

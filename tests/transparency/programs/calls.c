@@ -5,6 +5,8 @@
 // without MPI loads privately when it runs.
 #include "see.h"
 
+#include <sched.h>
+
 #ifdef MODULE
 int run(int argc, char** argv);
 int run(int argc, char** argv)
@@ -30,6 +32,7 @@ int main(int argc, char** argv)
     say("got %d, sum %d", got, sum);
     preload = getenv("LD_PRELOAD");
     say("preloaded: %s", preload == NULL ? "nothing" : preload);
+    say("gave way: %d", sched_yield());
     MPI_Finalize();
     return 6;
 }
