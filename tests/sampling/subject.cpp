@@ -23,7 +23,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 // To look for leaks it needs a descriptor, and some tests leave none; nothing here allocates.
-extern "C" const char* __asan_default_options()
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options()
 {
     return "detect_leaks=0";
 }
