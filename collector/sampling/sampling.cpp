@@ -195,6 +195,8 @@ bool with_own_slot(Patience patience, Function&& function)
     }
     if (slot->state.load(std::memory_order_acquire) == SlotState::Active && slot->tid == syscall(SYS_gettid)) {
         function(*state, *slot);
+    } else {
+        own_watch = nullptr;  // the helper has ended it
     }
     pthread_mutex_unlock(&state->pass_lock);
     return true;
@@ -291,7 +293,7 @@ void stop_thread()
 
 void rest_in_wait()
 {
-    if (!with_own_slot(Patience::None, begin_own_rest)) {
+    if (!with_own_slot(Patience::None, begin_own_rest) && own_watch != nullptr) {
         own_watch->missed.store(true, std::memory_order_relaxed);
     }
 }

@@ -4,6 +4,7 @@
 import os
 import re
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -16,8 +17,7 @@ BINDINGS = (77, 90, 8, 108)
 
 class Transparency(Case):
     def both(self, binding, *mode):
-        self.trace = self.directory / f"trace-{binding}"
-        self.trace.mkdir()
+        self.trace = Path(tempfile.mkdtemp(prefix="trace-", dir=self.directory))
         run = self.run_both(2, [PROGRAMS / f"visible_{binding}", self.directory / "file", *mode])
         self.assertTrue(run.spools[0] and run.spools[0][0].calls, "nothing was recorded")
         return run
@@ -38,10 +38,18 @@ class Transparency(Case):
                 with self.subTest(binding=binding):
                     self.assertEqual(self.both(binding, "spawn").stdout.count("sum 3\n"), 4)
 
+    def abort(self, binding):
+        self.assertEqual(self.both(binding, "abort").code, 7)
+
     def test_abort(self):
         for binding in BINDINGS:
             with self.subTest(binding=binding):
-                self.assertEqual(self.both(binding, "abort").code, 7)
+                try:
+                    self.abort(binding)
+                except AssertionError:
+                    if MPI == "Open MPI":
+                        raise
+                    self.abort(binding)  # Hydra loses the output of one aborted job in a hundred, also without us
 
 
 if __name__ == "__main__":

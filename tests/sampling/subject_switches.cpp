@@ -202,6 +202,37 @@ void play_waits(Subject& subject)
     subject.finish();
 }
 
+/// Two threads of one processor: one asks in vain again and again, gives that up without a word, and works.
+void play_given_up(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start();
+    subject.open();
+    std::atomic<bool> end{false};
+    std::thread other([&end] {
+        while (!end) {
+            sched_yield();
+        }
+    });
+    std::uint64_t yields = 0;
+    for (int i = 0; i < 6; ++i) {
+        const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
+        for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 50'000'000; ++yields) {
+            sampling::wait_goes_on();
+            sampling::gives_way();
+            sched_yield();
+        }
+        const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
+        const std::uint64_t cpu = burn(0.1);
+        subject.facts["work"].push_back({work, clock_ns(CLOCK_MONOTONIC_RAW), cpu});
+        sampling::wait_ends();
+    }
+    subject.facts["yields"] = yields;
+    end = true;
+    other.join();
+    subject.finish();
+}
+
 long faults_of_thread()
 {
     rusage usage{};
@@ -293,5 +324,6 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
         {"storm", play_storm},
         {"waits", play_waits},
         {"short_waits", play_short_waits},
+        {"given_up", play_given_up},
     };
 }

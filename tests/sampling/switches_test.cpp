@@ -177,6 +177,28 @@ TEST_F(Respites, ManyShortWaitsAreSwitchesLikeOthers)
     expect_few_switches(files["7.0.samples"]);
 }
 
+TEST_F(Respites, WhoGivesUpAskingIsSampledSoon)
+{
+    PLAY_OR_SKIP("given_up");
+    const File& file = files["7.0.samples"];
+    std::uint64_t cpu = 0;
+    std::ptrdiff_t samples = 0;
+    for (const auto& work : facts["work"]) {
+        const std::uint64_t begin = work[0], end = work[1];
+        cpu += work[2].get<std::uint64_t>();
+        samples += std::count_if(file.samples.begin(), file.samples.end(),
+                                 [=](const Sample& s) { return s.time >= begin && s.time <= end; });
+    }
+    if (facts["yields"].get<std::uint64_t>() * 2 * ns_needed > second) {  // three times what the 0.3 s allow
+        EXPECT_TRUE(file.rested > 0 || !file.respites.empty());
+    }
+    if (std::string_view(file.header.samples.event) == "cpu-clock") {
+        // The helper looks twice, and may have to wait for its turn.
+        EXPECT_GE(static_cast<double>(samples) * static_cast<double>(file.header.samples.period),
+                  0.5 * static_cast<double>(cpu));
+    }
+}
+
 TEST_F(Respites, RespitesInWaitsHideNothingElse)
 {
     PLAY_OR_SKIP("waits");
