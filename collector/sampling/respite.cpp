@@ -71,7 +71,7 @@ void begin(const State& state, Slot& slot, Mode mode)
     disable_event(slot.event);
     // The wait may be over by now, and the thread may have looked at the mode before it was set. But then the kernel
     // has interrupted it since, to disable the event, and what it says of its waits can be seen.
-    if (mode == Mode::Waiting && slot.watch.waits.load() != wait) {
+    if (mode == Mode::Waiting && (wait % 2 == 0 || slot.watch.waits.load() != wait)) {
         enable(state, slot, now(state));
         return;
     }
