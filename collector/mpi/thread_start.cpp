@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the interposition of what threads ask of the C library. pthread_create and thrd_create: the application's
-// threads get a number and are sampled from their first moment on; those of MPI and of the sampler (depth > 0) are left
-// alone. sched_yield: who calls it while it waits in MPI may do so some hundred thousand times a second.
+// Owns the interposition of pthread_create and thrd_create: the application's threads get a number and are sampled from
+// their first moment on. Those of MPI and of the sampler (depth > 0) are left alone.
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"

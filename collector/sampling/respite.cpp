@@ -182,6 +182,8 @@ void end_respite(const State& state, Slot& slot)
     if ((mode == Mode::Resting && (thread_end != 0 || slot.account.debt(time) == 0)) ||
         (mode == Mode::Waiting && (thread_end != 0 || is_wait_over(slot, time)))) {
         end(state, slot, time);
+    } else if (mode == Mode::Debt && slot.account.debt(time) == 0) {
+        slot.watch.mode.store(Mode::Plain);
     }
 }
 
@@ -194,12 +196,15 @@ int until_respite_ends(State& state, int longest)
     const std::uint32_t used = state.used.load(std::memory_order_acquire);
     for (std::uint32_t i = 0; i < used; ++i) {
         const Slot& slot = state.slots[i];
-        if (is_resting(slot) && slot.state.load(std::memory_order_acquire) == SlotState::Active) {
-            const bool for_a_while = slot.watch.mode.load() == Mode::Resting;
-            const std::uint64_t left = for_a_while ? slot.account.debt(time) : between_looks;
-            if (left < result && (for_a_while || has_to_be_watched(slot.watch))) {
-                result = left;
-            }
+        const Mode mode = slot.watch.mode.load();
+        if (mode == Mode::Plain || slot.state.load(std::memory_order_acquire) != SlotState::Active) {
+            continue;
+        }
+        // In debt a thread may begin a rest at any moment, and stop asking then.
+        const bool is_watched = mode == Mode::Debt || (mode == Mode::Waiting && has_to_be_watched(slot.watch));
+        const std::uint64_t left = mode == Mode::Resting ? slot.account.debt(time) : between_looks;
+        if (left < result && (mode == Mode::Resting || is_watched)) {
+            result = left;
         }
     }
     pthread_mutex_unlock(&state.pass_lock);

@@ -77,12 +77,12 @@ inline void wait_begins()
     }
 }
 
-/// The calling thread has asked in vain once more, at once after the last time: that is a wait, until wait_ends().
+/// The calling thread has asked in vain once more, at once after the last time: that is a wait, until wait_ends(). Only
+/// in debt does it matter; this stands behind every poll.
 inline void wait_goes_on()
 {
-    if (own_watch != nullptr) {
-        const std::uint32_t waits = own_watch->waits.load(std::memory_order_relaxed);
-        if (waits % 2 == 0) {
+    if (own_watch != nullptr && own_watch->mode.load(std::memory_order_relaxed) != Mode::Plain) [[unlikely]] {
+        if (own_watch->waits.load(std::memory_order_relaxed) % 2 == 0) {
             wait_begins();
         }
         own_watch->asked.store(own_watch->asked.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -3,9 +3,8 @@
 //
 // Owns what the parts of the sampling of one process share: a slot a thread, and how a slot goes from one owner to the
 // next. Threads of the application only claim a slot, open their event and mark the slot; everything that takes time
-// (draining, files) is done by the helper thread. A slot goes Free ->
-// Claimed -> Active -> Ending -> (Kept ->) Free; whoever holds the pass lock moves it onwards from Active, except that
-// a thread marks its own end.
+// (draining, files) is done by the helper thread. A slot goes Free -> Claimed -> Active -> Ending -> (Kept ->) Free, or
+// Spent; whoever holds the pass lock moves it onwards from Active, except that a thread marks its own end.
 #pragma once
 
 #include "collector/sampling/perf_event.hpp"

@@ -40,6 +40,57 @@ std::vector<int> allowed_processors()
     return processors;
 }
 
+/// Another thread of the process, which does something again and again until it is told to end; as thread 1 if it is
+/// sampled.
+class Companion
+{
+public:
+    enum class Is { Sampled, NotSampled };
+
+    template <class Function>
+    Companion(Is sampled, Function something)
+        : thread_([this, sampled, something] {
+              if (sampled == Is::Sampled) {
+                  sampling::start_thread(1);
+              }
+              while (!end_) {
+                  something();
+              }
+              sampling::stop_thread();
+          })
+    {
+    }
+
+    void end()
+    {
+        end_ = true;
+        thread_.join();
+    }
+
+private:
+    std::atomic<bool> end_{false};
+    std::thread thread_;  // last: it looks at the other
+};
+
+/// How often `something` can be done in so many ns.
+template <class Function>
+std::uint64_t repeat_for(std::uint64_t ns, Function something)
+{
+    std::uint64_t times = 0;
+    for (const std::uint64_t end = clock_ns(CLOCK_MONOTONIC_RAW) + ns; clock_ns(CLOCK_MONOTONIC_RAW) < end; ++times) {
+        something();
+    }
+    return times;
+}
+
+/// For scenarios whose threads compete.
+void begin_on_one_processor(Subject& subject)
+{
+    pin(allowed_processors().front());
+    subject.start();
+    subject.open();
+}
+
 /// [before, after] of each of twenty sleeps.
 void play_sleeps(Subject& subject)
 {
@@ -58,68 +109,43 @@ void play_sleeps(Subject& subject)
 /// Two threads on one processor. What one thread knows of itself: a window of time, and its processor time within.
 void play_shared_processor(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    std::atomic<bool> end{false};
-    std::thread other([&end] {
-        sampling::start_thread(1);
-        while (!end) {
-            burn(0.005);
-        }
-        sampling::stop_thread();
-    });
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::Sampled, [] { burn(0.005); });
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
     subject.facts["cpu"] = burn(0.4);
     subject.facts["window"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
-    end = true;
-    other.join();
+    other.end();
     subject.finish();
 }
 
 /// A yielding thread leaves the processor although it could run on.
 void play_yields(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    std::atomic<bool> end{false};
-    std::thread other([&end] {
-        while (!end) {
-            sched_yield();
-        }
-    });
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::NotSampled, sched_yield);
     for (int i = 0; i < 200; ++i) {
         sched_yield();
     }
-    end = true;
-    other.join();
+    other.end();
     subject.finish();
+}
+
+/// This thread and a companion do the same for a second.
+template <class Function>
+void play_storm_of(Subject& subject, Function something)
+{
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::Sampled, something);
+    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
+    subject.facts["yields"] = repeat_for(1'000'000'000, something);
+    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
+    other.end();
 }
 
 /// Two threads of one processor yield to each other as fast as they can; then one of them works alone.
 void play_storm(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    std::atomic<bool> end{false};
-    std::thread other([&end] {
-        sampling::start_thread(1);
-        while (!end) {
-            sched_yield();
-        }
-        sampling::stop_thread();
-    });
-    std::uint64_t yields = 0;
-    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
-    for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 1'000'000'000; ++yields) {
-        sched_yield();
-    }
-    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
-    subject.facts["yields"] = yields;
-    end = true;
-    other.join();
+    play_storm_of(subject, sched_yield);
     for (int i = 0; i < 3; ++i) {  // the helper may be at work in the same moment
         sampling::work_begins();
         usleep(200);
@@ -135,101 +161,65 @@ void play_storm(Subject& subject)
 /// Two threads of one processor go from one wait to the next, and give way once in each.
 void play_short_waits(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    const auto wait_and_yield = [] {
+    play_storm_of(subject, [] {
         sampling::wait_begins();
         sampling::gives_way();
         sched_yield();
         sampling::wait_ends();
-    };
-    std::atomic<bool> end{false};
-    std::thread other([&] {
-        sampling::start_thread(1);
-        while (!end) {
-            wait_and_yield();
-        }
-        sampling::stop_thread();
     });
-    std::uint64_t yields = 0;
-    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
-    for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 1'000'000'000; ++yields) {
-        wait_and_yield();
-    }
-    subject.facts["storm"] = {begin, clock_ns(CLOCK_MONOTONIC_RAW)};
-    subject.facts["yields"] = yields;
-    end = true;
-    other.join();
     subject.finish();
 }
 
-/// Two threads of one processor: one works, then waits, in turn; the other one only waits. Who waits yields, and has
-/// announced it.
+/// Waits for 5 ms; how often it gave way meanwhile.
+std::uint64_t wait_5_ms()
+{
+    sampling::wait_begins();
+    const std::uint64_t yields = repeat_for(5'000'000, [] {
+        sampling::gives_way();
+        sched_yield();
+    });
+    sampling::wait_ends();
+    return yields;
+}
+
+/// Two threads of one processor: one works, then waits, in turn; the other one only waits.
 void play_waits(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    std::atomic<bool> end{false};
-    std::thread other([&end] {
-        sampling::start_thread(1);
-        sampling::wait_begins();
-        while (!end) {
-            sampling::gives_way();
-            sched_yield();
-        }
-        sampling::wait_ends();
-        sampling::stop_thread();
-    });
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::Sampled, wait_5_ms);
     std::uint64_t yields = 0;
     for (int i = 0; i < 100; ++i) {
         const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
         const std::uint64_t cpu = burn(0.005);
         const std::uint64_t wait = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::wait_begins();
-        for (; clock_ns(CLOCK_MONOTONIC_RAW) < wait + 5'000'000; ++yields) {
-            sampling::gives_way();
-            sched_yield();
-        }
-        sampling::wait_ends();
+        yields += wait_5_ms();
         subject.facts["work"].push_back({work, wait, cpu});
         subject.facts["waits"].push_back({wait, clock_ns(CLOCK_MONOTONIC_RAW)});
     }
     subject.facts["yields"] = yields;
-    end = true;
-    other.join();
+    other.end();
     subject.finish();
 }
 
 /// Two threads of one processor: one asks in vain again and again, gives that up without a word, and works.
 void play_given_up(Subject& subject)
 {
-    pin(allowed_processors().front());
-    subject.start();
-    subject.open();
-    std::atomic<bool> end{false};
-    std::thread other([&end] {
-        while (!end) {
-            sched_yield();
-        }
-    });
+    begin_on_one_processor(subject);
+    Companion other(Companion::Is::NotSampled, sched_yield);
     std::uint64_t yields = 0;
     for (int i = 0; i < 6; ++i) {
-        const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC_RAW);
-        for (; clock_ns(CLOCK_MONOTONIC_RAW) < begin + 50'000'000; ++yields) {
+        yields += repeat_for(50'000'000, [] {
             sampling::wait_goes_on();
             sampling::gives_way();
             sched_yield();
-        }
+        });
         const std::uint64_t work = clock_ns(CLOCK_MONOTONIC_RAW);
         const std::uint64_t cpu = burn(0.1);
         subject.facts["work"].push_back({work, clock_ns(CLOCK_MONOTONIC_RAW), cpu});
         sampling::wait_ends();
     }
     subject.facts["yields"] = yields;
-    end = true;
-    other.join();
+    other.end();
     subject.finish();
 }
 
