@@ -41,6 +41,13 @@ struct Replay {
     };
     std::optional<Incomplete> incomplete;
 
+    /// What is known of a clock, by clock domain; empty where all processes share one.
+    struct Clock {
+        model::Ns correction{0};  // the largest, by which events have moved its times (docs/ALGORITHM, "Clocks")
+        bool is_known = true;     // nothing relates it to the others otherwise
+    };
+    std::vector<Clock> clocks;
+
     [[nodiscard]] int owner_of(model::ProcessId process) const { return owner[process.value]; }
     [[nodiscard]] int owner_of(model::LocationId location) const
     {

@@ -4,10 +4,13 @@
 // Owns cpreplay: the phases of a replay, in order, and what is said about them.
 #include "collector/archive/recover.hpp"
 #include "formats/otf2/reader.hpp"
+#include "formats/result/checksum.hpp"
 #include "formats/result/result.hpp"
+#include "formats/support/last_words.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
+#include "replayer/clocks/tighten.hpp"
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
@@ -81,23 +84,35 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor)
                                 replay.size - ranks, ranks));
     }
     phases.run("clocks", Scope::Collective, [&] {
-        const clocks::Findings found = clocks::compare(replay, summary.clock_domains_known);
+        clocks::Findings found = clocks::compare(replay, summary.clock_domains_known);
+        clocks::tighten(replay, found);
         if (const std::string warning = clocks::warning(found); !warning.empty()) {
             phases.note(warning);
         }
+        if (found.distrusted > 0) {
+            phases.note(
+                fmt::format("what the trace says of {} of its {} clocks contradicts its messages, and is not used",
+                            found.distrusted, found.domains));
+        }
         if (found.domains > 1) {
-            phases.remark(fmt::format("{} clocks, known to {:.1f} us", found.domains,
-                                      static_cast<double>(found.uncertainty.count()) / 1000));
+            phases.remark(fmt::format("{} clocks, known to {:.1f} us, corrected by {:.1f} us", found.domains,
+                                      static_cast<double>(found.uncertainty.count()) / 1000,
+                                      static_cast<double>(found.correction.count()) / 1000));
         }
     });
 }
 
-void write_result(const Replay& replay, const Path& path, model::Profile& profile)
+void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
 {
-    profile.properties["tool_version"] = CRITPATH_VERSION;
-    write_segments(replay, path, replay.trace);
+    attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
+    const auto header = result::make_segments_header(attributed.numbers.segments, path.begin.count(),  //
+                                                     path.makespan.count());
+    const std::int64_t sum = write_segments(replay.comm, replay.trace, header, [&](const VisitBlock& visit) {
+        for_each_block(replay, predecessors, path, attributed.numbers, attributed.function_rows, visit);
+    });
+    attributed.profile.facts[std::string(result::segments_checksum_fact)] = sum;
     if (replay.rank == 0) {
-        result::write(replay.trace, profile);
+        result::write(replay.trace, attributed.profile);
     }
 }
 
@@ -120,31 +135,39 @@ void run(Phases& phases, const Options& options)
 
     rules::Calibration calibration;
     Pairs pairs;
+    std::vector<ProcessWindows> windows;
     std::optional<Collectives> collectives;  // made of the trace, so not before it is loaded
     Predecessors predecessors;
     Path path;
-    model::Profile profile;
+    Attributed attributed;
     phases.run("pair", Scope::Collective, [&] {
         calibration.clocks = rules::ClockUncertainty(replay.definitions);
         calibration.calls = calibrate_calls(replay);
-        pairs = pair(replay, calibration);
+        pairs = options.engine->pair(replay, calibration);
         phases.remark(fmt::format("{} messages", pairs.messages));
     });
+    phases.run("one-sided", Scope::Collective, [&] {
+        learn_one_sided(replay, calibration);
+        windows = one_sided(replay, calibration);
+    });
     phases.run("collect", Scope::Collective, [&] {
-        collectives.emplace(collect(replay, calibration));
+        collectives.emplace(collect(replay, calibration, options.engine->reduce_instances));
         phases.remark(fmt::format("{} collective operations", collectives->instances.count));
     });
-    phases.run("resolve", Scope::Collective, [&] { predecessors = resolve(replay, pairs, *collectives, calibration); });
+    phases.run("resolve", Scope::Collective,
+               [&] { predecessors = resolve(replay, pairs, windows, *collectives, calibration); });
     phases.run("restore", Scope::Collective, [&] {
-        path = restore(replay, predecessors);
-        phases.remark(fmt::format("{} segments", path.segments));
+        path = restore(replay, predecessors, options.engine->walk_path);
+        phases.remark(fmt::format("{} changes of location", path.hops));
     });
     phases.run("attribute", Scope::Collective, [&] {
-        profile = attribute(replay, {pairs, *collectives, predecessors}, path);
+        attributed = attribute(replay, {pairs, *collectives, predecessors}, path);
+        phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
-    phases.run("write", Scope::Collective, [&] { write_result(replay, path, profile); });
+    phases.run("write", Scope::Collective, [&] { write_result(replay, predecessors, path, attributed); });
+    phases.print_timings(options.timings);
     if (replay.rank == 0 && !options.quiet) {
-        fmt::print("{}", summary(profile, replay.trace));
+        fmt::print("{}", summary(attributed.profile, replay.trace));
     }
 }
 
@@ -175,6 +198,9 @@ int main(int argc, char** argv)
         return end(command_line);
     }
     MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    catch_crashes("cpreplay", rank != 0);
     Phases phases(MPI_COMM_WORLD, command_line.options.progress);
     ExitCode code = ExitCode::Done;
     try {

@@ -61,18 +61,31 @@ CommandLine parse_command_line(int argc, char** argv)
            "Who released a waiting call: arrival (of the message), enter (as other analyzers do), paper (shortest "
            "call) [arrival]")
         ->option_text("RULES");
+    std::string engine = "aggregated";
+    app.add_option("--engine", engine,
+                   "How processes exchange what they know: aggregated (in bulk), literal (message by message; for "
+                   "comparison) [aggregated]")
+        ->option_text("ENGINE");
     std::string progress = "auto";
     app.add_option("--progress", progress, "One line a phase on stderr: auto (on a terminal), always, never [auto]")
         ->option_text("WHEN");
+    std::string timings = "none";
+    app.add_option("--timings", timings, "What each phase has cost, on stderr: table, json, none [none]")
+        ->option_text("FORMAT");
     app.add_flag("-q,--quiet", options.quiet, "Print no summary");
 
     try {
         app.parse(argc, argv);
         options.rules = choice<Rules>("--rules", rules,
                                       {{"arrival", Rules::Arrival}, {"enter", Rules::Enter}, {"paper", Rules::Paper}});
+        options.engine = choice<const Engine*>("--engine", engine,
+                                               {{"aggregated", &aggregated_engine}, {"literal", &literal_engine}});
         options.progress =
             choice<Progress>("--progress", progress,
                              {{"auto", Progress::Auto}, {"always", Progress::Always}, {"never", Progress::Never}});
+        options.timings = choice<TimingsFormat>(
+            "--timings", timings,
+            {{"table", TimingsFormat::Table}, {"json", TimingsFormat::Json}, {"none", TimingsFormat::None}});
     } catch (const CLI::CallForHelp&) {
         return {{}, true, ExitCode::Done, app.help()};
     } catch (const CLI::CallForVersion& version) {

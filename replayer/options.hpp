@@ -5,6 +5,7 @@
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/engine.hpp"
 #include "replayer/phase.hpp"
 
 #include <filesystem>
@@ -17,7 +18,9 @@ namespace critpath::replayer
 struct Options {
     std::optional<std::filesystem::path> trace;  // as given
     Rules rules = Rules::Arrival;
+    const Engine* engine = &aggregated_engine;
     Progress progress = Progress::Auto;
+    TimingsFormat timings = TimingsFormat::None;
     bool quiet = false;  // no summary
 };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/phase.hpp"
 
+#include "formats/support/last_words.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -107,12 +109,17 @@ void Phases::run(std::string_view name, Scope scope, const std::function<void()>
 {
     remark_.clear();
     const double start = MPI_Wtime();
+    const LastWords words(ExitCode::Failed,
+                          fmt::format("phase {}: crashed on process {} of {}; this is a defect of cpreplay, please "
+                                      "report it",
+                                      name, rank_, size_));
     const Outcome outcome = attempt(name, body);
     const ExitCode verdict = agree(outcome, scope);
     if (verdict != ExitCode::Done) {
         print_messages(outcome);
         throw Stopped(verdict);
     }
+    timings_.phase_ended(name);
     if (show_) {
         fmt::print(stderr, "{}: {:<10} {:9.3f} s  {}\n", tool, name, MPI_Wtime() - start, remark_);
         std::fflush(stderr);
@@ -125,6 +132,12 @@ void Phases::note(std::string_view words) const
         fmt::print(stderr, "{}: {}\n", tool, words);
         std::fflush(stderr);
     }
+}
+
+void Phases::print_timings(TimingsFormat format) const
+{
+    fmt::print(stderr, "{}", timings_.text(format, comm_));
+    std::fflush(stderr);
 }
 
 Phases::Outcome Phases::attempt(std::string_view name, const std::function<void()>& body)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "formats/support/error.hpp"
+#include "replayer/timings.hpp"
 
 #include <mpi.h>
 
@@ -66,6 +67,9 @@ public:
     /// A remark of rank 0 on stderr that is no failure: "cpreplay: <words>".
     void note(std::string_view words) const;
 
+    /// Prints what the phases so far have cost, on stderr of rank 0. Collective.
+    void print_timings(TimingsFormat format) const;
+
     /// How long a process that failed in a collective phase waits for the others. For tests.
     void set_patience(double seconds) { patience_ = seconds; }
 
@@ -84,6 +88,7 @@ private:
     bool show_ = false;
     double patience_ = 10;  // s
     std::string remark_;
+    Timings timings_;  // starts with this
 };
 
 }  // namespace critpath::replayer

@@ -39,12 +39,45 @@ constexpr std::array oddities = {
     Oddity{"incomplete_collectives", "collective operations that some members did not reach"},
     Oddity{"mismatched_collectives", "collective operations that members entered with different functions"},
     Oddity{"clock_violations", "times that run backwards (clipped)"},
-    Oddity{"ignored_rma_records", "records of one-sided communication, which is not analyzed"},
+    Oddity{"ignored_rma_records",
+           "records of one-sided communication that the replay does not use (window or group unknown, other models)"},
+    Oddity{"ignored_thread_records",
+           "records of threads (OpenMP and others), whose waits for each other are not analyzed"},
+    Oddity{"ignored_io_records", "records of file operations, which are not analyzed"},
     Oddity{"ignored_records", "records of kinds that are not analyzed"},
     Oddity{"lost_records", "records that did not fit when they were recorded, or were damaged since"},
     Oddity{"unresolved_records", "calls that name what was not recorded"},
     Oddity{"lost_samples", "samples that were lost when they were recorded"},
 };
+
+/// How far the path can be told with the clocks as they are; nothing if there is only one.
+std::string clocks(const model::Profile& profile)
+{
+    if (fact(profile, "clock_domains") <= 1) {
+        return {};
+    }
+    const auto percent = [&](const char* key) {
+        const std::int64_t path = fact(profile, "path_ns");
+        return path > 0 ? 100.0 * static_cast<double>(fact(profile, key)) / static_cast<double>(path) : 0;
+    };
+    const double decided = percent("clock_decided_ns");
+    std::string text = fmt::format(
+        "clocks: {}, known to {:.1f} us; {:.1f} % of the path was decided within that, shares of ranks are right "
+        "within {:.1f} %\n",
+        fact(profile, "clock_domains"), static_cast<double>(fact(profile, "clock_uncertainty_ns")) / 1000, decided,
+        percent("clock_doubted_ns"));
+    constexpr double much = 20;  // %
+    if (decided > much) {
+        text += "warning: ranks come closer to each other than the clocks are known, so this trace cannot tell which "
+                "ranks the path is on\n";
+    }
+    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0) {
+        text += fmt::format("warning: nothing relates {} of the clocks to the others, so this trace cannot tell which "
+                            "ranks the path is on\n",
+                            unknown);
+    }
+    return text;
+}
 
 }  // namespace
 
@@ -69,6 +102,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                            100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
         }
     }
+    text += clocks(profile);
     if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
         fmt::format_to(
             out,

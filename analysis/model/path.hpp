@@ -32,6 +32,14 @@ constexpr std::string_view name(SegmentKind kind)
     return names[static_cast<int>(kind)];
 }
 
+/// How sure the choice of a predecessor is.
+enum class Confidence : std::uint8_t {
+    Full,
+    Low,           // another choice would have been within the uncertainty of costs, or it is a guess
+    WithinClocks,  // another choice would have been within the error of the clocks
+    Meeting,       // full, and all processes meet here; not in segments.bin
+};
+
 /// One segment as it stands in segments.bin (formats/FORMAT.md): 40 bytes, little endian, in path order (time
 /// ascending). Segments of zero length are left out.
 struct Segment {
@@ -43,7 +51,7 @@ struct Segment {
     std::uint32_t function;       // RowId of the MPI function that the segment is in or, for Compute, that ended before
                                   // it; none() if there is none
     std::uint8_t kind;            // SegmentKind
-    std::uint8_t low_confidence;  // 1: another choice of predecessor would have been within the uncertainty
+    std::uint8_t low_confidence;  // Confidence; not 0: another choice of predecessor would have been possible
     std::uint16_t reserved;
 };
 static_assert(sizeof(Segment) == 40);

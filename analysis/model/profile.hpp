@@ -60,11 +60,25 @@ struct ProcessTotals {
     std::uint64_t samples = 0;
 };
 
+/// A clock, and how far it can be trusted. Only of runs with several of them.
+struct ClockTotals {
+    std::string node;  // of its first process
+    std::uint64_t processes = 0;
+    std::int64_t path_ns = 0;         // on the critical path, of these processes
+    std::int64_t decided_ns = 0;      // of that, where the choice of a predecessor was within the error of the clocks
+    std::int64_t doubted_ns = 0;      // and where such a choice may have led, until all processes meet
+    std::uint64_t last_arrivals = 0;  // all-to-all collectives over several clocks to which they came last
+    std::int64_t correction_ns = 0;   // by which events have moved its times, the largest
+    std::int64_t uncertainty_ns = 0;  // that is left, the largest
+    bool is_known = true;             // nothing relates it to the others otherwise
+};
+
 /// Everything that one replay found out. Keys of `facts` are documented in formats/FORMAT.md.
 struct Profile {
     std::map<std::string, std::int64_t> facts;      // e.g. makespan_ns, unmatched_sends, clock_violations
     std::map<std::string, std::string> properties;  // e.g. tool_version, rules, event, command
     std::vector<ProcessTotals> processes;           // by ProcessId
+    std::vector<ClockTotals> clocks;                // by clock; empty if there is only one
     std::vector<std::string> locations;             // by LocationId: "rank 3" or "rank 3 thread 1"
     std::vector<std::uint32_t> location_process;    // by LocationId: ProcessId
     std::vector<Row> rows;                          // by RowId

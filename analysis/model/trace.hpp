@@ -5,7 +5,11 @@
 // traced processes, of which each process holds its own. Plain data; made by replayer/load or by the test builder.
 #pragma once
 
+#include "analysis/model/calls.hpp"
+#include "analysis/model/collectives.hpp"
 #include "analysis/model/ids.hpp"
+#include "analysis/model/messages.hpp"
+#include "analysis/model/one_sided.hpp"
 #include "formats/functions/functions.hpp"
 
 #include <algorithm>
@@ -18,7 +22,6 @@ namespace critpath::model
 {
 
 using functions::FunctionId;
-using functions::SendMode;
 
 // ---------------------------------------------------------------------------------------------- definitions
 
@@ -74,14 +77,16 @@ struct Definitions {
     std::vector<Region> regions;
     std::vector<Communicator> communicators;
     std::vector<CallingContext> contexts;
-    Ns begin{};                // smallest time that the definitions promise (0 if they do not say)
-    bool has_samples = false;  // an interrupt generator is defined
-    std::string event;         // what was sampled, e.g. "cpu-clock"
-    std::uint64_t period = 0;  // nominal, in `period_unit`
-    std::string period_unit;   // "ns" or "count"
-    std::string command;       // of the application
-    std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
-    std::string inconsistent;  // about which communicators the ranks disagree; empty: none
+    std::vector<Window> windows;
+    std::vector<ProcessGroup> groups;  // empty where there are no windows
+    Ns begin{};                        // smallest time that the definitions promise (0 if they do not say)
+    bool has_samples = false;          // an interrupt generator is defined
+    std::string event;                 // what was sampled, e.g. "cpu-clock"
+    std::uint64_t period = 0;          // nominal, in `period_unit`
+    std::string period_unit;           // "ns" or "count"
+    std::string command;               // of the application
+    std::string incomplete;            // which ranks' recordings ended too early, and how; empty: none
+    std::string inconsistent;          // about which communicators the ranks disagree; empty: none
 
     /// By clock domain: the largest error of the times of its processes against those of the others. Empty: not known.
     std::vector<Ns> clock_uncertainty;
@@ -113,45 +118,6 @@ struct Definitions {
 
 // --------------------------------------------------------------------------------------------------- events
 
-/// A call on a location of the same process; the enter of `call` or its leave, as the context says.
-struct CallRef {
-    LocationId location = LocationId::none();
-    CallId call = CallId::none();
-    [[nodiscard]] bool valid() const { return call.valid(); }
-    auto operator<=>(const CallRef&) const = default;
-};
-
-/// The MPI calls of one location in order of enter; calls do not nest. Structure of arrays: entry i is CallId{i}.
-struct Calls {
-    std::vector<Ns> enter;
-    std::vector<Ns> leave;
-    std::vector<RegionId> region;
-
-    [[nodiscard]] std::size_t size() const { return enter.size(); }
-};
-
-/// A send operation, at the position of its post (the call in which it began).
-struct Send {
-    CallRef post;
-    CallRef completion;  // == post for blocking sends; invalid if it was never completed
-    CommId comm;
-    std::int32_t dest;  // rank in comm (inter-communicator: in the remote group)
-    std::int32_t tag;
-    SendMode mode;
-    std::uint64_t bytes;
-};
-
-/// A receive operation that got a message, at the position of its post; source and tag are the actual ones.
-struct Receive {
-    CallRef post;
-    CallRef completion;  // == post for blocking receives
-    CallRef matched;     // the Mprobe or Improbe at which it was matched; invalid: at the post
-    CommId comm;
-    std::int32_t source;
-    std::int32_t tag;
-    std::uint64_t bytes;
-};
-
 /// A successful probe that did not match the message itself (MPI_Probe, MPI_Iprobe). Mprobes are in Receive::matched.
 struct Probe {
     CallRef call;
@@ -159,21 +125,6 @@ struct Probe {
     std::int32_t source;
     std::int32_t tag;
     std::uint32_t receive;  // index into ProcessTrace::receives of the receive that got the probed message, or -1
-};
-
-/// One member's part in a collective operation.
-struct CollectiveCall {
-    CallRef call;  // of a non-blocking one: that completed it; invalid if none did
-    CommId comm;
-    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3:
-                        // another of its side, in an inter-communicator
-    std::uint64_t sent;
-    std::uint64_t received;
-    CallRef post{};  // of a non-blocking one: that began it; else invalid
-
-    [[nodiscard]] bool is_blocking() const { return !post.valid(); }
-    /// The call whose enter counts, and whose function says what it was.
-    [[nodiscard]] CallRef begin() const { return is_blocking() ? call : post; }
 };
 
 /// Operations that were posted but not recorded, because the user had switched the recording off. They count in the
@@ -241,7 +192,9 @@ struct Anomalies {
     std::uint64_t cancelled_receives = 0;
     std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives are left out
     std::uint64_t open_calls = 0;           // enter without leave; closed at the location's last event
-    std::uint64_t ignored_records = 0;      // but for the next two
+    std::uint64_t ignored_records = 0;      // but for the next four
+    std::uint64_t ignored_thread_records = 0;
+    std::uint64_t ignored_io_records = 0;
     std::uint64_t ignored_rma_records = 0;
     std::uint64_t ignored_metric_records = 0;
     std::uint64_t clock_violations = 0;    // events that go back in time within a location
@@ -258,11 +211,13 @@ struct Anomalies {
 struct ProcessTrace {
     ProcessId process;
     std::vector<LocationTrace> locations;  // as Process::locations
-    std::vector<Send> sends;
-    std::vector<Receive> receives;
+    CallNumbers numbers;                   // of the calls of all locations
+    Sends sends;
+    Receives receives;  // those that got a message
     std::vector<Probe> probes;
-    std::vector<CollectiveCall> collectives;
-    std::vector<Skipped> skipped;  // in order of time
+    CollectiveCalls collectives;
+    std::vector<Skipped> skipped;            // in order of time
+    std::vector<WindowEvent> window_events;  // in order of enter, then of threads, then of records
     Anomalies anomalies;
     std::optional<Ns> clock_uncertainty;  // the largest error of its times; none: nobody compared its clock with others
 };

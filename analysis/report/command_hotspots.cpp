@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots`: where the time of the critical path goes, by function, module or rank.
+#include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
@@ -272,6 +273,10 @@ Document run(const Request& request)
         request.arguments.text("--by") == "rank" ? rank_view(profile, request) : function_view(profile, request);
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", request.arguments.text("--by")});
+    for (const Field& field : clock_fields(profile))
+        document.fields.push_back(field);
+    for (const std::string& note : clock_notes(profile))
+        document.notes.push_back(note);
     return document;
 }
 

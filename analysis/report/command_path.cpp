@@ -3,6 +3,7 @@
 //
 // Owns `cpreport path`: the segments of the critical path in the order of time. Holds no more than the chosen rows,
 // however long the path is.
+#include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/result.hpp"
@@ -166,6 +167,7 @@ std::vector<Column> columns()
         {"mpi_function", ""},
         {"bytes", "Bytes"},
         {"low_confidence", ""},
+        {"within_clocks", ""},
         {"", "?", Align::Left},
     };
 }
@@ -194,7 +196,10 @@ void fill(Row& row, const Segment& segment, const View& view)
     row.emplace_back(has_function ? Cell(before + function) : Cell());
     row.emplace_back(has_function ? Cell(function) : Cell());
     row.emplace_back(kind == SegmentKind::Transfer ? Cell(static_cast<std::int64_t>(segment.bytes)) : Cell());
-    row.emplace_back(static_cast<std::int64_t>(segment.low_confidence));
+    const bool within_clocks =
+        static_cast<model::Confidence>(segment.low_confidence) == model::Confidence::WithinClocks;
+    row.emplace_back(static_cast<std::int64_t>(segment.low_confidence != 0));
+    row.emplace_back(static_cast<std::int64_t>(within_clocks));
     row.emplace_back(std::string(segment.low_confidence != 0 ? "?" : ""));
 }
 
@@ -249,7 +254,11 @@ Document run(const Request& request)
         {"segments_shown", "", static_cast<std::int64_t>(view->shown)},
         {"shown_seconds", "", Seconds{view->shown_ns}},
     };
+    for (const Field& field : clock_fields(view->profile))
+        document.fields.push_back(field);
     document.notes = notes(*view);
+    for (const std::string& note : clock_notes(view->profile))
+        document.notes.push_back(note);
     document.tables.push_back({"path", "", columns(), rows(view)});
     return document;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
+#include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
@@ -65,9 +66,10 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
 
 std::string clocks_text(const model::Profile& profile)
 {
-    return fmt::format("{}; times on different ones compare to within {}",
+    return fmt::format("{}; times on different ones compare to within {}, corrected by up to {}",
                        count_text(static_cast<std::uint64_t>(fact(profile, "clock_domains"))),
-                       duration_text(fact(profile, "clock_uncertainty_ns")));
+                       duration_text(fact(profile, "clock_uncertainty_ns")),
+                       duration_text(fact(profile, "clock_correction_ns")));
 }
 
 std::vector<Field> fields(const model::Profile& profile, const Request& request, std::uint64_t path_samples)
@@ -114,11 +116,14 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
             {"", "Clocks", clocks_text(profile)},
             {"clock_domains", "", fact(profile, "clock_domains")},
             {"clock_uncertainty_seconds", "", Seconds{fact(profile, "clock_uncertainty_ns")}},
+            {"clock_correction_seconds", "", Seconds{fact(profile, "clock_correction_ns")}},
         };
         const auto rules =
             std::ranges::find_if(result, [](const Field& field) { return std::string_view(field.key) == "rules"; });
         result.insert(rules, clocks);
     }
+    for (const Field& field : clock_fields(profile))
+        result.push_back(field);
     if (const std::string how = property(profile, "incomplete"); !how.empty()) {
         const auto later = static_cast<std::uint64_t>(fact(profile, "cut_calls"));
         result.push_back({"", "Incomplete",
@@ -224,7 +229,10 @@ constexpr std::pair<const char*, const char*> anomalies[] = {
     {"incomplete_collectives", "collectives that some members did not reach"},
     {"mismatched_collectives", "collectives whose members called different operations"},
     {"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
-    {"ignored_rma_records", "records of one-sided communication, which the replay does not analyze"},
+    {"ignored_rma_records",
+     "records of one-sided communication that the replay does not use (window unknown, other models)"},
+    {"ignored_thread_records", "records of threads, whose waits for each other the replay does not analyze"},
+    {"ignored_io_records", "records of file operations, which the replay does not analyze"},
     {"ignored_records", "event records of kinds that the replay does not use"},
 };
 
@@ -255,12 +263,14 @@ Document run(const Request& request)
     Document document;
     document.view = "summary";
     document.fields = fields(profile, request, hotspots.path_samples);
-    for (Table& table :
-         std::array{kind_table(profile), rank_table(profile), function_table(hotspots), anomaly_table(profile)}) {
+    for (Table& table : std::array{kind_table(profile), rank_table(profile), function_table(hotspots),
+                                   clock_table(profile), anomaly_table(profile)}) {
         if (!is_empty(table))
             document.tables.push_back(std::move(table));
     }
     if (const std::string note = unsampled_note(hotspots); !note.empty())
+        document.notes.push_back(note);
+    for (const std::string& note : clock_notes(profile))
         document.notes.push_back(note);
     document.notes.push_back(fmt::format("Next: cpreport hotspots {}", shell_quoted(request.trace_name)));
     return document;

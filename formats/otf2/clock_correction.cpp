@@ -17,10 +17,11 @@ __extension__ using Wide = __int128;
 constexpr std::int64_t drift = 10'000;  // one in
 constexpr std::int64_t wander = 1'000'000'000;
 
+/// Points that contradict all clocks must not lead beyond 64 bits.
 constexpr std::int64_t floor_divide(Wide numerator, Wide denominator)
 {
-    const Wide quotient = numerator / denominator;
-    return static_cast<std::int64_t>(numerator % denominator < 0 ? quotient - 1 : quotient);
+    const Wide quotient = numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
+    return static_cast<std::int64_t>(std::clamp<Wide>(quotient, -largest_clock_offset, largest_clock_offset));
 }
 
 constexpr std::int64_t ceil_divide(Wide numerator, Wide denominator)

@@ -23,6 +23,10 @@ struct ClockPoint {
 /// The smallest such point around [low, high].
 ClockPoint point_around(std::uint64_t time, std::int64_t low, std::int64_t high);
 
+/// In ticks; no two clocks differ by more (at 1e9 ticks a second 73 years). Offsets and half widths are within it,
+/// times within the double of it.
+inline constexpr std::int64_t largest_clock_offset = std::int64_t{1} << 61;
+
 /// Between two points the offset changes linearly; all in integers, so that the order of times never changes. Beyond
 /// the first and the last point it goes on changing at that rate, unless the points are too close together to tell it.
 /// Without a point the location has the shared clock.

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/reader.hpp"
 
+#include "formats/otf2/anchor_check.hpp"
+#include "formats/otf2/file_check.hpp"
+#include "formats/support/last_words.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <system_error>
 #include <vector>
 
@@ -97,6 +100,7 @@ DefinitionCallbacks definition_callbacks()
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, define<InterComm>);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, define<CallingContext>);
     OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, define<InterruptGenerator>);
+    OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, define<RmaWin>);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(c, define<LocationGroupProperty>);
     OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(c, define<LocationProperty>);
     return callbacks;
@@ -123,6 +127,17 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, happen<MpiCollectiveEnd>);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, happen<NonBlockingCollectiveRequest>);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, happen<NonBlockingCollectiveComplete>);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(c, happen<RmaCollectiveEnd>);
+    OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(c, happen<RmaGroupSync>);
+    OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(c, happen<RmaRequestLock>);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(c, happen<RmaReleaseLock>);
+    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(c, happen<RmaSync>);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, happen<RmaPut>);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, happen<RmaGet>);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, happen<RmaAtomic>);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(c, happen<RmaOpCompleteBlocking>);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(c, happen<RmaOpCompleteNonBlocking>);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(c, happen<RmaOpCompleteRemote>);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
 
@@ -132,6 +147,10 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(c, happen_only<Mark>);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, happen_only<Mark>);
 
     using enum Other::Kind;
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, happen_other<Unknown>);
@@ -147,24 +166,9 @@ EventCallbacks event_callbacks()
     CRITPATH_OTHER(ParameterString, Parameter);
     CRITPATH_OTHER(ParameterInt, Parameter);
     CRITPATH_OTHER(ParameterUnsignedInt, Parameter);
-    CRITPATH_OTHER(RmaWinCreate, Rma);
-    CRITPATH_OTHER(RmaWinDestroy, Rma);
-    CRITPATH_OTHER(RmaCollectiveBegin, Rma);
-    CRITPATH_OTHER(RmaCollectiveEnd, Rma);
-    CRITPATH_OTHER(RmaGroupSync, Rma);
-    CRITPATH_OTHER(RmaRequestLock, Rma);
-    CRITPATH_OTHER(RmaAcquireLock, Rma);
     CRITPATH_OTHER(RmaTryLock, Rma);
-    CRITPATH_OTHER(RmaReleaseLock, Rma);
-    CRITPATH_OTHER(RmaSync, Rma);
     CRITPATH_OTHER(RmaWaitChange, Rma);
-    CRITPATH_OTHER(RmaPut, Rma);
-    CRITPATH_OTHER(RmaGet, Rma);
-    CRITPATH_OTHER(RmaAtomic, Rma);
-    CRITPATH_OTHER(RmaOpCompleteBlocking, Rma);
-    CRITPATH_OTHER(RmaOpCompleteNonBlocking, Rma);
     CRITPATH_OTHER(RmaOpTest, Rma);
-    CRITPATH_OTHER(RmaOpCompleteRemote, Rma);
     CRITPATH_OTHER(ThreadFork, Thread);
     CRITPATH_OTHER(ThreadJoin, Thread);
     CRITPATH_OTHER(ThreadTeamBegin, Thread);
@@ -198,59 +202,16 @@ EventCallbacks event_callbacks()
 
 // ---------------------------------------------------------------------------------------------------- files
 
-constexpr const char* retry = "record the application again, or copy the trace again";
-
-/// What the anchor file says in its first bytes. libotf2 would refuse these archives too, with less to the point.
-void check_anchor(const fs::path& file)
-{
-    std::array<char, 30> head{};
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        fail(ExitCode::BadTrace, "{}: cannot be opened; check the name and the permissions", file.string());
-    }
-    stream.read(head.data(), head.size());
-    constexpr std::size_t magic = 2;
-    if (stream.gcount() != static_cast<std::streamsize>(head.size()) ||
-        std::string_view(head.data() + magic, 4) != "OTF2") {
-        fail(ExitCode::BadTrace,
-             "{}: not an OTF2 anchor file; give the directory that cpcollect made, or its .otf2 file", file.string());
-    }
-    constexpr std::size_t substrate = 28;
-    constexpr std::size_t compression = 29;
-    constexpr char zlib = 2;  // OTF2_COMPRESSION_ZLIB, which the headers call deprecated
-    if (head[substrate] == OTF2_SUBSTRATE_SION) {
-        fail(ExitCode::BadTrace,
-             "{}: the trace is in SIONlib containers, which this OTF2 library cannot read; record it "
-             "with one file a location (Score-P: SCOREP_TRACING_USE_SION=false)",
-             file.string());
-    }
-    if (head[compression] == zlib) {
-        fail(ExitCode::BadTrace,
-             "{}: the trace is compressed (compression=ZLIB), which this OTF2 library cannot read; "
-             "record it without compression",
-             file.string());
-    }
-}
-
-/// libotf2 ends each file with an end-of-file mark, and ignores what stands behind it.
-void check_end(const fs::path& file)
-{
-    std::ifstream stream(file, std::ios::binary | std::ios::ate);
-    constexpr int mark = 1;
-    if (stream && stream.tellg() > 0) {
-        stream.seekg(-1, std::ios::end);
-        if (stream.get() == mark) {
-            return;
-        }
-    }
-    fail(ExitCode::BadTrace,
-         "{}: does not end as an OTF2 file ends: it has been cut short, or something was appended; {}", file.string(),
-         retry);
-}
-
 [[noreturn]] void fail_reading(const fs::path& file, OTF2_ErrorCode rc)
 {
     fail(ExitCode::BadTrace, "{}: cannot be read: {}; {}", file.string(), describe(rc), retry);
+}
+
+/// What is said if reading a file ends this process: libotf2 trusts what it reads.
+LastWords last_words(const fs::path& file)
+{
+    return LastWords(ExitCode::BadTrace,
+                     fmt::format("{}: reading it crashed, so its content is damaged; {}", file.string(), retry));
 }
 
 }  // namespace
@@ -268,6 +229,15 @@ std::optional<std::int32_t> Moment::int32(OTF2_AttributeRef attribute) const
 {
     std::int32_t value = 0;
     if (OTF2_AttributeList_GetInt32(attributes_, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
+std::optional<std::uint32_t> Moment::uint32(OTF2_AttributeRef attribute) const
+{
+    std::uint32_t value = 0;
+    if (OTF2_AttributeList_GetUint32(attributes_, attribute, &value) != OTF2_SUCCESS) {
         return {};
     }
     return value;
@@ -341,12 +311,13 @@ fs::path find_anchor(const fs::path& trace)
 
 struct Reader::State {
     struct Close {
-        void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+        void operator()(OTF2_Reader* handle) const { OTF2_Reader_Close(handle); }
     };
 
     explicit State(const fs::path& file) : anchor(file)
     {
-        check_anchor(file);
+        check_anchor_file(file);
+        const LastWords words = last_words(file);
         reader.reset(OTF2_Reader_Open(file.c_str()));
         if (!reader) {
             fail_reading(file, OTF2_ERROR_INVALID_DATA);
@@ -355,6 +326,7 @@ struct Reader::State {
         if (rc != OTF2_SUCCESS) {
             fail_reading(file, rc);
         }
+        OTF2_Reader_GetChunkSize(reader.get(), &event_chunk, &definition_chunk);
     }
 
     /// The file of a location: <anchor without .otf2>/<location>.<extension>
@@ -366,6 +338,8 @@ struct Reader::State {
     QuietErrors quiet;  // outlives the reader, which may say something when it closes
     fs::path anchor;
     std::unique_ptr<OTF2_Reader, Close> reader;
+    std::uint64_t event_chunk = 0;  // bytes
+    std::uint64_t definition_chunk = 0;
     EventCallbacks callbacks = event_callbacks();
     bool open = false;  // event and definition files
 };
@@ -388,6 +362,8 @@ void Reader::read_definitions(DefinitionHandler& handler)
     if (!fs::exists(file, error)) {
         fail(ExitCode::BadTrace, "{}: missing, though the anchor file is there; {}", file.string(), retry);
     }
+    check_definition_file(file, state_->definition_chunk, Definitions::Global);
+    const LastWords words = last_words(file);
     OTF2_GlobalDefReader* definitions = OTF2_Reader_GetGlobalDefReader(reader);
     if (definitions == nullptr) {
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
@@ -408,7 +384,6 @@ void Reader::read_definitions(DefinitionHandler& handler)
     if (rc != OTF2_SUCCESS) {
         fail_reading(file, rc);
     }
-    check_end(file);
 }
 
 std::string Reader::property(const std::string& name) const
@@ -426,9 +401,20 @@ void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
     const fs::path file = event_file(location);
     std::error_code error;
     if (promised > 0) {
-        if (!fs::exists(file, error)) {
+        const fs::file_status status = fs::status(file, error);
+        if (!fs::exists(status)) {
             fail(ExitCode::BadTrace, "{}: missing, though the definitions promise {} events in it; {}", file.string(),
                  promised, retry);
+        }
+        if (!fs::is_regular_file(status)) {
+            fail(ExitCode::BadTrace, "{}: not a file; {}", file.string(), retry);
+        }
+        // Before memory is reserved for them.
+        constexpr std::uint64_t smallest_event = 2;
+        const std::uint64_t size = fs::file_size(file, error);
+        if (!error && promised > size / smallest_event) {
+            fail(ExitCode::BadTrace, "{}: {}, though the definitions promise {} events in it; {}", file.string(),
+                 size == 0 ? "empty" : fmt::format("has {} bytes", size), promised, retry);
         }
     }
     const OTF2_ErrorCode rc = OTF2_Reader_SelectLocation(state_->reader.get(), location);
@@ -450,7 +436,7 @@ OTF2_CallbackCode deliver_clock_offset(void* user, OTF2_TimeStamp time, std::int
 /// Local definitions map the references in the events of a location to the global ones, and say how its clock went. An
 /// archive may do without them, but not for some of its locations.
 static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef location, const fs::path& file,
-                                   EventHandler& handler)
+                                   std::uint64_t chunk_size, EventHandler& handler)
 {
     std::error_code error;
     if (!fs::exists(file, error)) {
@@ -461,6 +447,8 @@ static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef locatio
         }
         return;
     }
+    check_definition_file(file, chunk_size, Definitions::Local);
+    const LastWords words = last_words(file);
     OTF2_DefReader* definitions = OTF2_Reader_GetDefReader(reader, location);
     if (definitions == nullptr) {
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
@@ -492,22 +480,19 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
         state_->open = true;
     }
     take_message();
-    read_local_definitions(reader, location, state_->file_of(location, "def"), handler);
+    read_local_definitions(reader, location, state_->file_of(location, "def"), state_->definition_chunk, handler);
 
+    check_event_file(file, state_->event_chunk, promised);
+    const LastWords words = last_words(file);
     OTF2_EvtReader* events = OTF2_Reader_GetEvtReader(reader, location);
     if (events == nullptr) {
-        std::error_code error;
-        if (fs::file_size(file, error) == 0 && !error) {
-            fail(ExitCode::BadTrace, "{}: empty, though the definitions promise {} events in it; {}", file.string(),
-                 promised, retry);
-        }
         fail_reading(file, OTF2_ERROR_INVALID_DATA);
     }
     check(OTF2_EvtReader_ApplyClockOffsets(events, false), "{}", file.string());
     Sink<EventHandler> sink{handler, {}};
     OTF2_Reader_RegisterEvtCallbacks(reader, events, state_->callbacks.get(), &sink);
     std::uint64_t found = 0;
-    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalEvents(reader, events, &found);
+    const OTF2_ErrorCode rc = OTF2_Reader_ReadLocalEvents(reader, events, promised + 1, &found);
     OTF2_Reader_CloseEvtReader(reader, events);
     sink.rethrow();
     if (found != promised) {
@@ -517,7 +502,6 @@ void Reader::read_events(OTF2_LocationRef location, std::uint64_t promised, Even
     if (rc != OTF2_SUCCESS) {
         fail_reading(file, rc);
     }
-    check_end(file);
 }
 
 }  // namespace critpath::otf2

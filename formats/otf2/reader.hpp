@@ -112,6 +112,12 @@ struct InterruptGenerator {
     std::int64_t exponent;
     std::uint64_t period;
 };
+struct RmaWin {
+    OTF2_RmaWinRef self;
+    OTF2_StringRef name;
+    OTF2_CommRef comm;
+    OTF2_RmaWinFlag flags;
+};
 struct LocationGroupProperty {
     OTF2_LocationGroupRef group;
     OTF2_StringRef name;
@@ -151,6 +157,7 @@ public:
     virtual void on(const definition::InterComm&) {}
     virtual void on(const definition::CallingContext&) {}
     virtual void on(const definition::InterruptGenerator&) {}
+    virtual void on(const definition::RmaWin&) {}
     virtual void on(const definition::LocationGroupProperty&) {}
     virtual void on(const definition::LocationProperty&) {}
 };
@@ -168,6 +175,7 @@ public:
     /// The value of an attribute of the record, as the type that the caller expects; none if it is not there.
     [[nodiscard]] std::optional<std::uint64_t> uint64(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<std::int32_t> int32(OTF2_AttributeRef attribute) const;
+    [[nodiscard]] std::optional<std::uint32_t> uint32(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<std::uint8_t> uint8(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<OTF2_CommRef> comm(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<OTF2_StringRef> string(OTF2_AttributeRef attribute) const;
@@ -251,6 +259,67 @@ struct NonBlockingCollectiveComplete {
     std::uint64_t received;
     std::uint64_t request;
 };
+struct RmaCollectiveEnd {
+    OTF2_CollectiveOp operation;
+    OTF2_RmaSyncLevel level;
+    OTF2_RmaWinRef window;
+    std::uint32_t root;
+    std::uint64_t sent;
+    std::uint64_t received;
+};
+struct RmaGroupSync {
+    OTF2_RmaSyncLevel level;
+    OTF2_RmaWinRef window;
+    OTF2_GroupRef group;
+};
+struct RmaRequestLock {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    std::uint64_t lock;
+    OTF2_LockType type;
+};
+struct RmaReleaseLock {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    std::uint64_t lock;
+};
+struct RmaSync {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    OTF2_RmaSyncType type;
+};
+struct RmaPut {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    std::uint64_t bytes;
+    std::uint64_t transfer;
+};
+struct RmaGet {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    std::uint64_t bytes;
+    std::uint64_t transfer;
+};
+struct RmaAtomic {
+    OTF2_RmaWinRef window;
+    std::uint32_t remote;
+    OTF2_RmaAtomicType type;
+    std::uint64_t sent;
+    std::uint64_t received;
+    std::uint64_t transfer;
+};
+struct RmaOpCompleteBlocking {
+    OTF2_RmaWinRef window;
+    std::uint64_t transfer;
+};
+struct RmaOpCompleteNonBlocking {
+    OTF2_RmaWinRef window;
+    std::uint64_t transfer;
+};
+struct RmaOpCompleteRemote {
+    OTF2_RmaWinRef window;
+    std::uint64_t transfer;
+};
 struct BufferFlush {
     OTF2_TimeStamp stop;
 };
@@ -258,7 +327,8 @@ struct MeasurementOnOff {
     OTF2_MeasurementMode mode;
 };
 /// Records that say nothing beyond their time which others do not say too: PROGRAM_BEGIN and _END,
-/// MPI_COLLECTIVE_BEGIN, MPI_REQUEST_TEST, COMM_CREATE, COMM_DESTROY.
+/// MPI_COLLECTIVE_BEGIN, MPI_REQUEST_TEST, COMM_CREATE, COMM_DESTROY, RMA_WIN_CREATE and _DESTROY,
+/// RMA_COLLECTIVE_BEGIN, RMA_ACQUIRE_LOCK.
 struct Mark {
 };
 /// All other records.
@@ -291,6 +361,17 @@ public:
     virtual void on(const Moment&, const event::MpiCollectiveEnd&) {}
     virtual void on(const Moment&, const event::NonBlockingCollectiveRequest&) {}
     virtual void on(const Moment&, const event::NonBlockingCollectiveComplete&) {}
+    virtual void on(const Moment&, const event::RmaCollectiveEnd&) {}
+    virtual void on(const Moment&, const event::RmaGroupSync&) {}
+    virtual void on(const Moment&, const event::RmaRequestLock&) {}
+    virtual void on(const Moment&, const event::RmaReleaseLock&) {}
+    virtual void on(const Moment&, const event::RmaSync&) {}
+    virtual void on(const Moment&, const event::RmaPut&) {}
+    virtual void on(const Moment&, const event::RmaGet&) {}
+    virtual void on(const Moment&, const event::RmaAtomic&) {}
+    virtual void on(const Moment&, const event::RmaOpCompleteBlocking&) {}
+    virtual void on(const Moment&, const event::RmaOpCompleteNonBlocking&) {}
+    virtual void on(const Moment&, const event::RmaOpCompleteRemote&) {}
     virtual void on(const Moment&, const event::BufferFlush&) {}
     virtual void on(const Moment&, const event::MeasurementOnOff&) {}
     virtual void on(const Moment&, const event::Mark&) {}

@@ -101,6 +101,11 @@ void TraceWriter::set_host(std::uint32_t rank, const std::string& host)
     definitions_.processes.at(rank).host = host;
 }
 
+void TraceWriter::set_clock(std::uint32_t rank, std::vector<ClockPoint> points)
+{
+    clocks_[rank] = std::move(points);
+}
+
 EventWriter& TraceWriter::location(std::uint32_t rank, std::uint32_t thread)
 {
     const OTF2_LocationRef id = location_reference(rank, thread);
@@ -127,7 +132,9 @@ void TraceWriter::close()
     definitions_.begin = std::min(definitions_.begin, definitions_.end);
     archive_.close_events();
     archive_.open_local_definitions();
-    archive_.write_local_definitions(ids);
+    for (const OTF2_LocationRef id : ids) {
+        archive_.write_local_definitions({&id, 1}, clocks_[static_cast<std::uint32_t>(id)]);
+    }
     archive_.close_local_definitions();
     write_definitions(archive_, definitions_);
     archive_.close();

@@ -43,6 +43,8 @@ public:
     OTF2_InterruptGeneratorRef generator(const std::string& event, std::uint64_t period);
     OTF2_StringRef string(const std::string& text);
     void set_host(std::uint32_t rank, const std::string& host);
+    /// What was measured of the clock of a rank; nothing unless it is called.
+    void set_clock(std::uint32_t rank, std::vector<ClockPoint> points);
 
     /// Everything that was collected so far; may be changed until close().
     TraceDefinitions& definitions() { return definitions_; }
@@ -57,6 +59,7 @@ private:
     TraceDefinitions definitions_;
     Archive archive_;
     std::map<OTF2_LocationRef, EventWriter> writers_;
+    std::map<std::uint32_t, std::vector<ClockPoint>> clocks_;  // by rank
 };
 
 }  // namespace critpath::otf2

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/result/checksum.hpp"
 
+#include <array>
+#include <bit>
 #include <string>
 
 namespace critpath::result
@@ -67,6 +69,17 @@ void add(Sum& sum, const model::ProcessTotals& process)
     sum.add(process.samples);
 }
 
+void add(Sum& sum, const model::ClockTotals& clock)
+{
+    sum.add(clock.node);
+    sum.add(clock.processes);
+    for (const std::int64_t ns :
+         {clock.path_ns, clock.decided_ns, clock.doubted_ns, clock.correction_ns, clock.uncertainty_ns})
+        sum.add(static_cast<std::uint64_t>(ns));
+    sum.add(clock.last_arrivals);
+    sum.add(std::uint64_t{clock.is_known});
+}
+
 void add(Sum& sum, const model::Row& row)
 {
     sum.add(static_cast<std::uint64_t>(row.kind));
@@ -104,11 +117,26 @@ std::int64_t checksum(const model::Profile& profile)
     for (const std::uint32_t process : profile.location_process)
         sum.add(process);
     add_all(sum, profile.processes);
+    add_all(sum, profile.clocks);
     add_all(sum, profile.rows);
     add_all(sum, profile.path);
     add_all(sum, profile.totals);
     add_all(sum, profile.kinds);
     return sum.value();
+}
+
+std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t first)
+{
+    using Words = std::array<std::uint64_t, sizeof(model::Segment) / sizeof(std::uint64_t)>;
+    std::uint64_t total = 0;
+    for (const model::Segment& segment : segments) {
+        Sum sum;
+        sum.add(first++);
+        for (const std::uint64_t word : std::bit_cast<Words>(segment))
+            sum.add(word);
+        total += static_cast<std::uint64_t>(sum.value());
+    }
+    return total;
 }
 
 }  // namespace critpath::result

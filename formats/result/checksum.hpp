@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the number by which a reader knows that the tables are still those that were written.
+// Owns the numbers by which a reader knows that the tables and the segments are still those that were written.
 #pragma once
 
+#include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace critpath::result
@@ -17,5 +19,12 @@ inline constexpr std::string_view checksum_fact = "checksum";
 
 /// Over all content of `profile` but the fact `checksum`.
 std::int64_t checksum(const model::Profile& profile);
+
+/// The fact that holds the checksum of segments.bin; part of a Profile as all others.
+inline constexpr std::string_view segments_checksum_fact = "segments_checksum";
+
+/// Of segments of a path, `first` the number of the first of them. That of the whole path is the sum of those of its
+/// parts, modulo 2^64: each process sums up what it writes.
+std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t first);
 
 }  // namespace critpath::result

@@ -84,6 +84,15 @@ void read_names(TableReader& tables, model::Profile& profile)
                     profile.processes.push_back({row.text(1), row.text(2), row.integer(3), row.integer(4),
                                                  row.integer(5), row.integer(6), count(row, 7), count(row, 8)});
                 });
+    tables.each("SELECT id, node, processes, path_ns, decided_ns, doubted_ns, last_arrivals, correction_ns, "
+                "uncertainty_ns, is_known FROM clock ORDER BY id",
+                [&](const Statement& row) {
+                    if (row.integer(0) != static_cast<std::int64_t>(profile.clocks.size()))
+                        damaged("clocks are missing");
+                    profile.clocks.push_back({row.text(1), count(row, 2), row.integer(3), row.integer(4),
+                                              row.integer(5), count(row, 6), row.integer(7), row.integer(8),
+                                              row.integer(9) != 0});
+                });
     tables.each("SELECT id, name, process FROM location ORDER BY id", [&](const Statement& row) {
         if (row.integer(0) != static_cast<std::int64_t>(profile.locations.size()))
             damaged("locations are missing");

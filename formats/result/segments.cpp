@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/result/segments.hpp"
 
+#include "formats/result/checksum.hpp"
 #include "formats/result/file.hpp"
 #include "formats/support/error.hpp"
 
@@ -33,6 +34,9 @@ const char* contradiction(const SegmentsHeader& header, std::size_t size)
         return "it is cut short";
     if (header.records * sizeof(model::Segment) + segments_header_size != size)
         return "it is longer than its header says";
+    const SegmentsHeader expected = make_segments_header(header.records, header.begin_ns, header.makespan_ns);
+    if (std::memcmp(&header, &expected, sizeof header) != 0)
+        return "its header has bytes that no header has";
     return nullptr;
 }
 
@@ -112,6 +116,9 @@ void Segments::check(const model::Profile& profile) const
     }
     if (time != header().makespan_ns)
         damaged(trace_, "the segments do not cover the run");
+    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
+    if (sum != fact(std::string(segments_checksum_fact).c_str(), sum))
+        damaged(trace_, "the checksum does not fit");
 }
 
 }  // namespace critpath::result

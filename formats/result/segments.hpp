@@ -72,8 +72,8 @@ public:
     [[nodiscard]] const SegmentsHeader& header() const;
     [[nodiscard]] std::span<const model::Segment> records() const;
 
-    /// Reads everything once: the segments form one chain over the whole makespan, and all their ids exist in
-    /// `profile`. Throws Failure(BadTrace) if not.
+    /// Reads everything once: the segments form one chain over the whole makespan, all their ids exist in `profile`,
+    /// and they have the checksum that `profile` has, if it has one. Throws Failure(BadTrace) if not.
     void check(const model::Profile& profile) const;
 
 private:

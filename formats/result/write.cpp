@@ -25,6 +25,9 @@ CREATE TABLE properties(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITH
 CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, node TEXT NOT NULL, lifetime_ns INTEGER NOT NULL,
     mpi_ns INTEGER NOT NULL, path_ns INTEGER NOT NULL, sampled_ns INTEGER NOT NULL, calls INTEGER NOT NULL,
     samples INTEGER NOT NULL);
+CREATE TABLE clock(id INTEGER PRIMARY KEY, node TEXT NOT NULL, processes INTEGER NOT NULL, path_ns INTEGER NOT NULL,
+    decided_ns INTEGER NOT NULL, doubted_ns INTEGER NOT NULL, last_arrivals INTEGER NOT NULL, correction_ns INTEGER NOT NULL,
+    uncertainty_ns INTEGER NOT NULL, is_known INTEGER NOT NULL);
 CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGER NOT NULL REFERENCES process);
 CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
     file TEXT NOT NULL, line INTEGER NOT NULL);
@@ -48,6 +51,12 @@ void insert_names(const Database& database, const model::Profile& profile)
     std::int64_t id = 0;
     for (const model::ProcessTotals& p : profile.processes)
         process.run(id++, p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples);
+
+    Statement clock(database, "INSERT INTO clock VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    id = 0;
+    for (const model::ClockTotals& c : profile.clocks)
+        clock.run(id++, c.node, c.processes, c.path_ns, c.decided_ns, c.doubted_ns, c.last_arrivals, c.correction_ns,
+                  c.uncertainty_ns, std::int64_t{c.is_known});
 
     Statement location(database, "INSERT INTO location VALUES(?, ?, ?)");
     for (std::size_t i = 0; i < profile.locations.size(); ++i)
@@ -94,7 +103,7 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
 {
     Database database;
     database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
-                     "PRAGMA user_version = 1; BEGIN");
+                     "PRAGMA user_version = 2; BEGIN");
     database.execute(schema);
     insert_names(database, profile);
     insert_times(database, profile);

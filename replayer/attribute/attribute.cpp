@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/attribute.hpp"
 
+#include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/clocks/clocks.hpp"
@@ -37,10 +38,26 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key : {"calls", "samples", "cancelled_receives", "unfinished_requests", "ignored_records",
-                            "ignored_rma_records", "ignored_metric_records", "lost_records", "unresolved_records",
-                            "lost_samples", "respite_ns", "wait_respite_ns", "clock_violations", "preempted_ns",
-                            "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
+    for (const char* key : {"calls",
+                            "samples",
+                            "cancelled_receives",
+                            "unfinished_requests",
+                            "ignored_records",
+                            "ignored_thread_records",
+                            "ignored_io_records",
+                            "ignored_rma_records",
+                            "ignored_metric_records",
+                            "lost_records",
+                            "unresolved_records",
+                            "lost_samples",
+                            "respite_ns",
+                            "wait_respite_ns",
+                            "clock_violations",
+                            "preempted_ns",
+                            "blocked_ns",
+                            "skipped_sends",
+                            "skipped_receives",
+                            "skipped_collectives"})
         add(key, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
         for (const model::Skipped& skipped : trace.skipped) {
@@ -49,6 +66,8 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("cancelled_receives", trace.anomalies.cancelled_receives);
         add("unfinished_requests", trace.anomalies.unfinished_requests);
         add("ignored_records", trace.anomalies.ignored_records);
+        add("ignored_thread_records", trace.anomalies.ignored_thread_records);
+        add("ignored_io_records", trace.anomalies.ignored_io_records);
         add("ignored_rma_records", trace.anomalies.ignored_rma_records);
         add("ignored_metric_records", trace.anomalies.ignored_metric_records);
         add("lost_records", trace.anomalies.lost_records);
@@ -80,20 +99,20 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
     return facts;
 }
 
-void add_facts(const Replay& replay, const Findings& findings, const Path& path, const Tally& tally,
-               model::Profile& profile)
+void add_facts(const Replay& replay, const Findings& findings, const Path& path, const Numbers& numbers,
+               const Tally& tally, model::Profile& profile)
 {
     auto& facts = profile.facts;
     facts = summed_facts(replay, tally);
     const auto set = [&](const char* key, std::uint64_t value) { facts[key] = static_cast<std::int64_t>(value); };
     facts["makespan_ns"] = path.makespan.count();
-    facts["path_ns"] = path.makespan.count();  // restore has verified it
+    facts["path_ns"] = path.makespan.count();  // number_segments has verified it
     facts["begin_ns"] = path.begin.count();
     set("processes", replay.definitions.processes.size());
     set("locations", replay.definitions.locations.size());
     set("clock_domains", clocks::count_domains(replay.definitions));
     facts["clock_uncertainty_ns"] = replay.definitions.largest_uncertainty().count();
-    set("segments", path.segments);
+    set("segments", numbers.segments);
     set("hops", path.hops);
     set("messages", findings.pairs.messages);
     set("unmatched_sends", findings.pairs.unmatched_sends);
@@ -145,6 +164,19 @@ void add_incompleteness(const Replay& replay, model::Profile& profile)
         replay.definitions.incomplete.empty() ? "cut short" : replay.definitions.incomplete;
 }
 
+void add_clocks(model::Profile& profile)
+{
+    auto& facts = profile.facts;
+    facts["clock_decided_ns"] = facts["clock_doubted_ns"] = facts["clock_correction_ns"] = facts["clocks_unknown"] = 0;
+    for (const model::ClockTotals& clock : profile.clocks) {
+        facts["clock_decided_ns"] += clock.decided_ns;
+        facts["clock_doubted_ns"] += clock.doubted_ns;
+        facts["clock_correction_ns"] = std::max(facts["clock_correction_ns"], clock.correction_ns);
+        facts["clocks_unknown"] += clock.is_known ? 0 : 1;
+    }
+    facts["clock_doubted_ns"] = std::min(facts["clock_doubted_ns"], facts["path_ns"]);
+}
+
 void add_properties(const Replay& replay, model::Profile& profile)
 {
     const model::Definitions& definitions = replay.definitions;
@@ -158,37 +190,38 @@ void add_properties(const Replay& replay, model::Profile& profile)
     profile.properties["command"] = definitions.command;
 }
 
-void name_functions(const Rows& rows, std::vector<model::Segment>& segments)
+/// Rows of MPI functions, by RegionId.
+std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Rows& rows)
 {
-    for (model::Segment& segment : segments)
-        segment.function = segment.function == model::RegionId::none().value
-                               ? model::RowId::none().value
-                               : rows.id(row_key(model::RowKind::Mpi, {segment.function})).value;
+    std::vector<std::uint32_t> names;
+    for (std::uint32_t region = 0; region < replay.definitions.regions.size(); ++region)
+        names.push_back(rows.id(row_key(model::RowKind::Mpi, {region})).value);
+    return names;
 }
 
 }  // namespace
 
-model::Profile attribute(const Replay& replay, const Findings& findings, Path& path)
+Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
-    const Tally sums = tally(replay, path);
+    const Tally sums = tally(replay, findings.predecessors, path);
     std::vector<RowKey> used = sums.rows();
-    for (const model::Segment& segment : path.own)
-        if (segment.function != model::RegionId::none().value)
-            used.push_back(row_key(model::RowKind::Mpi, {segment.function}));
     if (replay.definitions.has_samples)
         used.push_back(row_key(Pseudo::NotSampled));
-    Rows rows(replay, used);
+    const Rows rows(replay, used);
 
-    model::Profile profile;
-    add_facts(replay, findings, path, sums, profile);
+    Attributed result;
+    result.numbers = number_segments(replay, path, sums.pieces);
+    result.function_rows = names_of_functions(replay, rows);
+    model::Profile& profile = result.profile;
+    add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);
+    profile.clocks = clock_shares(replay, findings.collectives, path, sums.choices);
+    add_clocks(profile);
     add_incompleteness(replay, profile);
     add_unrecorded(profile);
     profile.rows = rows.all();
     gather(replay, sums, rows, profile);
-    name_functions(rows, path.own);
-    name_functions(rows, path.block);
-    return profile;
+    return result;
 }
 
 }  // namespace critpath::replayer

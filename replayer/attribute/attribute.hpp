@@ -9,7 +9,10 @@
 #include "replayer/attribute/rows.hpp"
 #include "replayer/collect/collect.hpp"
 #include "replayer/pair/pair.hpp"
-#include "replayer/restore/restore.hpp"
+#include "replayer/restore/blocks.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -21,8 +24,14 @@ struct Findings {
     const Predecessors& predecessors;
 };
 
-/// The profile, whole on process 0 of `replay.comm`; on the others it has only rows. Replaces Segment::function in
-/// `path` (both `own` and `block`), a RegionId so far, by RowId. Collective.
-model::Profile attribute(const Replay& replay, const Findings& findings, Path& path);
+struct Attributed {
+    model::Profile profile;  // whole on process 0 of `replay.comm`; on the others it has only rows
+    Numbers numbers;         // of the segments
+    std::vector<std::uint32_t>
+        function_rows;  // RowId of each MPI function, by RegionId: the names of Segment::function
+};
+
+/// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.
+Attributed attribute(const Replay& replay, const Findings& findings, const Path& path);
 
 }  // namespace critpath::replayer

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/segments_file.hpp"
 
-#include "formats/result/segments.hpp"
+#include "formats/result/checksum.hpp"
 #include "formats/support/error.hpp"
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -57,9 +59,10 @@ public:
         agree(comm_, path_, cause_of(MPI_File_open(comm_, path_.c_str(), mode, MPI_INFO_NULL, &file_)));
     }
 
-    int write(MPI_Offset offset, const void* data, int count, MPI_Datatype type)
+    int write(MPI_Offset offset, std::span<const std::byte> bytes)
     {
-        return MPI_File_write_at_all(file_, offset, data, count, type, MPI_STATUS_IGNORE);
+        return MPI_File_write_at(file_, offset, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
+                                 MPI_STATUS_IGNORE);
     }
 
     int resize(MPI_Offset size) { return MPI_File_set_size(file_, size); }
@@ -84,37 +87,40 @@ void on_first(MPI_Comm comm, int rank, const fs::path& file, Action action)
 
 }  // namespace
 
-void write_segments(const Replay& replay, const Path& path, const std::filesystem::path& trace)
+std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::SegmentsHeader& header,
+                            const EachBlock& each_block)
 {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
     const fs::path final_name = result::segments_path(trace);
     const fs::path name = final_name.string() + ".part";
-    on_first(replay.comm, replay.rank, name, [&](std::error_code& error) {
+    on_first(comm, rank, name, [&](std::error_code& error) {
         fs::create_directories(final_name.parent_path(), error);
         if (!error)
             fs::remove(name, error);
     });
 
-    const auto header = result::make_segments_header(path.segments, path.begin.count(), path.makespan.count());
     const auto at = [](std::uint64_t index) {
         const std::uint64_t offset = result::segments_header_size + index * sizeof(model::Segment);
         return static_cast<MPI_Offset>(offset);
     };
-    MPI_Datatype record = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(sizeof(model::Segment), MPI_BYTE, &record);
-    MPI_Type_commit(&record);
-    SharedFile file(replay.comm, name);
-    int code = file.resize(at(path.segments));
-    const int header_bytes = replay.rank == 0 ? static_cast<int>(sizeof header) : 0;
-    const int header_code = file.write(0, &header, header_bytes, MPI_BYTE);
-    const int block_code = file.write(at(path.first), path.block.data(), static_cast<int>(path.block.size()), record);
-    const int close_code = file.close();
-    MPI_Type_free(&record);
-    for (const int other : {header_code, block_code, close_code})
-        code = code == MPI_SUCCESS ? other : code;
-    agree(replay.comm, name, cause_of(code));
+    SharedFile file(comm, name);
+    int code = file.resize(at(header.records));
+    const auto note = [&](int other) { code = code == MPI_SUCCESS ? other : code; };
+    if (rank == 0)
+        note(file.write(0, std::as_bytes(std::span(&header, 1))));
+    std::uint64_t sum = 0;
+    each_block([&](std::uint64_t first, std::span<const model::Segment> segments) {
+        sum += result::checksum(segments, first);
+        if (!segments.empty())
+            note(file.write(at(first), std::as_bytes(segments)));
+    });
+    note(file.close());
+    agree(comm, name, cause_of(code));
 
-    on_first(replay.comm, replay.rank, final_name,
-             [&](std::error_code& error) { fs::rename(name, final_name, error); });
+    on_first(comm, rank, final_name, [&](std::error_code& error) { fs::rename(name, final_name, error); });
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
+    return static_cast<std::int64_t>(sum);
 }
 
 }  // namespace critpath::replayer

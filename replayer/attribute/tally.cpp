@@ -51,7 +51,10 @@ void for_each_sample(const LocationTrace& location, Ns begin, Ns end, Visit visi
 class Tallier
 {
 public:
-    Tallier(const Replay& replay, Ns origin) : replay_(replay), definitions_(replay.definitions), origin_(origin) {}
+    Tallier(const Replay& replay, Ns origin) : replay_(replay), definitions_(replay.definitions), origin_(origin)
+    {
+        result_.on_path.resize(definitions_.regions.size());
+    }
 
     void add_process(const model::ProcessTrace& trace)
     {
@@ -75,9 +78,13 @@ public:
         const bool in_call = kind == SegmentKind::Mpi || kind == SegmentKind::Transfer ||
                              kind == SegmentKind::Collective || kind == SegmentKind::Delay;
         const RegionId function = in_call ? RegionId{segment.function} : RegionId::none();
+        if (segment.function < result_.on_path.size())
+            result_.on_path[segment.function] = true;
         result_.kinds[{kind, function.value, process}].add(ns, 1);
         result_.processes[process].path_ns += ns;
-        result_.low_confidence_ns += segment.low_confidence != 0 ? ns : 0;
+        const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
+        const bool is_low = confidence == model::Confidence::Low || confidence == model::Confidence::WithinClocks;
+        result_.low_confidence_ns += is_low ? ns : 0;
         switch (kind) {
         case SegmentKind::Compute:
             divide(segment, process);
@@ -117,12 +124,12 @@ private:
         totals.calls += analyzed;
         Ns time = location.begin;
         for (std::size_t i = 0; i < analyzed; ++i) {
-            const Ns enter = std::clamp(calls.enter[i], time, std::max(time, location.end));
-            const Ns leave = std::clamp(calls.leave[i], enter, std::max(enter, location.end));
+            const Ns enter = std::clamp(calls.enter(i), time, std::max(time, location.end));
+            const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
             if (!definitions_.has_samples) {
                 add_user_regions(location, time, enter);
-                result_.totals[row_key(RowKind::Mpi, calls.region[i])].add((leave - enter).count());
+                result_.totals[row_key(RowKind::Mpi, calls.region(i))].add((leave - enter).count());
             }
             time = leave;
         }
@@ -178,7 +185,7 @@ private:
 
 std::uint64_t analyzed_calls(const Replay& replay, const model::LocationTrace& location)
 {
-    const auto& enters = location.calls.enter;
+    const auto& enters = location.calls.enters();
     return replay.incomplete
                ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
                : enters.size();
@@ -191,20 +198,33 @@ std::vector<RowKey> Tally::rows() const
         result.push_back(key.first);
     for (const auto& [key, amount] : totals)
         result.push_back(key);
-    for (const auto& [key, amount] : kinds)
-        if (std::get<1>(key) != RegionId::none().value)
-            result.push_back(row_key(RowKind::Mpi, {std::get<1>(key)}));
+    for (std::uint32_t region = 0; region < on_path.size(); ++region)
+        if (on_path[region])
+            result.push_back(row_key(RowKind::Mpi, {region}));
     return result;
 }
 
-Tally tally(const Replay& replay, const Path& path)
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path)
 {
     Tallier tallier(replay, path.begin);
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
-    for (const Segment& segment : path.own)
-        tallier.add_segment(segment);
-    return tallier.take();
+    std::vector<PieceSum> pieces(path.pieces.size());
+    std::vector<Choices> choices(path.pieces.size());
+    PathCutter cutter(replay, predecessors, path);
+    while (const auto part = cutter.next()) {
+        PieceSum& piece = pieces[part->piece];
+        piece.segments += part->segments.size();
+        for (const Segment& segment : part->segments) {
+            piece.ns += segment.end - segment.begin;
+            choices[part->piece].add(segment);
+            tallier.add_segment(segment);
+        }
+    }
+    Tally result = tallier.take();
+    result.pieces = std::move(pieces);
+    result.choices = std::move(choices);
+    return result;
 }
 
 }  // namespace critpath::replayer

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/rows.hpp"
-#include "replayer/restore/restore.hpp"
+#include "replayer/restore/blocks.hpp"
 
 #include <cstdint>
 #include <map>
@@ -47,12 +48,15 @@ struct Tally {
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
     std::uint64_t path_samples = 0;
+    std::vector<PieceSum> pieces;  // of the path, by piece
+    std::vector<Choices> choices;  // likewise
+    std::vector<bool> on_path;     // by RegionId: there is a segment with this function
 
     /// Every row that occurs here.
     [[nodiscard]] std::vector<RowKey> rows() const;
 };
 
 /// Sums over the owned processes. Talks to nobody.
-Tally tally(const Replay& replay, const Path& path);
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path);
 
 }  // namespace critpath::replayer

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer::clocks
@@ -51,6 +52,7 @@ Findings compare(Replay& replay, bool domains_known)
         definitions.clock_uncertainty.push_back(Ns{std::max<std::int64_t>(ns, 0)});
     }
     findings.uncertainty = definitions.largest_uncertainty();
+    findings.measured = std::move(largest);
     return findings;
 }
 
@@ -61,12 +63,15 @@ std::string warning(const Findings& findings)
     }
     if (!findings.domains_known) {
         return fmt::format(
-            "the trace is of {} nodes and does not say how their clocks differ: they are taken as synchronised",
-            findings.domains);
+            "the trace does not say how the clocks of its {} nodes differ, and what it has of messages and "
+            "collectives does not tell it of {}: these are taken as synchronised",
+            findings.domains, findings.unknown);
     }
-    return fmt::format("the processes ran with {} clocks, and how {} of them went was not measured: edges between them "
-                       "may be off by the difference of the clocks; record again until MPI_Finalize is reached",
-                       findings.domains, findings.unknown);
+    return fmt::format(
+        "the processes ran with {} clocks, and how {} of them went was not measured, nor do messages tell it: "
+        "edges between them may be off by the difference of the clocks; record again until MPI_Finalize "
+        "is reached",
+        findings.domains, findings.unknown);
 }
 
 }  // namespace critpath::replayer::clocks

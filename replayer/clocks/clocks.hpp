@@ -7,7 +7,9 @@
 #include "replayer/analysis.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace critpath::replayer::clocks
 {
@@ -16,9 +18,12 @@ namespace critpath::replayer::clocks
 /// the times were corrected when they were loaded, as far as the trace says how.
 struct Findings {
     std::size_t domains = 1;
-    std::size_t unknown = 0;    // domains of which the trace does not say how their clock goes
-    model::Ns uncertainty{0};   // of the distance between two times, the largest over all pairs of processes
-    bool domains_known = true;  // otherwise the processes of a node are taken to share a clock
+    std::size_t unknown = 0;     // domains of which the trace does not say how their clock goes
+    model::Ns uncertainty{0};    // of the distance between two times, the largest over all pairs of processes
+    std::size_t distrusted = 0;  // domains whose measurements messages or collectives contradict
+    model::Ns correction{0};     // by which times were moved on the evidence of messages and collectives, the largest
+    std::vector<std::int64_t> measured;  // by domain: the largest error in ns of what the trace says; -1: it does not
+    bool domains_known = true;           // otherwise the processes of a node are taken to share a clock
 };
 
 /// Fills definitions.clock_uncertainty, which stays empty where all share one clock. `domains_known`: the trace says

@@ -85,10 +85,10 @@ rules::CollectiveCase Collectives::of(std::size_t process, std::size_t collectiv
     return {members.operation(process, collective), inter, members.size(side), &instances.at(side, part.number)};
 }
 
-Collectives collect(const Replay& replay, rules::Calibration& calibration)
+Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce)
 {
     Members members(replay);
-    Instances instances = reduce_instances(replay, members);
+    Instances instances = reduce(replay, members);
     Collectives result{std::move(members), std::move(instances)};
     learn(replay, result, calibration);
     return result;

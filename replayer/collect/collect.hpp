@@ -19,8 +19,11 @@ struct Collectives {
     [[nodiscard]] rules::CollectiveCase of(std::size_t process, std::size_t collective) const;
 };
 
+/// Re-executes the collectives of all sides; as reduce_instances.
+using ReduceInstances = Instances (*)(const Replay& replay, const Members& members);
+
 /// Reduces all instances, and puts the completion times of collectives into `calibration`. Collective over
 /// `replay.comm`.
-Collectives collect(const Replay& replay, rules::Calibration& calibration);
+Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce = reduce_instances);
 
 }  // namespace critpath::replayer

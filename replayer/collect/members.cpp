@@ -5,6 +5,7 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace critpath::replayer
 {
@@ -12,27 +13,25 @@ namespace critpath::replayer
 namespace
 {
 
-/// Where a process stands in a communicator. A process that the definitions do not list gets no place: its part is
-/// taken for that of a member alone.
+/// Where a process stands in a communicator.
 struct Place {
     Side side;
     std::uint32_t rank = 0;
 };
 
-Place place_of(const model::Definitions& definitions, model::CommId id, model::ProcessId process)
+/// Nothing for a process that the definitions do not list.
+std::optional<Place> place_of(const model::Definitions& definitions, model::CommId id, model::ProcessId process)
 {
     const model::Communicator& comm = definitions.communicators[id.value];
-    const auto find = [&](const std::vector<model::ProcessId>& group, std::uint32_t side, Place& place) {
+    if (comm.is_self)
+        return Place{{2 * id.value}, 0};
+    for (const std::uint32_t side : {0U, 1U}) {
+        const auto& group = side == 0 ? comm.members : comm.remote;
         const auto found = std::ranges::find(group, process);
-        if (found == group.end())
-            return false;
-        place = {{2 * id.value + side}, static_cast<std::uint32_t>(found - group.begin())};
-        return true;
-    };
-    Place place{{2 * id.value}, 0};
-    if (!comm.is_self && !find(comm.members, 0, place))
-        find(comm.remote, 1, place);
-    return place;
+        if (found != group.end())
+            return Place{{2 * id.value + side}, static_cast<std::uint32_t>(found - group.begin())};
+    }
+    return std::nullopt;
 }
 
 /// MPI_Comm_create_group and MPI_Intercomm_create are recorded on a communicator of which only some members call them:
@@ -58,37 +57,43 @@ void Members::add(std::size_t process)
         Place place;
         std::size_t member;  // index into sides_[place.side]
     };
-    std::unordered_map<model::CommId, Joined> joined;
-    const auto join = [&](model::CommId comm) -> Joined& {
+    std::unordered_map<model::CommId, std::optional<Joined>> joined;
+    const auto join = [&](model::CommId comm) -> const std::optional<Joined>& {
         auto [entry, is_new] = joined.try_emplace(comm);
-        if (is_new) {
-            const Place place = place_of(replay_.definitions, comm, trace.process);
-            auto& members = sides_[place.side.value];
-            entry->second = {place, members.size()};
-            members.push_back({process, place.rank, {}});
+        if (const auto place = is_new ? place_of(replay_.definitions, comm, trace.process) : std::nullopt) {
+            auto& members = sides_[place->side.value];
+            entry->second = Joined{*place, members.size()};
+            members.push_back({process, place->rank, {}});
         }
         return entry->second;
+    };
+    const auto calls_of_member = [&](const Joined& member) -> std::vector<std::uint32_t>& {
+        return sides_[member.place.side.value][member.member].calls;
     };
     auto skipped = trace.skipped.begin();
     // What was not recorded has its turn all the same. Never negative: a collective cannot be cancelled.
     const auto pass_skipped = [&](model::Ns before) {
         for (; skipped != trace.skipped.end() && skipped->time < before; ++skipped) {
-            if (skipped->what == model::Skipped::What::Collective && skipped->count > 0) {
-                const auto& [place, member] = join(skipped->comm);
-                auto& calls = sides_[place.side.value][member].calls;
+            if (skipped->what != model::Skipped::What::Collective || skipped->count <= 0)
+                continue;
+            if (const auto& member = join(skipped->comm)) {
+                auto& calls = calls_of_member(*member);
                 calls.resize(calls.size() + static_cast<std::size_t>(skipped->count), MemberCalls::none);
             }
         }
     };
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
-        if (!is_numbered(function_of(replay_.definitions, trace, collective.begin()))) {
+        const bool numbered = is_numbered(function_of(replay_.definitions, trace, collective.begin()));
+        if (numbered)
+            pass_skipped(enter_of(trace, collective.begin()).time);
+        const auto& member = numbered ? join(collective.comm) : std::nullopt;
+        if (!member) {
             parts_[process].push_back({{2 * collective.comm.value}, Part::alone, 0, false});
             continue;
         }
-        pass_skipped(enter_of(trace, collective.begin()).time);
-        const auto& [place, member] = join(collective.comm);
-        auto& calls = sides_[place.side.value][member].calls;
+        const Place& place = member->place;
+        auto& calls = calls_of_member(*member);
         const bool is_root = !is_inter(place.side) && collective.root >= 0 &&
                              (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
         parts_[process].push_back({place.side, static_cast<std::uint32_t>(calls.size()), place.rank, is_root});
@@ -122,7 +127,11 @@ rules::Operation Members::operation(std::size_t process, std::size_t collective)
 {
     const model::ProcessTrace& trace = replay_.processes[process];
     const auto function = function_of(replay_.definitions, trace, trace.collectives[collective].begin());
-    return function < functions::FunctionId::count ? rules::operation(function) : rules::unlisted_collective();
+    if (function >= functions::FunctionId::count)
+        return rules::unlisted_collective();
+    rules::Operation result = rules::operation(function);
+    result.may_pass = trace.collectives[collective].root == model::CollectiveCall::no_precede;
+    return result;
 }
 
 bool Members::is_inter(Side side) const

@@ -93,13 +93,14 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
 std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Question>& questions,
                                          const std::vector<KnownMember>& parts)
 {
+    const rules::ClockUncertainty clocks(replay.definitions);
     std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
     for (const KnownMember& part : parts)
         instances[part.instance].push_back(part.member);
     auto result = for_everyone<Answer>(replay);
     for (std::size_t asker = 0; asker < result.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
-            result[asker].push_back({q.index, rules::answer(q.question, instances[q.instance])});
+            result[asker].push_back({q.index, rules::answer(q.question, instances[q.instance], clocks)});
     return result;
 }
 

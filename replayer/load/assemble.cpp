@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/assemble.hpp"
 
+#include "formats/support/error.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -30,6 +32,13 @@ struct Loose {
     [[nodiscard]] auto order() const { return std::tuple(request, time, is_completion, location, index); }
 };
 
+/// Of a call that is over by now, the largest part counts.
+void add_size(Calls& calls, CallRef call, std::uint64_t bytes)
+{
+    const int bucket = std::max(size_bucket(bytes), calls.size_bucket(call.call.value));
+    calls.set_size_bucket(call.call.value, bucket);
+}
+
 /// Joins what one thread posted and another completed. Request ids are unique in the traces that we write; in others
 /// they may come back once a request is completed, and then a completion belongs to the last post before it.
 void join_across_threads(Locations& locations)
@@ -55,7 +64,8 @@ void join_across_threads(Locations& locations)
         const auto& completion = locations[loose.location].open_completions[loose.index];
         if (post != nullptr && post->request == loose.request) {
             auto& owner = locations[post->location];
-            owner.complete(owner.open_posts[post->index], completion);
+            const std::uint64_t bytes = owner.complete(owner.open_posts[post->index], completion);
+            add_size(locations[loose.location].trace.calls, completion.call, bytes);
             post = nullptr;
         } else if (completion.kind == Completed::Kind::Receive) {
             // Posted before measurement began. The message counts all the same, or those behind it would be paired with
@@ -85,7 +95,7 @@ void join_matched_probes(Locations& locations)
         for (const auto& receive : location.message_receives) {
             const auto probe = probe_of.find(receive.message);
             if (probe != probe_of.end()) {
-                location.receives[receive.where].matched = probe->second;
+                location.receives.set_matched(receive.where, probe->second);
             }
         }
     }
@@ -94,23 +104,39 @@ void join_matched_probes(Locations& locations)
 /// The enter of a call of one of `locations`.
 Ns enter_of(const std::vector<LocationTrace>& locations, CallRef call)
 {
-    return locations[call.location.value - locations.front().location.value].calls.enter[call.call.value];
+    return locations[call.location.value - locations.front().location.value].calls.enter(call.call.value);
 }
 
-/// Concatenates one member of all locations and brings it into order of `call`'s enter, then of threads, then of
-/// records.
-template <class T, class CallOf>
-std::vector<T> merge(Locations& locations, const std::vector<LocationTrace>& traces,
-                     std::vector<T> LocationEvents::*member, CallOf call)
+/// Returns how many were not completed.
+template <class Table>
+std::uint64_t drop_without_message(Table& messages)
 {
-    std::vector<T> merged = std::move(locations.front().*member);
-    for (std::size_t l = 1; l < locations.size(); ++l) {
-        const auto& more = locations[l].*member;
-        merged.insert(merged.end(), more.begin(), more.end());
+    std::uint64_t unfinished = 0;
+    std::vector<std::uint32_t> kept;
+    bool any = false;
+    for (std::uint32_t i = 0; i < messages.size(); ++i) {
+        unfinished += messages.completion(i) == CallNumbers::none ? 1 : 0;
+        any = any || !messages.has_envelope(i);
     }
-    const auto earlier = [&](const T& a, const T& b) { return enter_of(traces, call(a)) < enter_of(traces, call(b)); };
-    if (!std::is_sorted(merged.begin(), merged.end(), earlier)) {
-        std::stable_sort(merged.begin(), merged.end(), earlier);
+    for (std::uint32_t i = 0; any && i < messages.size(); ++i) {
+        if (messages.has_envelope(i)) {
+            kept.push_back(i);
+        }
+    }
+    if (any) {
+        messages.select(kept);
+    }
+    return unfinished;
+}
+
+std::vector<WindowEvent> merge_window_events(Locations& locations, const std::vector<LocationTrace>& traces)
+{
+    std::vector<WindowEvent> merged = std::move(locations.front().window_events);
+    for (std::size_t l = 1; l < locations.size(); ++l) {
+        merged.insert(merged.end(), locations[l].window_events.begin(), locations[l].window_events.end());
+    }
+    if (locations.size() > 1) {
+        std::ranges::stable_sort(merged, {}, [&](const WindowEvent& event) { return enter_of(traces, event.call); });
     }
     return merged;
 }
@@ -119,18 +145,21 @@ std::vector<T> merge(Locations& locations, const std::vector<LocationTrace>& tra
 /// communicator unknown; counts what was not completed.
 void drop_incomplete(ProcessTrace& trace)
 {
-    for (const auto& send : trace.sends) {
-        trace.anomalies.unfinished_requests += send.completion.valid() ? 0 : 1;
-    }
-    for (const auto& receive : trace.receives) {
-        trace.anomalies.unfinished_requests += receive.completion.valid() ? 0 : 1;
-    }
-    for (const auto& collective : trace.collectives) {
+    bool any = false;
+    for (const CollectiveCall& collective : trace.collectives) {
         trace.anomalies.unfinished_requests += collective.call.valid() ? 0 : 1;
+        any = any || !collective.comm.valid();
     }
-    std::erase_if(trace.collectives, [](const CollectiveCall& collective) { return !collective.comm.valid(); });
-    std::erase_if(trace.sends, [](const Send& send) { return !send.comm.valid(); });
-    std::erase_if(trace.receives, [](const Receive& receive) { return !receive.comm.valid(); });
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t i = 0; any && i < trace.collectives.size(); ++i) {
+        if (trace.collectives[i].comm.valid()) {
+            kept.push_back(i);
+        }
+    }
+    if (any) {
+        trace.collectives.select(kept);
+    }
+    trace.anomalies.unfinished_requests += drop_without_message(trace.sends) + drop_without_message(trace.receives);
 }
 
 struct Channel {
@@ -150,6 +179,70 @@ struct ChannelHash {
     }
 };
 
+/// Brings operations into the order of the enters of `call_of` them, then of threads, then of records.
+template <class Table, class CallOf>
+void sort_by_enter(const std::vector<LocationTrace>& traces, Table& operations, CallOf call_of)
+{
+    std::vector<Ns> enters;
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < operations.size(); ++i) {
+        enters.push_back(enter_of(traces, call_of(operations[i])));
+        order.push_back(i);
+    }
+    if (!std::is_sorted(enters.begin(), enters.end())) {
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return enters[a] < enters[b]; });
+        operations.select(order);
+    }
+}
+
+/// The operations of all locations.
+template <class Table, class CallOf>
+Table merge(Locations& locations, const std::vector<LocationTrace>& traces, Table LocationEvents::*member,
+            CallOf call_of)
+{
+    Table merged = std::move(locations.front().*member);
+    for (std::size_t l = 1; l < locations.size(); ++l) {
+        for (const auto& operation : locations[l].*member) {
+            merged.push_back(operation);
+        }
+    }
+    if (locations.size() > 1) {
+        sort_by_enter(traces, merged, call_of);
+    }
+    return merged;
+}
+
+/// A few, so that they need no table.
+std::vector<Probe> merge_probes(Locations& locations, const std::vector<LocationTrace>& traces)
+{
+    std::vector<Probe> merged = std::move(locations.front().probes);
+    for (std::size_t l = 1; l < locations.size(); ++l) {
+        merged.insert(merged.end(), locations[l].probes.begin(), locations[l].probes.end());
+    }
+    std::ranges::stable_sort(merged, {}, [&](const Probe& probe) { return enter_of(traces, probe.call); });
+    return merged;
+}
+
+/// The calls of all locations in one row.
+CallNumbers number_calls(const Locations& locations)
+{
+    const LocationId first = locations.front().trace.location;
+    if (locations.size() == 1) {
+        return CallNumbers(first);
+    }
+    std::vector<std::uint32_t> starts;
+    std::uint64_t calls = 0;
+    for (const auto& location : locations) {
+        starts.push_back(static_cast<std::uint32_t>(calls));
+        calls += location.trace.calls.size();
+        if (calls >= CallNumbers::none) {
+            fail(ExitCode::BadTrace, "location {}: its process has 2^32 MPI calls or more, which cannot be analyzed",
+                 location.trace.location.value);
+        }
+    }
+    return {first, std::move(starts)};
+}
+
 /// A probe reported the message that the next receive of its channel got: the next in the order in which receives are
 /// matched, which for a matched probe is the order of the probe.
 void link_probes(ProcessTrace& trace)
@@ -158,7 +251,7 @@ void link_probes(ProcessTrace& trace)
         return;
     }
     const auto time_of = [&](std::size_t i) {
-        const auto& receive = trace.receives[i];
+        const Receive receive = trace.receives[i];
         return enter_of(trace.locations, receive.matched.valid() ? receive.matched : receive.post);
     };
     std::vector<std::uint32_t> receives(trace.receives.size());
@@ -181,7 +274,7 @@ void link_probes(ProcessTrace& trace)
     for (auto probe = trace.probes.rbegin(); probe != trace.probes.rend(); ++probe) {
         const Ns time = enter_of(trace.locations, probe->call);
         for (; receive != receives.rend() && time_of(*receive) > time; ++receive) {
-            const auto& r = trace.receives[*receive];
+            const Receive r = trace.receives[*receive];
             forget_skipped(time_of(*receive));
             next[{r.comm, r.source, r.tag}] = *receive;
         }
@@ -199,6 +292,8 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.unfinished_requests += more.unfinished_requests;
     sum.open_calls += more.open_calls;
     sum.ignored_records += more.ignored_records;
+    sum.ignored_thread_records += more.ignored_thread_records;
+    sum.ignored_io_records += more.ignored_io_records;
     sum.ignored_rma_records += more.ignored_rma_records;
     sum.ignored_metric_records += more.ignored_metric_records;
     sum.clock_violations += more.clock_violations;
@@ -218,6 +313,12 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     if (locations.empty()) {
         return trace;
     }
+    trace.numbers = number_calls(locations);
+    for (std::size_t l = 0; locations.size() > 1 && l < locations.size(); ++l) {
+        locations[l].sends.renumber(trace.numbers);
+        locations[l].receives.renumber(trace.numbers);
+        locations[l].collectives.renumber(trace.numbers);
+    }
     join_across_threads(locations);
     join_matched_probes(locations);
     for (auto& location : locations) {
@@ -229,12 +330,12 @@ ProcessTrace assemble(ProcessId process, Locations locations)
         }
     }
     const auto post = [](const auto& operation) { return operation.post; };
-    const auto call = [](const auto& operation) { return operation.call; };
     const auto begin = [](const auto& operation) { return operation.begin(); };
     trace.sends = merge(locations, trace.locations, &LocationEvents::sends, post);
     trace.receives = merge(locations, trace.locations, &LocationEvents::receives, post);
-    trace.probes = merge(locations, trace.locations, &LocationEvents::probes, call);
+    trace.probes = merge_probes(locations, trace.locations);
     trace.collectives = merge(locations, trace.locations, &LocationEvents::collectives, begin);
+    trace.window_events = merge_window_events(locations, trace.locations);
     std::ranges::stable_sort(trace.skipped, {}, &Skipped::time);
     drop_incomplete(trace);
     link_probes(trace);

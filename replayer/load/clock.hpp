@@ -7,11 +7,16 @@
 #include "analysis/model/ids.hpp"
 #include "formats/otf2/clock_correction.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 namespace critpath::replayer::load
 {
+
+/// No clock shows more, in ticks or in ns (146 years): what does is damaged. Sums and differences of two such times
+/// that are within 64 bits.
+inline constexpr std::int64_t farthest_time = std::int64_t{1} << 62;
 
 /// Ticks to ns, rounded down, so that the order of events never changes. A clock of 1e9 ticks a second is the identity.
 class TickClock
@@ -30,8 +35,8 @@ public:
         }
         __extension__ using Wide = __int128;  // ticks * 1e9 exceeds 64 bits within seconds
         const Wide product = Wide{ticks} * ns_per_second;
-        const Wide ns = product / ticks_per_second_;
-        return model::Ns{static_cast<std::int64_t>(product % ticks_per_second_ < 0 ? ns - 1 : ns)};
+        const Wide ns = product / ticks_per_second_ - (product % ticks_per_second_ < 0 ? 1 : 0);
+        return model::Ns{static_cast<std::int64_t>(std::clamp<Wide>(ns, -farthest_time, farthest_time))};
     }
     [[nodiscard]] model::Ns to_ns(std::uint64_t ticks) const { return to_ns(static_cast<std::int64_t>(ticks)); }
 

@@ -24,7 +24,7 @@ bool has_events(const LocationTrace& location)
 /// The enter of the call that the location did not leave, or its end.
 Ns useful_end(const LocationTrace& location)
 {
-    return location.ends_in_call ? std::min(location.end, location.calls.enter.back()) : location.end;
+    return location.ends_in_call ? std::min(location.end, location.calls.enters().back()) : location.end;
 }
 
 /// Up to when it is known what the process did. A thread that was in a call when its process ended was there to the
@@ -44,8 +44,8 @@ Ns reach(const ProcessTrace& process)
         }
         if (location.recording_end == RecordingEnd::Full) {
             // Samples may go on when there is no room for calls any more.
-            const auto& leaves = location.calls.leave;
-            result = std::min(result, leaves.empty() ? location.begin : leaves.back());
+            const Calls& calls = location.calls;
+            result = std::min(result, calls.empty() ? location.begin : calls.leave(calls.size() - 1));
         } else if (location.recording_end == RecordingEnd::Died && !location.ends_in_call) {
             result = std::min(result, sign_of_life);
         }
@@ -61,11 +61,13 @@ public:
 
     std::uint64_t run()
     {
-        drop_later(trace_.sends, [](const Send& send) { return send.post; });
-        drop_later(trace_.receives, [](const Receive& receive) { return receive.post; });
+        const auto post = [](const auto& message) { return message.post; };
+        drop_later_of(trace_.sends, post);
+        drop_later_of(trace_.receives, post);
         drop_later(
             trace_.probes, [](const Probe& probe) { return probe.call; }, trace_.receives.size());
-        drop_later(trace_.collectives, [](const CollectiveCall& collective) { return collective.begin(); });
+        drop_later_of(trace_.collectives, [](const CollectiveCall& collective) { return collective.begin(); });
+        drop_later(trace_.window_events, [](const WindowEvent& event) { return event.call; });
         for (LocationTrace& location : trace_.locations) {
             cut(location);
         }
@@ -78,10 +80,24 @@ private:
         return trace_.locations[call.location.value - trace_.locations.front().location.value];
     }
 
-    [[nodiscard]] bool is_later(CallRef call) const { return location_of(call).calls.enter[call.call.value] >= point_; }
+    [[nodiscard]] bool is_later(CallRef call) const { return location_of(call).calls.enter(call.call.value) >= point_; }
 
     /// What began before the point stays even if it was completed behind it: it has a place in the order of its
     /// channel.
+    template <class Table, class Begin>
+    void drop_later_of(Table& operations, Begin begin)
+    {
+        std::vector<std::uint32_t> kept;
+        for (std::uint32_t i = 0; i < operations.size(); ++i) {
+            if (!is_later(begin(operations[i]))) {
+                kept.push_back(i);
+            }
+        }
+        if (kept.size() < operations.size()) {
+            operations.select(kept);
+        }
+    }
+
     template <class Operation, class Begin>
     void drop_later(std::vector<Operation>& operations, Begin begin)
     {
@@ -109,13 +125,13 @@ private:
 
     void cut(LocationTrace& location)
     {
-        const auto& enters = location.calls.enter;
+        const auto& enters = location.calls.enters();
         const auto later = std::lower_bound(enters.begin(), enters.end(), point_);
         dropped_ += static_cast<std::uint64_t>(enters.end() - later);
         location.end = std::max(location.begin, end_of(location));
         // A call that went on behind the point had no outcome before it.
         const auto last = static_cast<std::size_t>(later - enters.begin()) - 1;
-        if (later != enters.begin() && location.calls.leave[last] > location.end) {
+        if (later != enters.begin() && location.calls.leave(last) > location.end) {
             location.end = std::min(location.end, enters[last]);
         }
         std::erase_if(location.samples, [&](const Sample& s) { return s.time >= location.end; });
@@ -159,7 +175,7 @@ void cut_at_common_point(Replay& replay)
     if (incomplete == 0) {
         return;
     }
-    replay.incomplete.emplace();
+    replay.incomplete = Replay::Incomplete{};
     const bool is_needed = numbers[0] < -numbers[1];
     std::uint64_t calls = 0;
     for (ProcessTrace& process : replay.processes) {

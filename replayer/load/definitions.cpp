@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace critpath::replayer::load
@@ -45,6 +46,7 @@ public:
     void on(const def::Region& d) override { regions.push_back(d); }
     void on(const def::Comm& d) override { comms.push_back(d); }
     void on(const def::InterComm& d) override { inter_comms.push_back(d); }
+    void on(const def::RmaWin& d) override { windows.push_back(d); }
     void on(const def::CallingContext& d) override { contexts.push_back(d); }
     void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
     void on(const def::LocationGroupProperty& d) override
@@ -75,6 +77,7 @@ public:
     std::unordered_map<OTF2_GroupRef, GroupContent> groups;
     std::vector<def::Comm> comms;
     std::vector<def::InterComm> inter_comms;
+    std::vector<def::RmaWin> windows;
     std::vector<def::CallingContext> contexts;
     std::vector<def::InterruptGenerator> generators;
     std::vector<Property> group_properties;
@@ -126,6 +129,7 @@ public:
         add_process_properties();
         add_location_properties();
         add_communicators();
+        add_windows();
         return std::move(out_);
     }
 
@@ -142,6 +146,18 @@ private:
         if (!in_.clock || in_.clock->resolution == 0) {
             contradict("no clock resolution");
         }
+        if (in_.clock->resolution >= static_cast<std::uint64_t>(farthest_time)) {
+            contradict("a clock of {} ticks a second", in_.clock->resolution);
+        }
+        __extension__ using Wide = __int128;
+        constexpr Wide largest = std::numeric_limits<std::int64_t>::max();
+        constexpr Wide ns_per_second = 1'000'000'000;
+        if (in_.clock->offset > largest || in_.clock->offset * ns_per_second / in_.clock->resolution > largest) {
+            fail(ExitCode::BadTrace,
+                 "{}: the clock stands at {} ticks of 1/{} s, which is more than the 292 years that its times can be "
+                 "told in; record the application with another clock (Score-P: SCOREP_TIMER)",
+                 file_, in_.clock->offset, in_.clock->resolution);
+        }
         vocabulary_.clock = TickClock(in_.clock->resolution);
         definitions_.begin = vocabulary_.clock.to_ns(in_.clock->offset);
     }
@@ -150,10 +166,17 @@ private:
     {
         auto& a = vocabulary_.attributes;
         const std::pair<std::string_view, OTF2_AttributeRef*> known[] = {
-            {"critpath.mode", &a.mode},     {"critpath.message", &a.message}, {"critpath.source", &a.source},
-            {"critpath.tag", &a.tag},       {"critpath.comm", &a.comm},       {"critpath.offset", &a.offset},
-            {"critpath.period", &a.period}, {"critpath.reason", &a.reason},   {"critpath.skipped", &a.skipped},
+            {"critpath.mode", &a.mode},
+            {"critpath.message", &a.message},
+            {"critpath.source", &a.source},
+            {"critpath.tag", &a.tag},
+            {"critpath.comm", &a.comm},
+            {"critpath.offset", &a.offset},
+            {"critpath.period", &a.period},
+            {"critpath.reason", &a.reason},
+            {"critpath.skipped", &a.skipped},
             {"critpath.dest", &a.dest},
+            {"critpath.assertions", &a.assertions},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {
@@ -461,6 +484,34 @@ private:
             made.is_inter = true;
             made.members = members(a->second);
             made.remote = members(b->second);
+        }
+    }
+
+    /// Collectives on a window have an order of their own, beside those on the communicator that it was made from. So
+    /// each window has a communicator of its own here, as it has in MPI.
+    void add_windows()
+    {
+        for (const auto& window : in_.windows) {
+            const CommId comm = vocabulary_.communicators.find(window.comm);
+            if (!comm.valid()) {
+                continue;  // of another model than MPI's
+            }
+            vocabulary_.windows.add(window.self, WindowId{size(definitions_.windows)});
+            definitions_.windows.push_back({in_.text(window.name), CommId{size(definitions_.communicators)}});
+            const Communicator of_members = definitions_.communicators[comm.value];
+            definitions_.communicators.push_back(of_members);
+            definitions_.communicators.back().name = definitions_.windows.back().name;
+        }
+        if (in_.windows.empty()) {
+            return;
+        }
+        for (const auto& [reference, group] : in_.groups) {
+            const bool is_of_processes =
+                group.type == OTF2_GROUP_TYPE_COMM_GROUP || group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS;
+            if (is_of_processes && group.paradigm == OTF2_PARADIGM_MPI) {
+                vocabulary_.groups.add(reference, ProcessGroupId{size(definitions_.groups)});
+                definitions_.groups.push_back(members(group));
+            }
         }
     }
 

@@ -40,6 +40,7 @@ struct Attributes {
     OTF2_AttributeRef reason = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef skipped = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef dest = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef assertions = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.
@@ -58,6 +59,8 @@ struct Vocabulary {
     RefMap<model::RegionId> regions;
     RefMap<model::CommId> communicators;
     RefMap<model::ContextId> contexts;
+    RefMap<model::WindowId> windows;
+    RefMap<model::ProcessGroupId> groups;
     Generator generator;  // the first that is defined; samples of others are not used
     Attributes attributes;
     std::optional<OTF2_StringRef> user_reason;  // value of `reason` where the user switched the recording off

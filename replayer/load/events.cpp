@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/events.hpp"
 
+#include "formats/support/error.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -29,6 +31,9 @@ bool is_finalize(FunctionId function)
     return function != FunctionId::none && functions::info(function).semantic_class == SemanticClass::Finalize;
 }
 
+constexpr auto farthest_ticks = static_cast<std::uint64_t>(farthest_time);
+constexpr Ns longest_run{std::int64_t{1} << 56};  // more than two years
+
 bool is_off_processor(RegionRole role)
 {
     return role == RegionRole::Preempted || role == RegionRole::Blocked;
@@ -36,35 +41,32 @@ bool is_off_processor(RegionRole role)
 
 }  // namespace
 
-void LocationEvents::complete(const Posted& posted, const Completed& completion)
+std::uint64_t LocationEvents::complete(const Posted& posted, const Completed& completion)
 {
+    const bool is_cancelled = completion.kind == Completed::Kind::Cancelled;
     if (posted.kind == Posted::Kind::Send) {
-        auto& send = sends[posted.index];
-        send.completion = completion.call;
-        if (completion.kind == Completed::Kind::Cancelled) {
-            send.comm = CommId::none();
+        if (is_cancelled) {
+            sends.cancel(posted.index, completion.call);
+            return 0;
         }
-        return;
+        sends.complete(posted.index, completion.call);
+        return sends.bytes(posted.index);
     }
     if (posted.kind == Posted::Kind::Collective) {
-        auto& collective = collectives[posted.index];
         if (completion.kind == Completed::Kind::Collective) {
-            collective = {completion.call, completion.comm,  completion.source,
-                          completion.sent, completion.bytes, collective.post};
+            collectives.complete(posted.index, completion.call, completion.comm, completion.source, completion.sent,
+                                 completion.bytes);
         }
-        return;
+        return std::max(completion.sent, completion.bytes);
     }
-    auto& receive = receives[posted.index];
-    receive.completion = completion.call;
-    if (completion.kind == Completed::Kind::Cancelled) {
-        receive.comm = CommId::none();
+    if (is_cancelled) {
+        receives.cancel(posted.index, completion.call);
         ++anomalies.cancelled_receives;
-        return;
+        return 0;
     }
-    receive.comm = completion.comm;
-    receive.source = completion.source;
-    receive.tag = completion.tag;
-    receive.bytes = completion.bytes;
+    receives.complete(posted.index, completion.call, {completion.comm, completion.source, completion.tag},
+                      completion.bytes);
+    return completion.bytes;
 }
 
 EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
@@ -79,15 +81,18 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     out_.anomalies.wait_respite_ns = facts.wait_respite_ns;
     out_.trace.recording_end = facts.recording_end;
     const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
-    out_.trace.calls.enter.reserve(calls);
-    out_.trace.calls.leave.reserve(calls);
-    out_.trace.calls.region.reserve(calls);
+    out_.trace.calls.reserve(calls);
+    out_.sends = Sends(CallNumbers(location));
+    out_.receives = Receives(CallNumbers(location));
+    out_.collectives = CollectiveCalls(CallNumbers(location));
+    out_.sends.reserve(calls);
+    out_.receives.reserve(calls);
 }
 
 LocationEvents EventLoader::finish()
 {
     if (in_call()) {
-        out_.trace.calls.leave[call_.value] = now_;
+        leave_call(now_);
         out_.trace.ends_in_call = true;
         ++out_.anomalies.open_calls;
     }
@@ -116,7 +121,14 @@ Ns EventLoader::advance(const Moment& moment)
         first_tick_ = moment.time;
     }
     last_tick_ = moment.time;
+    if (moment.time >= farthest_ticks) {
+        refuse_time(moment.time);
+    }
     const Ns time = clock_.to_ns(moment.time);
+    if (time <= Ns{-farthest_time} || time >= Ns{farthest_time} ||
+        (started_ && time - out_.trace.begin > longest_run)) {
+        refuse_time(moment.time);
+    }
     if (!started_) {
         started_ = true;
         out_.trace.begin = time;
@@ -126,11 +138,28 @@ Ns EventLoader::advance(const Moment& moment)
     } else {
         now_ = time;
     }
+    if (in_flush_) {
+        end_flush(now_);
+    }
     return now_;
+}
+
+void EventLoader::refuse_time(std::uint64_t ticks) const
+{
+    fail(ExitCode::BadTrace,
+         "{}: an event at {} ticks of its clock is years away; record the application again, or copy "
+         "the trace again",
+         definitions_.locations[out_.trace.location.value].name, ticks);
 }
 
 void EventLoader::on(const otf2::definition::ClockOffset& offset)
 {
+    constexpr auto largest = static_cast<double>(otf2::largest_clock_offset);
+    const bool is_possible = offset.offset <= otf2::largest_clock_offset &&
+                             offset.offset >= -otf2::largest_clock_offset && std::abs(offset.deviation) <= largest;
+    if (offset.time >= farthest_ticks || !is_possible) {
+        refuse_time(offset.time);
+    }
     clock_points_.push_back({offset.time, offset.offset, std::llround(std::ceil(std::abs(offset.deviation)))});
 }
 
@@ -208,18 +237,23 @@ void EventLoader::enter_call(Ns now, RegionId id)
 {
     auto& calls = out_.trace.calls;
     call_ = CallId{static_cast<std::uint32_t>(calls.size())};
-    calls.enter.push_back(now);
-    calls.leave.push_back(now);
-    calls.region.push_back(id);
+    calls.add(now, now, id);
+    bytes_in_call_ = 0;
     if (!out_.trace.has_finalize && is_finalize(region(id).function)) {
         out_.trace.has_finalize = true;
         out_.trace.end = now;
     }
 }
 
+void EventLoader::leave_call(Ns now)
+{
+    out_.trace.calls.set_leave(call_.value, now);
+    out_.trace.calls.set_size_bucket(call_.value, model::size_bucket(bytes_in_call_));
+}
+
 void EventLoader::leave_call(Ns now, const Moment& moment)
 {
-    out_.trace.calls.leave[call_.value] = now;
+    leave_call(now);
     if (vocabulary_.attributes.source != OTF2_UNDEFINED_ATTRIBUTE) {
         add_probe(moment);
     }
@@ -277,13 +311,14 @@ void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bo
         ignore();
         return;
     }
-    SendMode mode = mode_of(region(out_.trace.calls.region[call_.value]).function);
+    SendMode mode = mode_of(region(out_.trace.calls.region(call_.value)).function);
     if (vocabulary_.attributes.mode != OTF2_UNDEFINED_ATTRIBUTE) {
         mode = SendMode{moment.uint8(vocabulary_.attributes.mode).value_or(static_cast<std::uint8_t>(mode))};
     }
     out_.sends.push_back({current_call(), blocking ? current_call() : CallRef{}, comm,
                           static_cast<std::int32_t>(send.receiver), static_cast<std::int32_t>(send.tag), mode,
                           send.bytes});
+    bytes_in_call_ += send.bytes;
     if (!blocking) {
         post(now, Posted::Kind::Send, send.request, out_.sends.size() - 1);
     }
@@ -325,6 +360,7 @@ void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
                              static_cast<std::int32_t>(record.sender),
                              static_cast<std::int32_t>(record.tag),
                              record.bytes});
+    bytes_in_call_ += record.bytes;
 }
 
 void EventLoader::on(const Moment& moment, const event::MpiIsendComplete& record)
@@ -361,7 +397,7 @@ void EventLoader::complete(const Completed& completion)
     if (!in_call()) {
         ignore();
     } else if (const auto posted = open_.take(completion.request)) {
-        out_.complete(*posted, completion);
+        bytes_in_call_ += out_.complete(*posted, completion);
     } else {
         out_.open_completions.push_back(completion);
     }
@@ -380,6 +416,7 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
     // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3 of 32 bits.
     out_.collectives.push_back(
         {current_call(), comm, static_cast<std::int32_t>(record.root), record.sent, record.received});
+    bytes_in_call_ += std::max(record.sent, record.received);
 }
 
 /// Its place among the collectives is that of its post.
@@ -412,7 +449,18 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveCom
 void EventLoader::on(const Moment& moment, const event::BufferFlush& record)
 {
     const Ns begin = advance(moment);
-    out_.trace.tool.push_back({begin, std::max(begin, clock_.to_ns(record.stop))});
+    out_.trace.tool.push_back({begin, std::max(begin, clock_.to_ns(std::min(record.stop, farthest_ticks - 1)))});
+    in_flush_ = true;
+}
+
+/// Nothing is recorded during a flush: what is recorded next was behind it, whatever the flush says of its end.
+void EventLoader::end_flush(Ns now)
+{
+    if (out_.trace.tool.back().end > now) {
+        out_.trace.tool.back().end = now;
+        ++out_.anomalies.clock_violations;
+    }
+    in_flush_ = false;
 }
 
 void EventLoader::on(const Moment& moment, const event::MeasurementOnOff& record)
@@ -476,12 +524,26 @@ void EventLoader::end_off(Ns now)
 void EventLoader::on(const Moment& moment, const event::Other& record)
 {
     advance(moment);
-    if (record.kind == event::Other::Kind::Rma) {
-        ++out_.anomalies.ignored_rma_records;
-    } else if (record.kind == event::Other::Kind::Metric) {
-        ++out_.anomalies.ignored_metric_records;
-    } else {
+    using enum event::Other::Kind;
+    auto& anomalies = out_.anomalies;
+    switch (record.kind) {
+    case Rma:
+        ++anomalies.ignored_rma_records;
+        break;
+    case Metric:
+        ++anomalies.ignored_metric_records;
+        break;
+    case OpenMp:
+    case Thread:
+        ++anomalies.ignored_thread_records;
+        break;
+    case Io:
+        ++anomalies.ignored_io_records;
+        break;
+    case Unknown:
+    case Parameter:
         ignore();
+        break;
     }
 }
 

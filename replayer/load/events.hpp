@@ -11,7 +11,10 @@
 #include "replayer/load/open_requests.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer::load
@@ -53,11 +56,12 @@ struct MessageOf {
 /// cancelled, as was a send without a communicator. A collective without a valid `call` is not completed yet.
 struct LocationEvents {
     model::LocationTrace trace;
-    std::vector<model::Send> sends;  // in order of their records, and so of their calls
-    std::vector<model::Receive> receives;
+    model::Sends sends;  // in order of their records, and so of their calls
+    model::Receives receives;
     std::vector<model::Probe> probes;  // `receive` is not set
-    std::vector<model::CollectiveCall> collectives;
+    model::CollectiveCalls collectives;
     std::vector<model::Skipped> skipped;
+    std::vector<model::WindowEvent> window_events;
     std::vector<Posted> open_posts;           // without a completion on this location
     std::vector<Completed> open_completions;  // without a post on this location
     std::vector<MessageOf<std::uint32_t>> message_receives;
@@ -65,7 +69,8 @@ struct LocationEvents {
     model::Anomalies anomalies;
     std::optional<model::Ns> clock_uncertainty;  // as in ProcessTrace
 
-    void complete(const Posted& post, const Completed& completion);
+    /// Returns the bytes that the completing call moved by it.
+    std::uint64_t complete(const Posted& post, const Completed& completion);
 };
 
 /// Builds LocationEvents from records in the order of the event file.
@@ -95,6 +100,17 @@ public:
     void on(const otf2::Moment&, const otf2::event::MpiCollectiveEnd&) override;
     void on(const otf2::Moment&, const otf2::event::NonBlockingCollectiveRequest&) override;
     void on(const otf2::Moment&, const otf2::event::NonBlockingCollectiveComplete&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaCollectiveEnd&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaGroupSync&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaRequestLock&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaReleaseLock&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaSync&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaPut&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaGet&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaAtomic&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaOpCompleteBlocking&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaOpCompleteNonBlocking&) override;
+    void on(const otf2::Moment&, const otf2::event::RmaOpCompleteRemote&) override;
     void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
     void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
     void on(const otf2::Moment&, const otf2::event::Mark&) override;
@@ -102,9 +118,11 @@ public:
 
 private:
     model::Ns advance(const otf2::Moment& moment);
+    [[noreturn]] void refuse_time(std::uint64_t ticks) const;
     void enter(model::Ns now, model::RegionId region);
     void leave(model::Ns now, model::RegionId region, const otf2::Moment& moment);
     void enter_call(model::Ns now, model::RegionId region);
+    void leave_call(model::Ns now);
     void leave_call(model::Ns now, const otf2::Moment& moment);
     void leave_user(model::Ns now, model::RegionId region);
     void leave_processor(model::Ns now, bool preempted);
@@ -116,6 +134,13 @@ private:
     bool add_skipped(model::Ns now, const otf2::Moment& moment);
     [[nodiscard]] bool is_by_user(const otf2::Moment& moment) const;
     void end_off(model::Ns now);
+    void end_flush(model::Ns now);
+    [[nodiscard]] functions::SemanticClass current_class() const;
+    [[nodiscard]] model::WindowId window_of(OTF2_RmaWinRef window);
+    void add_transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t transfer);
+    model::WindowEvent& add_window_event(model::WindowId window, model::WindowEvent::What what);
+    std::uint64_t take_pending(model::WindowId window, std::int32_t target);
+    [[nodiscard]] std::uint32_t assertions(const otf2::Moment& moment) const;
     void scale_samples();
     void ignore() { ++out_.anomalies.ignored_records; }
 
@@ -134,12 +159,16 @@ private:
     model::Ns now_{};                             // time of the newest event
     int depth_ = 0;                               // open MPI regions; only the outermost is a call
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
+    std::uint64_t bytes_in_call_ = 0;
     std::vector<model::RegionId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off
     std::optional<model::Ns> on_since_;   // or was, until then
     bool off_by_user_ = false;
+    bool in_flush_ = false;  // the last event was one; its interval is the last of the tool's
     bool has_processor_ = true;
     OpenRequests<Posted> open_;
+    std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
+    std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events
 };
 
 }  // namespace critpath::replayer::load

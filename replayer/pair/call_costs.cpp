@@ -34,22 +34,20 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
 {
     std::vector<Durations*> fast(keys, nullptr);
     std::map<CallKey, Durations> result;
-    for (const model::ProcessTrace& trace : replay.processes) {
-        const CallBytes bytes = call_bytes(trace);
-        for (std::size_t l = 0; l < trace.locations.size(); ++l) {
-            const model::Calls& calls = trace.locations[l].calls;
+    for (const model::ProcessTrace& trace : replay.processes)
+        for (const model::LocationTrace& location : trace.locations) {
+            const model::Calls& calls = location.calls;
             for (std::size_t i = 0; i < calls.size(); ++i) {
-                const FunctionId function = replay.definitions.regions[calls.region[i].value].function;
+                const FunctionId function = replay.definitions.regions[calls.region(i).value].function;
                 if (function >= FunctionId::count)
                     continue;
-                const CallKey key{function, rules::size_bucket(bytes[l][i])};
+                const CallKey key{function, calls.size_bucket(i)};
                 Durations*& durations = fast[index_of(key)];
                 if (durations == nullptr)
                     durations = &result[key];
-                durations->add(calls.leave[i] - calls.enter[i]);
+                durations->add(calls.duration(i));
             }
         }
-    }
     return result;
 }
 
@@ -69,27 +67,6 @@ std::vector<CallKey> agree_on_keys(MPI_Comm comm, const std::map<CallKey, Durati
 
 }  // namespace
 
-CallBytes call_bytes(const model::ProcessTrace& trace)
-{
-    CallBytes bytes;
-    for (const model::LocationTrace& location : trace.locations)
-        bytes.emplace_back(location.calls.size(), 0);
-    const auto add = [&](CallRef call, std::uint64_t amount) {
-        if (call.valid())
-            bytes[local_index(trace, call.location)][call.call.value] += amount;
-    };
-    for (const model::Send& send : trace.sends) {
-        add(send.post, send.bytes);
-        if (send.completion != send.post)
-            add(send.completion, send.bytes);
-    }
-    for (const model::Receive& receive : trace.receives)
-        add(receive.completion, receive.bytes);
-    for (const model::CollectiveCall& collective : trace.collectives)
-        add(collective.call, std::max(collective.sent, collective.received));
-    return bytes;
-}
-
 rules::CallCosts calibrate_calls(const Replay& replay)
 {
     auto local = local_durations(replay);
@@ -104,12 +81,15 @@ rules::CallCosts calibrate_calls(const Replay& replay)
 }
 
 rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
-                       model::CallRef call, std::uint64_t bytes)
+                       model::CallRef call)
 {
-    const Ns enter = enter_of(trace, call).time;
-    const Ns leave = leave_of(trace, call);
-    const rules::CallCost cost = costs.of(function_of(replay.definitions, trace, call), bytes);
-    return {call, enter, leave, leave - enter - cost.least, cost.threshold};
+    const model::Calls& calls = calls_of(trace, call.location);
+    const std::size_t i = call.call.value;
+    const Ns enter = calls.enter(i);
+    const Ns duration = calls.duration(i);
+    const FunctionId function = replay.definitions.regions[calls.region(i).value].function;
+    const rules::CallCost cost = costs.of_bucket(function, calls.size_bucket(i));
+    return {call, enter, enter + duration, duration - cost.least, cost.threshold};
 }
 
 }  // namespace critpath::replayer

@@ -9,22 +9,14 @@
 #include "replayer/rules/calibration.hpp"
 #include "replayer/rules/predecessor.hpp"
 
-#include <cstdint>
-#include <vector>
-
 namespace critpath::replayer
 {
-
-/// Bytes that each call of a process moved: of the messages that it sent or completed, and of its part in a
-/// collective operation. By location (as ProcessTrace::locations) and call.
-using CallBytes = std::vector<std::vector<std::uint64_t>>;
-CallBytes call_bytes(const model::ProcessTrace& trace);
 
 /// Costs of calls by function and size, over all processes. Collective over `replay.comm`.
 rules::CallCosts calibrate_calls(const Replay& replay);
 
 /// The call with its excess over its least cost.
 rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
-                       model::CallRef call, std::uint64_t bytes);
+                       model::CallRef call);
 
 }  // namespace critpath::replayer

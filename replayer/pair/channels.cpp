@@ -54,32 +54,75 @@ std::uint32_t Numbering::next(const Channel& channel, model::Ns post, Peers& pee
     return numbers_[channel]++;
 }
 
-ReceivesByChannel number_receives(const model::Definitions& definitions, const model::ProcessTrace& trace)
+rules::Enter place_of(const model::ProcessTrace& trace, std::uint32_t i)
 {
-    // A matched probe takes its message out of the queue, so the receive has its place there and not at its post.
+    const CallRef matched = trace.receives.matched(i);
+    return enter_of(trace, matched.valid() ? matched : trace.numbers.ref(trace.receives.post(i)));
+}
+
+std::vector<std::uint32_t> order_of_receives(const model::ProcessTrace& trace)
+{
+    if (!trace.receives.any_matched())
+        return {};
     std::vector<std::uint32_t> order(trace.receives.size());
     std::iota(order.begin(), order.end(), 0U);
-    const auto place = [&](std::uint32_t i) {
-        const model::Receive& receive = trace.receives[i];
-        const rules::Enter enter = enter_of(trace, receive.matched.valid() ? receive.matched : receive.post);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
+        const rules::Enter enter = place_of(trace, i);
         return std::pair(enter.time, enter.call.location);
-    };
-    const bool any_matched =
-        std::ranges::any_of(trace.receives, [](const model::Receive& r) { return r.matched.valid(); });
-    if (any_matched)
-        std::ranges::stable_sort(order, {}, place);
+    });
+    return order;
+}
 
+WaitingReceives::WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace)
+    : next_(trace.receives.size(), none)
+{
+    const model::Receives& receives = trace.receives;
     Peers peers(definitions, trace.process);
-    Numbering numbering(trace, model::Skipped::What::Receive);
-    ReceivesByChannel channels;
-    for (const std::uint32_t i : order) {
-        const model::Receive& receive = trace.receives[i];
-        if (const auto source = peers.at(receive.comm, receive.source)) {
-            const Channel channel{receive.comm, *source, receive.tag};
-            channels[channel].push_back({numbering.next(channel, place(i).first, peers), i});
-        }
+    std::vector<std::optional<Channel>> channel_of;  // by envelope
+    for (std::uint32_t e = 0; e < receives.envelopes().size(); ++e) {
+        const model::Envelope& envelope = receives.envelopes()[e];
+        const auto source = peers.at(envelope.comm, envelope.peer);
+        channel_of.push_back(source ? std::optional(Channel{envelope.comm, *source, envelope.tag}) : std::nullopt);
     }
-    return channels;
+    const std::vector<std::uint32_t> order = order_of_receives(trace);
+    const bool all_recorded = trace.skipped.empty();
+    Numbering numbering(trace, model::Skipped::What::Receive);
+    if (!all_recorded)
+        numbers_.resize(receives.size());
+    for (std::uint32_t n = 0; n < receives.size(); ++n) {
+        const std::uint32_t i = order.empty() ? n : order[n];
+        const auto& channel = channel_of[receives.envelope(i)];
+        if (!channel)
+            continue;
+        if (!all_recorded)
+            numbers_[i] = numbering.next(*channel, place_of(trace, i).time, peers);
+        add(*channel, i);
+    }
+}
+
+void WaitingReceives::add(const Channel& channel, std::uint32_t receive)
+{
+    const std::uint32_t id = channels_.add(channel);
+    if (id == queues_.size())
+        queues_.emplace_back();
+    Queue& queue = queues_[id];
+    (queue.first == none ? queue.first : next_[queue.last]) = receive;
+    queue.last = receive;
+}
+
+std::uint32_t WaitingReceives::take(const Channel& channel, std::uint32_t number)
+{
+    const std::uint32_t id = channels_.add(channel);
+    if (id == queues_.size())
+        queues_.emplace_back();
+    Queue& queue = queues_[id];
+    const auto pop = [&] {
+        ++queue.number;
+        return std::exchange(queue.first, next_[queue.first]);
+    };
+    while (queue.first != none && number_of(queue) < number)
+        pop();  // its send was not recorded
+    return queue.first != none && number_of(queue) == number ? pop() : none;
 }
 
 }  // namespace critpath::replayer

@@ -5,7 +5,9 @@
 // communicator, and its k-th send matches its k-th receive in posting order. (docs/ALGORITHM, "Point-to-point")
 #pragma once
 
+#include "analysis/model/dictionary.hpp"
 #include "analysis/model/trace.hpp"
+#include "replayer/rules/predecessor.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -62,13 +64,42 @@ private:
     std::unordered_map<Channel, std::uint32_t, ChannelHash> numbers_;
 };
 
-struct NumberedReceive {
-    std::uint32_t number;
-    std::uint32_t index;  // into ProcessTrace::receives
-};
+/// When receive `i` has its place in the order of its channel: a matched probe takes the message out of the queue, so
+/// it is there and not at the post.
+rules::Enter place_of(const model::ProcessTrace& trace, std::uint32_t i);
 
-/// The receives of one process by channel, each in the order in which they match.
-using ReceivesByChannel = std::unordered_map<Channel, std::vector<NumberedReceive>, ChannelHash>;
-ReceivesByChannel number_receives(const model::Definitions& definitions, const model::ProcessTrace& trace);
+/// All receives of a process, ascending by their places; empty: as they are.
+std::vector<std::uint32_t> order_of_receives(const model::ProcessTrace& trace);
+
+/// The receives of one process by channel, each in the order in which they match. A channel's sends come in their
+/// order, so that each receive is looked at once.
+class WaitingReceives
+{
+public:
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace);
+
+    /// The receive (index into ProcessTrace::receives) of message `number` of a channel, or none. Numbers of a channel
+    /// must rise from call to call.
+    std::uint32_t take(const Channel& channel, std::uint32_t number);
+
+private:
+    struct Queue {
+        std::uint32_t first = none;  // receive
+        std::uint32_t last = none;
+        std::uint32_t number = 0;  // of the first, if all were recorded
+    };
+    void add(const Channel& channel, std::uint32_t receive);
+    [[nodiscard]] std::uint32_t number_of(const Queue& queue) const
+    {
+        return numbers_.empty() ? queue.number : numbers_[queue.first];
+    }
+
+    model::Dictionary<Channel, ChannelHash> channels_;
+    std::vector<Queue> queues_;           // by channel
+    std::vector<std::uint32_t> next_;     // by receive: the next one of its channel
+    std::vector<std::uint32_t> numbers_;  // by receive; empty: they count from 0
+};
 
 }  // namespace critpath::replayer

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/model/trace.hpp"
+#include "replayer/rules/calibration.hpp"
 #include "replayer/rules/predecessor.hpp"
 
 #include <cstddef>
@@ -30,19 +31,25 @@ inline const model::Calls& calls_of(const model::ProcessTrace& trace, LocationId
 
 inline rules::Enter enter_of(const model::ProcessTrace& trace, CallRef ref)
 {
-    return {ref, calls_of(trace, ref.location).enter[ref.call.value]};
+    return {ref, calls_of(trace, ref.location).enter(ref.call.value)};
 }
 
 /// The leave of a call; the end of all time for a call that never came.
 inline Ns leave_of(const model::ProcessTrace& trace, CallRef ref)
 {
-    return ref.valid() ? calls_of(trace, ref.location).leave[ref.call.value] : Ns::max();
+    return ref.valid() ? calls_of(trace, ref.location).leave(ref.call.value) : Ns::max();
 }
 
 inline functions::FunctionId function_of(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)
 {
-    return definitions.regions[calls_of(trace, ref.location).region[ref.call.value].value].function;
+    return definitions.regions[calls_of(trace, ref.location).region(ref.call.value).value].function;
+}
+
+inline rules::Link link_between(const model::Definitions& definitions, ProcessId a, ProcessId b)
+{
+    const bool same = a == b || definitions.processes[a.value].node == definitions.processes[b.value].node;
+    return same ? rules::Link::SameNode : rules::Link::OtherNode;
 }
 
 }  // namespace critpath::replayer

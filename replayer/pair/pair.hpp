@@ -10,6 +10,7 @@
 #include "replayer/rules/message_rule.hpp"
 #include "replayer/rules/predecessor.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,21 +20,61 @@ namespace critpath::replayer
 /// The send whose message a receive got; without a valid post: it is not in the trace.
 struct MatchedSend {
     rules::Enter post;
-    model::Ns leave{};  // of the call that completed the send; the end of all time if none did
     functions::SendMode mode = functions::SendMode::None;
     rules::Link link = rules::Link::SameNode;
+    bool over_before = false;    // the send was completed before the receive was posted,
+    bool surely_over = false;    // and by more than the clocks are off
+    bool within_clocks = false;  // which of the two was first, the clocks cannot tell
+};
+
+/// The matched sends of all receives of a process, in 17 bytes each.
+class MatchedSends
+{
+public:
+    explicit MatchedSends(std::size_t receives = 0) : posts_(receives), facts_(receives, 0) {}
+
+    [[nodiscard]] std::size_t size() const { return posts_.size(); }
+    void set(std::size_t receive, const MatchedSend& send)
+    {
+        posts_[receive] = {send.post.call.location.value, send.post.call.call.value, send.post.time};
+        facts_[receive] = static_cast<std::uint8_t>(
+            static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | (send.over_before ? over : 0U) |
+            (send.surely_over ? surely : 0U) | (send.within_clocks ? unsure : 0U));
+    }
+    [[nodiscard]] bool has(std::size_t receive) const { return posts_[receive].call != model::CallId::none().value; }
+    [[nodiscard]] MatchedSend operator[](std::size_t receive) const
+    {
+        const auto& [location, call, time] = posts_[receive];
+        const unsigned facts = facts_[receive];
+        return {{{{location}, {call}}, time},
+                static_cast<functions::SendMode>(facts & 7U),
+                static_cast<rules::Link>(facts >> 3U & 3U),
+                (facts & over) != 0,
+                (facts & surely) != 0,
+                (facts & unsure) != 0};
+    }
+
+private:
+    static constexpr unsigned over = 32, surely = 64, unsure = 128;
+    struct Post {
+        std::uint32_t location = model::LocationId::none().value;
+        std::uint32_t call = model::CallId::none().value;
+        model::Ns time{};
+    };
+    std::vector<Post> posts_;
+    std::vector<std::uint8_t> facts_;
 };
 
 /// The receive that got a send's message. Known only for sends whose completion may have waited for it.
 struct MatchedReceive {
     std::uint32_t send;  // index into ProcessTrace::sends
-    rules::Enter post;   // of the receive
     rules::Link link;
+    rules::Enter post;  // of the receive
 };
 
 /// What pairing found out about one owned process.
 struct ProcessPairs {
-    std::vector<MatchedSend> of_receive;  // by receive
+    MatchedSends of_receive;              // by receive
     std::vector<MatchedReceive> of_send;  // ascending by send
 };
 
@@ -50,6 +91,6 @@ struct Pairs {
 /// `calibration`; its `calls` must be there. Collective over `replay.comm`.
 Pairs pair(const Replay& replay, rules::Calibration& calibration);
 
-inline constexpr std::uint64_t pair_window = 65536;  // sends of one traced process in one round
+inline constexpr std::uint64_t pair_window = 16384;  // sends of one process of the replay in one round
 
 }  // namespace critpath::replayer

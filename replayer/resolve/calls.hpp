@@ -32,14 +32,20 @@ private:
     std::vector<LocationPredecessors> locations_;
 };
 
-/// What completes messages and non-blocking collectives.
-void resolve_completions(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
-                         std::span<const CompletedCollective> collectives, const CallBytes& bytes,
+/// What the calls of one process may have waited for besides blocking collectives.
+struct Awaited {
+    const ProcessPairs& pairs;
+    const ProcessWindows& windows;
+    std::span<const CompletedCollective> collectives;
+};
+
+/// What completes messages, non-blocking collectives and one-sided communication.
+void resolve_completions(const Replay& replay, std::size_t process, const Awaited& awaited,
                          const rules::Calibration& calibration, ProcessAnswers& answers);
 
 /// Blocking collectives. For all owned processes at once, because some answers are asked from other processes.
 /// Collective.
-void resolve_collectives(const Replay& replay, const Collectives& collectives, const std::vector<CallBytes>& bytes,
-                         const rules::Calibration& calibration, std::vector<ProcessAnswers>& answers);
+void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
+                         std::vector<ProcessAnswers>& answers);
 
 }  // namespace critpath::replayer

@@ -18,10 +18,20 @@ struct Pending {
     rules::Predecessor otherwise;
 };
 
+/// Whether every process was in this operation, and left it after the one that came last.
+bool is_meeting(const Replay& replay, const rules::CollectiveCase& instance, const rules::Predecessor& predecessor)
+{
+    const bool all_to_all = instance.operation.shape == functions::CollectiveShape::AllToAll && !instance.inter;
+    const bool released =
+        predecessor.route == rules::Route::Collective || predecessor.route == rules::Route::Completion;
+    return all_to_all && released && !predecessor.low_confidence &&
+           instance.size == replay.definitions.processes.size();
+}
+
 }  // namespace
 
-void resolve_collectives(const Replay& replay, const Collectives& collectives, const std::vector<CallBytes>& bytes,
-                         const rules::Calibration& calibration, std::vector<ProcessAnswers>& answers)
+void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
+                         std::vector<ProcessAnswers>& answers)
 {
     std::vector<InstanceQuery> queries;
     std::vector<Pending> pending;
@@ -33,11 +43,11 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             if (!trace.collectives[i].is_blocking() || instance.operation.dependence != rules::Dependence::Members ||
                 instance.size < 2 || !usable(*instance.instance, instance.size))
                 continue;
-            const rules::Waiting waits = waiting(replay, trace, calibration.calls, call,
-                                                 bytes[p][local_index(trace, call.location)][call.call.value]);
-            const rules::CollectiveDecision decision = rules::collective_predecessor(
+            const rules::Waiting waits = waiting(replay, trace, calibration.calls, call);
+            rules::CollectiveDecision decision = rules::collective_predecessor(
                 replay.rules, waits, collectives.members.describe(p, i), instance, calibration);
             if (decision.predecessor.route != rules::Route::Ask) {
+                decision.predecessor.meeting = is_meeting(replay, instance, decision.predecessor);
                 answers[p].set(call, decision.predecessor);
                 continue;
             }
@@ -49,6 +59,7 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
     const auto found = ask(replay, collectives.members, queries);
     for (std::size_t i = 0; i < found.size(); ++i) {
         rules::Predecessor answer = found[i].is_jump() ? found[i] : pending[i].otherwise;
+        answer.doubt_clocks(found[i].within_clocks || pending[i].otherwise.within_clocks);
         if (found[i].is_jump())
             answer.bytes = pending[i].bytes;
         answers[pending[i].process].set(pending[i].call, answer);

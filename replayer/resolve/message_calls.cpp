@@ -5,7 +5,10 @@
 #include "replayer/resolve/poll_runs.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -16,127 +19,248 @@ namespace
 using rules::Dependence;
 using rules::Message;
 
-/// A message and the call whose leave it may explain.
-struct Dependency {
-    CallRef call;
-    Message message;
-};
+constexpr std::uint32_t no_call = model::CallNumbers::none;
 
-class Collector
+/// The numbers 0 .. count - 1 in the order of the calls that they belong to.
+class ByCall
 {
 public:
-    Collector(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
-              const rules::Calibration& calibration)
-        : definitions_(replay.definitions), trace_(replay.processes[process]), pairs_(pairs), calibration_(calibration)
+    /// `call_of(i)`: the number of the call in the process; no_call: it belongs to none, and is left out.
+    template <class CallOf>
+    ByCall(std::size_t count, CallOf call_of) : count_(count)
+    {
+        std::uint32_t last = 0;
+        bool is_sorted = true;
+        for (std::uint32_t i = 0; i < count && is_sorted; ++i) {
+            const std::uint32_t call = call_of(i);
+            is_sorted = last <= call;
+            last = call;
+        }
+        if (!is_sorted) {
+            order_.resize(count);
+            std::iota(order_.begin(), order_.end(), 0U);
+            std::ranges::stable_sort(order_, {}, call_of);
+        }
+        while (count_ > 0 && call_of(at(count_ - 1)) == no_call)
+            --count_;
+    }
+
+    [[nodiscard]] bool at_end() const { return next_ == count_; }
+    [[nodiscard]] std::uint32_t next() const { return at(next_); }
+    void advance() { ++next_; }
+
+private:
+    [[nodiscard]] std::uint32_t at(std::size_t n) const
+    {
+        return order_.empty() ? static_cast<std::uint32_t>(n) : order_[n];
+    }
+
+    std::size_t count_;
+    std::size_t next_ = 0;
+    std::vector<std::uint32_t> order_;  // empty: they are in order
+};
+
+/// A probe that found the message of `receive`.
+struct FoundByProbe {
+    std::uint32_t call;
+    std::uint32_t receive;
+};
+
+class Resolver
+{
+public:
+    Resolver(const Replay& replay, std::size_t process, const Awaited& awaited, const rules::Calibration& calibration,
+             ProcessAnswers& answers)
+        : replay_(replay), trace_(replay.processes[process]), pairs_(awaited.pairs), windows_(awaited.windows),
+          collectives_(awaited.collectives), calibration_(calibration), answers_(answers), probes_(find_probes()),
+          receives_(trace_.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
+          sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
     {
     }
 
-    std::vector<Dependency> all() const
+    void run()
     {
-        std::vector<Dependency> result;
-        for (std::size_t i = 0; i < trace_.receives.size(); ++i)
-            add_receive(i, result);
-        for (const MatchedReceive& receive : pairs_.of_send)
-            add_send(receive, result);
-        for (const model::Probe& probe : trace_.probes)
-            if (dependence(probe.call) == Dependence::ProbedMessage && probe.receive < trace_.receives.size())
-                add_probe(probe.call, probe.receive, result);
-        std::ranges::stable_sort(result, {}, &Dependency::call);
-        return result;
-    }
-
-    Dependence dependence(CallRef call) const
-    {
-        return rules::operation(function_of(definitions_, trace_, call)).dependence;
+        for (std::uint32_t call = next_call(); call != no_call; call = next_call())
+            resolve(call);
     }
 
 private:
-    rules::Protocol protocol(const MatchedSend& send, std::uint64_t bytes, Ns receive_post) const
+    [[nodiscard]] std::uint32_t completion_of_receive(std::uint32_t i) const
     {
-        return rules::protocol(send.mode, bytes, send.leave, receive_post,
-                               calibration_.eager_limit[static_cast<std::size_t>(send.link)]);
+        return pairs_.of_receive.has(i) ? trace_.receives.completion(i) : no_call;
+    }
+    [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
+    {
+        return trace_.sends.completion(pairs_.of_send[i].send);
     }
 
-    void add_receive(std::size_t i, std::vector<Dependency>& result) const
+    [[nodiscard]] const rules::Operation& operation(CallRef call) const
     {
-        const model::Receive& receive = trace_.receives[i];
-        const MatchedSend& send = pairs_.of_receive[i];
-        if (!send.post.valid())
+        return rules::operation(function_of(replay_.definitions, trace_, call));
+    }
+
+    [[nodiscard]] std::vector<FoundByProbe> find_probes() const
+    {
+        std::vector<FoundByProbe> found;
+        const auto add = [&](CallRef call, std::uint32_t receive) {
+            if (pairs_.of_receive.has(receive) && operation(call).dependence == Dependence::ProbedMessage)
+                found.push_back({trace_.numbers.of(call), receive});
+        };
+        for (const model::Probe& probe : trace_.probes)
+            if (probe.receive < trace_.receives.size())
+                add(probe.call, probe.receive);
+        for (std::uint32_t i = 0; trace_.receives.any_matched() && i < trace_.receives.size(); ++i)
+            if (const CallRef matched = trace_.receives.matched(i); matched.valid())
+                add(matched, i);
+        std::ranges::stable_sort(found, {}, &FoundByProbe::call);
+        return found;
+    }
+
+    /// The next call that completed or found something.
+    [[nodiscard]] std::uint32_t next_call() const
+    {
+        std::uint32_t call = no_call;
+        if (!receives_.at_end())
+            call = std::min(call, completion_of_receive(receives_.next()));
+        if (!sends_.at_end())
+            call = std::min(call, completion_of_send(sends_.next()));
+        if (probe_ < probes_.size())
+            call = std::min(call, probes_[probe_].call);
+        if (collective_ < collectives_.size())
+            call = std::min(call, trace_.numbers.of(collectives_[collective_].call));
+        if (dependency_ < windows_.dependencies.size())
+            call = std::min(call, trace_.numbers.of(windows_.dependencies[dependency_].call));
+        if (progress_ < windows_.progress.size())
+            call = std::min(call, trace_.numbers.of(windows_.progress[progress_].call));
+        return call;
+    }
+
+    void resolve(std::uint32_t number)
+    {
+        const CallRef call = trace_.numbers.ref(number);
+        const rules::Operation& of_call = operation(call);
+        const PollWait wait = of_call.polls ? poll_runs().waiting(call)
+                                            : PollWait{waiting(replay_, trace_, calibration_.calls, call), false};
+        const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
+        gather(number, of_call.dependence, is_wanted);
+        const rules::Enter moved_on = gather_windows(call);
+        // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
+        if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;
-        const Dependence completing = dependence(receive.completion);
-        if (completing == Dependence::AllMessages || completing == Dependence::AnyMessage) {
-            // The transfer of a matched message begins when its receive is posted, not when the probe found it.
-            const rules::Enter post = enter_of(trace_, receive.post);
-            result.push_back(
-                {receive.completion,
-                 {true, post, send.post, receive.bytes, protocol(send, receive.bytes, post.time), send.link}});
-        }
-        if (receive.matched.valid() && dependence(receive.matched) == Dependence::ProbedMessage)
-            add_probe(receive.matched, i, result);
+        rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
+                                                                    {messages_, gathered_}, calibration_);
+        predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
+        const bool is_explained = predecessor.is_jump() && predecessor.from.call.location != call.location;
+        if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
+            rules::stood_still(wait.waiting, {messages_, gathered_}, calibration_))
+            predecessor = {rules::Route::Message, moved_on, 0, true};
+        if (!of_call.polls || predecessor.is_jump())
+            answers_.set(call, predecessor);
+    }
+
+    /// All that the call completed or found; what is not wanted is passed over.
+    void gather(std::uint32_t call, Dependence dependence, bool is_wanted)
+    {
+        messages_.clear();
+        gathered_.clear();
+        const bool of_messages = dependence == Dependence::AllMessages || dependence == Dependence::AnyMessage;
+        for (; !receives_.at_end() && completion_of_receive(receives_.next()) == call; receives_.advance())
+            if (is_wanted && of_messages)
+                add_receive(receives_.next());
+        for (; !sends_.at_end() && completion_of_send(sends_.next()) == call; sends_.advance())
+            if (is_wanted)
+                add_send(pairs_.of_send[sends_.next()]);
+        for (; probe_ < probes_.size() && probes_[probe_].call == call; ++probe_)
+            if (is_wanted)
+                add_probe(probes_[probe_]);
+        const CallRef ref = trace_.numbers.ref(call);
+        for (; collective_ < collectives_.size() && collectives_[collective_].call == ref; ++collective_)
+            gathered_.push_back(collectives_[collective_].gathered);
+    }
+
+    /// What was known elsewhere, and the target that may have moved the call on; not valid: none.
+    rules::Enter gather_windows(CallRef call)
+    {
+        const auto& dependencies = windows_.dependencies;
+        for (; dependency_ < dependencies.size() && dependencies[dependency_].call == call; ++dependency_)
+            messages_.push_back(dependencies[dependency_].message);
+        rules::Enter moved_on;
+        for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_)
+            moved_on = windows_.progress[progress_].target;
+        return moved_on;
+    }
+
+    void add_receive(std::uint32_t i)
+    {
+        // The transfer of a matched message begins when its receive is posted, not when the probe found it.
+        const rules::Enter post = enter_of(trace_, trace_.numbers.ref(trace_.receives.post(i)));
+        const MatchedSend send = pairs_.of_receive[i];
+        const std::uint64_t bytes = trace_.receives.bytes(i);
+        messages_.push_back({true, post, send.post, bytes, protocol(send.mode, bytes, send.surely_over, send.link),
+                             send.link, is_unsure(send.mode, bytes, send.within_clocks, send.link)});
     }
 
     /// A probe waits for the envelope, which travels at once also where the data would wait for the receive.
-    void add_probe(CallRef call, std::size_t i, std::vector<Dependency>& result) const
+    void add_probe(const FoundByProbe& probe)
     {
-        const MatchedSend& send = pairs_.of_receive[i];
-        if (send.post.valid())
-            result.push_back({call, {true, enter_of(trace_, call), send.post, 0, rules::Protocol::Eager, send.link}});
+        const MatchedSend send = pairs_.of_receive[probe.receive];
+        const rules::Enter enter = enter_of(trace_, trace_.numbers.ref(probe.call));
+        messages_.push_back({true, enter, send.post, 0, rules::Protocol::Eager, send.link});
     }
 
-    void add_send(const MatchedReceive& receive, std::vector<Dependency>& result) const
+    void add_send(const MatchedReceive& receive)
     {
-        const model::Send& send = trace_.sends[receive.send];
-        const rules::Protocol protocol =
-            rules::protocol(send.mode, send.bytes, leave_of(trace_, send.completion), receive.post.time,
-                            calibration_.eager_limit[static_cast<std::size_t>(receive.link)]);
-        result.push_back(
-            {send.completion, {false, enter_of(trace_, send.post), receive.post, send.bytes, protocol, receive.link}});
+        const model::Send send = trace_.sends[receive.send];
+        const Ns leave = leave_of(trace_, send.completion);
+        const Ns error = calibration_.clocks.between(send.post.location, receive.post.call.location);
+        const bool surely_over = leave < receive.post.time && receive.post.time - leave > error;
+        const bool within_clocks = leave != Ns::max() && std::chrono::abs(receive.post.time - leave) < error;
+        messages_.push_back({false, enter_of(trace_, send.post), receive.post, send.bytes,
+                             protocol(send.mode, send.bytes, surely_over, receive.link), receive.link,
+                             is_unsure(send.mode, send.bytes, within_clocks, receive.link)});
     }
 
-    const model::Definitions& definitions_;
+    [[nodiscard]] rules::Protocol protocol(functions::SendMode mode, std::uint64_t bytes, bool over_before,
+                                           rules::Link link) const
+    {
+        return rules::protocol(mode, bytes, over_before, calibration_.eager_limit[static_cast<std::size_t>(link)]);
+    }
+
+    /// Whether the protocol depends on what the clocks cannot tell.
+    [[nodiscard]] bool is_unsure(functions::SendMode mode, std::uint64_t bytes, bool within_clocks,
+                                 rules::Link link) const
+    {
+        return within_clocks && protocol(mode, bytes, false, link) != protocol(mode, bytes, true, link);
+    }
+
+    const PollRuns& poll_runs()
+    {
+        if (!poll_runs_)
+            poll_runs_.emplace(replay_, trace_, calibration_.calls);
+        return *poll_runs_;
+    }
+
+    const Replay& replay_;
     const model::ProcessTrace& trace_;
     const ProcessPairs& pairs_;
+    const ProcessWindows& windows_;
+    std::span<const CompletedCollective> collectives_;
     const rules::Calibration& calibration_;
+    ProcessAnswers& answers_;
+    std::vector<FoundByProbe> probes_;
+    ByCall receives_, sends_;
+    std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0;
+    std::vector<Message> messages_;          // of the call in hand
+    std::vector<rules::Gathered> gathered_;  // likewise
+    std::optional<PollRuns> poll_runs_;      // only if there are polls
 };
 
 }  // namespace
 
-void resolve_completions(const Replay& replay, std::size_t process, const ProcessPairs& pairs,
-                         std::span<const CompletedCollective> collectives, const CallBytes& bytes,
+void resolve_completions(const Replay& replay, std::size_t process, const Awaited& awaited,
                          const rules::Calibration& calibration, ProcessAnswers& answers)
 {
-    const model::ProcessTrace& trace = replay.processes[process];
-    const Collector collector(replay, process, pairs, calibration);
-    const PollRuns poll_runs(replay, trace, calibration.calls);
-    const auto dependencies = collector.all();
-    std::vector<Message> messages;
-    std::vector<rules::Gathered> gathered;
-    auto message = dependencies.begin();
-    auto collective = collectives.begin();
-    while (message != dependencies.end() || collective != collectives.end()) {
-        const bool is_message =
-            collective == collectives.end() || (message != dependencies.end() && message->call <= collective->call);
-        const CallRef call = is_message ? message->call : collective->call;
-        messages.clear();
-        for (; message != dependencies.end() && message->call == call; ++message)
-            messages.push_back(message->message);
-        gathered.clear();
-        for (; collective != collectives.end() && collective->call == call; ++collective)
-            gathered.push_back(collective->gathered);
-        const rules::Operation operation = rules::operation(function_of(replay.definitions, trace, call));
-        if (replay.rules != Rules::Arrival && (operation.polls || messages.empty()))
-            continue;  // the other rule sets take a poll for work, and know nothing of non-blocking collectives
-        const PollWait wait = operation.polls
-                                  ? poll_runs.waiting(call)
-                                  : PollWait{waiting(replay, trace, calibration.calls, call,
-                                                     bytes[local_index(trace, call.location)][call.call.value]),
-                                             false};
-        rules::Predecessor predecessor = rules::message_predecessor(replay.rules, wait.waiting, operation.dependence,
-                                                                    {messages, gathered}, calibration);
-        predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
-        if (!operation.polls || predecessor.is_jump())
-            answers.set(call, predecessor);
-    }
+    Resolver(replay, process, awaited, calibration, answers).run();
 }
 
 }  // namespace critpath::replayer

@@ -70,9 +70,9 @@ public:
             const auto& [process, collective] = asked_[i];
             const rules::Member member = collectives_.members.describe(process, collective);
             if (answers[i].is_jump())
-                add(process, collective, member, answers[i].from);
+                add(process, collective, member, answers[i].from, answers[i].within_clocks);
             else if (member.function != FunctionId::MPI_Iexscan)
-                add(process, collective, member, member.enter);
+                add(process, collective, member, member.enter, answers[i].within_clocks);
         }
         for (auto& of_process : result_)
             std::ranges::stable_sort(of_process, {}, &CompletedCollective::call);
@@ -93,16 +93,17 @@ private:
             queries_.push_back(ask_prefix(collectives_.members.part(p, i), member));
             asked_.emplace_back(p, i);
         } else if (const Enter last = last_needed(member, c); last.valid()) {
-            add(p, i, member, last);
+            const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
+            add(p, i, member, last, needs_all && rules::may_be_another(*c.instance, calibration_.clocks));
         }
     }
 
-    void add(std::size_t p, std::size_t i, const rules::Member& member, const Enter& last)
+    void add(std::size_t p, std::size_t i, const rules::Member& member, const Enter& last, bool within_clocks)
     {
         const rules::CollectiveCase c = collectives_.of(p, i);
         const model::Ns least = calibration_.collective(member.function, c.instance->bytes, c.size);
         result_[p].push_back({replay_.processes[p].collectives[i].call,
-                              {last, last.call == member.enter.call, least, c.instance->bytes}});
+                              {last, last.call == member.enter.call, least, c.instance->bytes, within_clocks}});
     }
 
     const Replay& replay_;

@@ -40,6 +40,11 @@ PollRuns::PollRuns(const Replay& replay, const model::ProcessTrace& trace, const
         mark(probe.call);
     for (const model::CollectiveCall& collective : trace.collectives)
         mark(collective.call);
+    for (const model::WindowEvent& event : trace.window_events) {
+        mark(event.completion);
+        if (event.what == model::WindowEvent::What::Wait)
+            mark(event.call);
+    }
 }
 
 PollWait PollRuns::waiting(model::CallRef call) const
@@ -52,14 +57,14 @@ PollWait PollRuns::waiting(model::CallRef call) const
     std::size_t first = last;
     std::int64_t polls = 1;
     bool guessed = false;
-    const Ns run_end = calls.leave[last];
+    const Ns run_end = calls.leave(last);
     const auto polls_in_vain = [&](std::size_t i) {
-        return !found_[l][i] && rules::operation(replay_.definitions.regions[calls.region[i].value].function).polls;
+        return !found_[l][i] && rules::operation(replay_.definitions.regions[calls.region(i).value].function).polls;
     };
     while (first > 0 && polls_in_vain(first - 1)) {
         const std::size_t before = first - 1;
-        const Ns gap = calls.enter[first] - calls.leave[before];
-        const Ns polling = calls.leave[before] - calls.enter[before];  // one record may stand for many polls
+        const Ns gap = calls.enter(first) - calls.leave(before);
+        const Ns polling = calls.leave(before) - calls.enter(before);  // one record may stand for many polls
         const bool is_run = polling >= least_polls * close;
         const bool tight = gap < std::max(close, 2 * poll);
         if (!tight && !(is_run && gap <= longest_gap * polling))
@@ -70,7 +75,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
     }
     if (polls < least_polls)
         first = last;
-    const Ns enter = calls.enter[first];
+    const Ns enter = calls.enter(first);
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
     return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last};
 }

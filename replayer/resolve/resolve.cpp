@@ -33,9 +33,18 @@ SegmentKind kind_of(Route route)
     return SegmentKind::Mpi;
 }
 
+model::Confidence confidence_of(const rules::Predecessor& predecessor)
+{
+    if (predecessor.within_clocks)
+        return model::Confidence::WithinClocks;
+    if (predecessor.low_confidence)
+        return model::Confidence::Low;
+    return predecessor.meeting ? model::Confidence::Meeting : model::Confidence::Full;
+}
+
 /// Calls that no message and no member explains: long ones are delays, if the operation could have waited at all.
-void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const CallBytes& bytes,
-                   const rules::CallCosts& costs, ProcessAnswers& answers)
+void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs,
+                   ProcessAnswers& answers)
 {
     if (replay.rules != Rules::Arrival)
         return;  // the other rule sets know no delays
@@ -44,7 +53,7 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
         for (std::uint32_t i = 0; i < location.calls.size(); ++i) {
             const CallRef call{location.location, {i}};
             if (rules::operation(function_of(replay.definitions, trace, call)).blocking &&
-                waiting(replay, trace, costs, call, bytes[l][i]).waited())
+                waiting(replay, trace, costs, call).waited())
                 answers.set(call, {Route::Delay, {}, 0, true});
         }
     }
@@ -58,6 +67,22 @@ std::uint64_t forward_jumps(const std::vector<LocationPredecessors>& locations, 
             return jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave &&
                    jump.to_enter - jump.leave > clocks.between(jump.call.location, jump.to.location);
         }));
+    return count;
+}
+
+/// Collectives that somebody left before all had come, by more than the clocks are off, though that cannot be.
+std::uint64_t left_too_early(const Replay& replay, const Collectives& collectives, Ns error)
+{
+    std::uint64_t count = 0;
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+        for (std::size_t i = 0; i < replay.processes[p].collectives.size(); ++i) {
+            const model::CollectiveCall& call = replay.processes[p].collectives[i];
+            const rules::CollectiveCase c = collectives.of(p, i);
+            const rules::Member member = collectives.members.describe(p, i);
+            const bool counts = c.instance->last.call == call.begin() && !c.inter && usable(*c.instance, c.size) &&
+                                rules::needs_all(member.function, member.bytes);
+            count += counts && c.instance->first_leave < (c.instance->last.time - error).count() ? 1 : 0;
+        }
     return count;
 }
 
@@ -75,10 +100,10 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
     const SegmentKind kind = kind_of(predecessor.route);
     if (predecessor.is_jump())
         location.jumps.push_back({call, leave_of(trace_, call), predecessor.from.call, predecessor.from.time,
-                                  predecessor.bytes, calls_of(trace_, call.location).region[call.call.value], kind,
-                                  predecessor.low_confidence});
+                                  predecessor.bytes, calls_of(trace_, call.location).region(call.call.value), kind,
+                                  confidence_of(predecessor)});
     else
-        location.through[call.call.value] = {kind, predecessor.low_confidence};
+        location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
 }
 
 std::vector<LocationPredecessors> ProcessAnswers::finish()
@@ -88,21 +113,20 @@ std::vector<LocationPredecessors> ProcessAnswers::finish()
     return std::move(locations_);
 }
 
-Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives& collectives,
-                     const rules::Calibration& calibration)
+Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector<ProcessWindows>& windows,
+                     const Collectives& collectives, const rules::Calibration& calibration)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
-    std::vector<CallBytes> bytes;
     std::vector<ProcessAnswers> answers;
     for (std::size_t p = 0; p < replay.processes.size(); ++p) {
-        bytes.push_back(call_bytes(replay.processes[p]));
         answers.emplace_back(replay, p);
-        assume_delays(replay, replay.processes[p], bytes[p], calibration.calls, answers[p]);
-        resolve_completions(replay, p, pairs.processes[p], completed[p], bytes[p], calibration, answers[p]);
+        assume_delays(replay, replay.processes[p], calibration.calls, answers[p]);
+        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p]);
     }
-    resolve_collectives(replay, collectives, bytes, calibration, answers);
+    resolve_collectives(replay, collectives, calibration, answers);
 
     Predecessors result;
+    result.clock_violations = left_too_early(replay, collectives, calibration.clocks.largest());
     for (ProcessAnswers& process : answers) {
         result.processes.push_back(process.finish());
         result.clock_violations += forward_jumps(result.processes.back(), calibration.clocks);

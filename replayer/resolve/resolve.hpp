@@ -8,6 +8,7 @@
 #include "analysis/model/path.hpp"
 #include "replayer/analysis.hpp"
 #include "replayer/collect/collect.hpp"
+#include "replayer/onesided/onesided.hpp"
 #include "replayer/pair/pair.hpp"
 #include "replayer/rules/calibration.hpp"
 
@@ -27,14 +28,15 @@ struct Jump {
     std::uint64_t bytes;
     model::RegionId region;   // of `call`
     model::SegmentKind kind;  // Transfer or Collective
-    bool low_confidence;
+    model::Confidence confidence;
 };
 
 /// How the path goes through a call without a jump.
 struct Through {
-    model::SegmentKind kind = model::SegmentKind::Mpi;  // Mpi, Delay or Collective
-    bool low_confidence = false;
+    model::SegmentKind kind : 6 = model::SegmentKind::Mpi;  // Mpi, Delay or Collective
+    model::Confidence confidence : 2 = model::Confidence::Full;
 };
+static_assert(sizeof(Through) == 1, "there is one a call");
 
 /// Predecessors of one location.
 struct LocationPredecessors {
@@ -44,12 +46,13 @@ struct LocationPredecessors {
 
 struct Predecessors {
     std::vector<std::vector<LocationPredecessors>> processes;  // as Replay::processes, by location
-    // Of the whole trace: jumps of collectives that lead forward in time, by more than the clocks are off.
+    // Of the whole trace: jumps of collectives that lead forward in time, and collectives that somebody left before all
+    // had come, by more than the clocks are off.
     std::uint64_t clock_violations = 0;
 };
 
 /// Collective over `replay.comm`.
-Predecessors resolve(const Replay& replay, const Pairs& pairs, const Collectives& collectives,
-                     const rules::Calibration& calibration);
+Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector<ProcessWindows>& windows,
+                     const Collectives& collectives, const rules::Calibration& calibration);
 
 }  // namespace critpath::replayer

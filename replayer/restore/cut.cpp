@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/cut.hpp"
 
+#include "replayer/pair/lookup.hpp"
+
 #include <algorithm>
 
 namespace critpath::replayer
@@ -14,124 +16,161 @@ using model::Ns;
 using model::RegionId;
 using model::Segment;
 using model::SegmentKind;
+using Segments = std::vector<Segment>;
 
-class Cutter
+std::vector<model::Interval>::const_iterator first_behind(const std::vector<model::Interval>& intervals, Ns time)
 {
-public:
-    Cutter(const model::LocationTrace& trace, Ns origin) : trace_(trace), origin_(origin) {}
+    return std::ranges::partition_point(intervals, [&](const model::Interval& i) { return i.end <= time; });
+}
 
-    /// Adds [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.
-    void add(Ns begin, Ns end, const Segment& like)
-    {
-        auto off = first_behind(trace_.unrecorded, begin);
-        for (; off != trace_.unrecorded.end() && off->begin < end; ++off) {
-            add_recorded(begin, std::max(begin, off->begin), like);
-            push(std::max(begin, off->begin), std::min(end, off->end), as(SegmentKind::Unrecorded, like));
-            begin = std::min(end, off->end);
-        }
-        add_recorded(begin, end, like);
-    }
-
-    void push(Ns begin, Ns end, Segment segment)
-    {
-        if (end <= begin)
-            return;
-        segment.begin = (begin - origin_).count();
-        segment.end = (end - origin_).count();
-        segments_.push_back(segment);
-    }
-
-    std::vector<Segment> take() { return std::move(segments_); }
-
-private:
-    using Intervals = std::vector<model::Interval>;
-
-    static Intervals::const_iterator first_behind(const Intervals& intervals, Ns time)
-    {
-        return std::ranges::partition_point(intervals, [&](const model::Interval& i) { return i.end <= time; });
-    }
-
-    static Segment as(SegmentKind kind, Segment segment)
-    {
-        segment.kind = static_cast<std::uint8_t>(kind);
-        segment.low_confidence = 0;
-        return segment;
-    }
-
-    void add_recorded(Ns begin, Ns end, const Segment& like)
-    {
-        auto tool = first_behind(trace_.tool, begin);
-        for (; tool != trace_.tool.end() && tool->begin < end; ++tool) {
-            push(begin, std::max(begin, tool->begin), like);
-            push(std::max(begin, tool->begin), std::min(end, tool->end), as(SegmentKind::Tool, like));
-            begin = std::min(end, tool->end);
-        }
-        push(begin, end, like);
-    }
-
-    const model::LocationTrace& trace_;
-    Ns origin_;
-    std::vector<Segment> segments_;
-};
-
-Segment segment_like(std::uint32_t location, SegmentKind kind, RegionId function, bool low_confidence = false)
+Segment segment_like(std::uint32_t location, SegmentKind kind, RegionId function,
+                     model::Confidence confidence = model::Confidence::Full)
 {
     Segment segment{};
     segment.location = location;
     segment.from = location;
     segment.function = function.value;
     segment.kind = static_cast<std::uint8_t>(kind);
-    segment.low_confidence = low_confidence ? 1 : 0;
+    segment.low_confidence = static_cast<std::uint8_t>(confidence);
     return segment;
 }
 
-/// Times of calls are clipped to the stretch and to each other: only clocks that contradict themselves need it.
-void cut_stretch(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors,
-                 Cutter& cutter)
+Segment as(SegmentKind kind, Segment segment)
 {
-    const model::Calls& calls = trace.calls;
-    const Ns end{piece.end};
-    Ns time{piece.begin};
-    const auto entered = [&] {
-        return static_cast<std::size_t>(std::ranges::lower_bound(calls.enter, end) - calls.enter.begin());
-    };
-    const std::size_t end_call = piece.end_call == Piece::by_time ? entered() : piece.end_call;
-    const auto before = [&](std::size_t i) { return i > 0 ? calls.region[i - 1] : RegionId::none(); };
-    for (std::size_t i = piece.first_call; i < end_call; ++i) {
-        const Ns enter = std::clamp(calls.enter[i], time, end);
-        const Ns leave = std::clamp(calls.leave[i], enter, end);
-        cutter.add(time, enter, segment_like(piece.location, SegmentKind::Compute, before(i)));
-        const Through& through = predecessors.through[i];
-        cutter.add(enter, leave, segment_like(piece.location, through.kind, calls.region[i], through.low_confidence));
-        time = leave;
-    }
-    const std::size_t next = std::max<std::size_t>(end_call, piece.first_call);
-    cutter.add(time, end, segment_like(piece.location, SegmentKind::Compute, before(next)));
+    segment.kind = static_cast<std::uint8_t>(kind);
+    segment.low_confidence = 0;
+    return segment;
 }
 
 }  // namespace
 
-std::vector<Segment> cut(const Piece& piece, const model::LocationTrace& trace,
+PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
                          const LocationPredecessors& predecessors, Ns origin)
+    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.begin)
 {
-    Cutter cutter(trace, origin);
-    switch (piece.kind) {
+    if (piece.kind != Piece::Kind::Stretch)
+        return;
+    call_ = piece.first_call;
+    end_call_ = piece.end_call;
+    if (piece.end_call == Piece::by_time) {
+        const auto& enters = trace.calls.enters();
+        end_call_ = static_cast<std::size_t>(std::ranges::lower_bound(enters, Ns{piece.end}) - enters.begin());
+    }
+    unrecorded_ = first_behind(trace.unrecorded, time_);
+    tool_ = first_behind(trace.tool, time_);
+}
+
+bool PieceCutter::next(Segments& out, std::size_t enough)
+{
+    if (at_end_)
+        return false;
+    switch (piece_.kind) {
     case Piece::Kind::Stretch:
-        cut_stretch(piece, trace, predecessors, cutter);
+        while (!at_end_ && out.size() < enough)
+            next_call(out);
         break;
     case Piece::Kind::StartDelay:
-        cutter.push(Ns{piece.begin}, Ns{piece.end},
-                    segment_like(piece.location, SegmentKind::StartDelay, RegionId::none()));
+        push(time_, Ns{piece_.end}, segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
+        at_end_ = true;
         break;
     case Piece::Kind::Jump: {
-        Segment jump = segment_like(piece.location, piece.segment_kind, {piece.region}, piece.low_confidence);
-        jump.from = piece.from;
-        jump.bytes = piece.bytes;
-        cutter.push(Ns{piece.begin}, Ns{piece.end}, jump);
+        Segment jump = segment_like(piece_.location, piece_.segment_kind, {piece_.region}, piece_.confidence);
+        jump.from = piece_.from;
+        jump.bytes = piece_.bytes;
+        push(time_, Ns{piece_.end}, jump, out);
+        at_end_ = true;
         break;
     }
     }
-    return cutter.take();
+    return true;
+}
+
+/// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to
+/// the stretch and to each other: only clocks that contradict themselves need it.
+void PieceCutter::next_call(Segments& out)
+{
+    const Ns end{piece_.end};
+    const std::uint32_t location = piece_.location;
+    if (call_ >= end_call_) {
+        const std::size_t next = std::max<std::size_t>(end_call_, piece_.first_call);
+        add(time_, end, segment_like(location, SegmentKind::Compute, region_before(next)), out);
+        at_end_ = true;
+        return;
+    }
+    const model::Calls& calls = trace_.calls;
+    const Ns enter = std::clamp(calls.enter(call_), time_, end);
+    const Ns leave = std::clamp(calls.leave(call_), enter, end);
+    add(time_, enter, segment_like(location, SegmentKind::Compute, region_before(call_)), out);
+    const Through& through = predecessors_.through[call_];
+    add(enter, leave, segment_like(location, through.kind, calls.region(call_), through.confidence), out);
+    time_ = leave;
+    ++call_;
+}
+
+RegionId PieceCutter::region_before(std::size_t call) const
+{
+    return call > 0 ? trace_.calls.region(call - 1) : RegionId::none();
+}
+
+/// [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.
+void PieceCutter::add(Ns begin, Ns end, const Segment& like, Segments& out)
+{
+    while (unrecorded_ != trace_.unrecorded.end() && unrecorded_->begin < end) {
+        add_recorded(begin, std::max(begin, unrecorded_->begin), like, out);
+        const Ns until = std::min(end, unrecorded_->end);
+        push(std::max(begin, unrecorded_->begin), until, as(SegmentKind::Unrecorded, like), out);
+        begin = std::max(begin, until);
+        if (unrecorded_->end > end)
+            break;
+        ++unrecorded_;
+    }
+    add_recorded(begin, end, like, out);
+}
+
+void PieceCutter::add_recorded(Ns begin, Ns end, const Segment& like, Segments& out)
+{
+    while (tool_ != trace_.tool.end() && tool_->begin < end) {
+        push(begin, std::max(begin, tool_->begin), like, out);
+        const Ns until = std::min(end, tool_->end);
+        push(std::max(begin, tool_->begin), until, as(SegmentKind::Tool, like), out);
+        begin = std::max(begin, until);
+        if (tool_->end > end)
+            break;
+        ++tool_;
+    }
+    push(begin, end, like, out);
+}
+
+void PieceCutter::push(Ns begin, Ns end, Segment segment, Segments& out) const
+{
+    if (end <= begin)
+        return;
+    segment.begin = (begin - origin_).count();
+    segment.end = (end - origin_).count();
+    out.push_back(segment);
+}
+
+std::optional<PathCutter::Part> PathCutter::next()
+{
+    constexpr std::size_t enough = 1024;  // they stay in the cache
+    segments_.clear();
+    while (piece_ < path_.pieces.size()) {
+        if (!cutter_)
+            cutter_.emplace(cutter_of(path_.pieces[piece_]));
+        if (cutter_->next(segments_, enough))
+            return Part{piece_, segments_};
+        cutter_.reset();
+        ++piece_;
+    }
+    return std::nullopt;
+}
+
+PieceCutter PathCutter::cutter_of(const Piece& piece) const
+{
+    const std::size_t p =
+        replay_.definitions.locations[piece.location].process.value - replay_.processes.front().process.value;
+    const std::size_t l = local_index(replay_.processes[p], {piece.location});
+    return {piece, replay_.processes[p].locations[l], predecessors_.processes[p][l], path_.begin};
 }
 
 }  // namespace critpath::replayer

@@ -6,17 +6,76 @@
 #pragma once
 
 #include "analysis/model/path.hpp"
+#include "replayer/analysis.hpp"
 #include "replayer/resolve/resolve.hpp"
-#include "replayer/restore/walk.hpp"
+#include "replayer/restore/restore.hpp"
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace critpath::replayer
 {
 
-/// Segments of one piece, time ascending, without empty ones. Times count from `origin`. Segment::function is a
-/// RegionId here: rows are not known before the whole path is.
-std::vector<model::Segment> cut(const Piece& piece, const model::LocationTrace& trace,
-                                const LocationPredecessors& predecessors, model::Ns origin);
+/// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
+/// Times count from `origin`. Segment::function is a RegionId here.
+class PieceCutter
+{
+public:
+    PieceCutter(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors,
+                model::Ns origin);
+
+    /// Adds the next segments until there are at least `enough` in `out`; false if the piece is at its end.
+    bool next(std::vector<model::Segment>& out, std::size_t enough);
+
+private:
+    using Intervals = std::vector<model::Interval>;
+
+    void next_call(std::vector<model::Segment>& out);
+    void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
+    void add_recorded(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
+    void push(model::Ns begin, model::Ns end, model::Segment segment, std::vector<model::Segment>& out) const;
+    [[nodiscard]] model::RegionId region_before(std::size_t call) const;
+
+    const Piece& piece_;
+    const model::LocationTrace& trace_;
+    const LocationPredecessors& predecessors_;
+    model::Ns origin_;
+    model::Ns time_;  // up to here it is cut
+    std::size_t call_ = 0;
+    std::size_t end_call_ = 0;
+    bool at_end_ = false;
+    Intervals::const_iterator unrecorded_, tool_;  // the first that may end behind time_
+};
+
+/// Cuts the pieces of a path that are of owned locations, in order of time. Talks to nobody.
+class PathCutter
+{
+public:
+    struct Part {
+        std::size_t piece;  // index into Path::pieces
+        std::span<const model::Segment> segments;
+    };
+
+    /// All must outlive this.
+    PathCutter(const Replay& replay, const Predecessors& predecessors, const Path& path)
+        : replay_(replay), predecessors_(predecessors), path_(path)
+    {
+    }
+
+    /// The next segments of one piece, perhaps none; they live until the next call. Nothing if there are no more.
+    std::optional<Part> next();
+
+private:
+    [[nodiscard]] PieceCutter cutter_of(const Piece& piece) const;
+
+    const Replay& replay_;
+    const Predecessors& predecessors_;
+    const Path& path_;
+    std::size_t piece_ = 0;
+    std::optional<PieceCutter> cutter_;  // of piece_
+    std::vector<model::Segment> segments_;
+};
 
 }  // namespace critpath::replayer

@@ -3,153 +3,124 @@
 #include "replayer/restore/walk.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
+#include <utility>
 
 namespace critpath::replayer
-{
-
-namespace
 {
 
 using model::LocationId;
 using model::Ns;
 
-class Walker
+Ends find_ends(std::span<const LocationSpan> spans)
 {
-public:
-    Walker(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
-        : spans_(spans), jumps_(jumps), taken_(jumps.size(), false), begin_(spans.size() + 1, jumps.size())
-    {
-        std::size_t next = 0;  // location whose jumps have not begun
-        for (std::size_t i = 0; i < jumps.size(); ++i)
-            while (next <= jumps[i].call.location.value)
-                begin_[next++] = i;
-    }
-
-    Walk run()
-    {
-        const auto last = find_end();
-        if (!last)
-            return {};
-        walk_.begin = find_begin();
-        walk_.end = spans_[last->value].end;
-        location_ = *last;
-        time_ = walk_.end;
-        while (step()) {
+    Ends ends;
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+        if (spans[i].empty || spans[i].main.value != i)
+            continue;
+        ends.begin = std::min(ends.begin, spans[i].begin);
+        if (!ends.last.valid() || spans[i].end >= ends.end) {
+            ends.end = spans[i].end;
+            ends.last = LocationId{i};
         }
-        return std::move(walk_);
     }
+    return ends;
+}
 
-private:
-    [[nodiscard]] bool is_main(std::size_t i) const { return !spans_[i].empty && spans_[i].main.value == i; }
+Position start_of_walk(const Ends& ends)
+{
+    return {ends.last.value, Piece::by_time, ends.end.count(), ends.begin.count()};
+}
 
-    [[nodiscard]] std::optional<LocationId> find_end() const
-    {
-        std::optional<LocationId> last;
-        for (std::uint32_t i = 0; i < spans_.size(); ++i)
-            if (is_main(i) && (!last || spans_[i].end >= spans_[last->value].end))
-                last = LocationId{i};
-        return last;
+Walker::Walker(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
+    : spans_(spans), jumps_(jumps), taken_(jumps.size(), false), begin_(spans.size() + 1, jumps.size())
+{
+    std::size_t next = 0;  // location whose jumps have not begun
+    for (std::size_t i = 0; i < jumps.size(); ++i)
+        while (next <= jumps[i].call.location.value)
+            begin_[next++] = i;
+}
+
+/// The last jump of the location before the position that was not taken yet.
+const Jump* Walker::previous_jump(const Position& position) const
+{
+    const auto begin = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[position.location]);
+    const auto end = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[position.location + 1]);
+    const Ns time{position.time};
+    auto after =
+        position.end_call == Piece::by_time
+            ? std::partition_point(begin, end, [&](const Jump& j) { return j.leave <= time; })
+            : std::partition_point(begin, end, [&](const Jump& j) { return j.call.call.value < position.end_call; });
+    while (after != begin) {
+        --after;
+        if (!taken_[static_cast<std::size_t>(after - jumps_.begin())])
+            return &*after;
     }
+    return nullptr;
+}
 
-    [[nodiscard]] Ns find_begin() const
-    {
-        Ns first = Ns::max();
-        for (std::size_t i = 0; i < spans_.size(); ++i)
-            if (is_main(i))
-                first = std::min(first, spans_[i].begin);
-        return first;
+void Walker::add(Piece piece, Ns begin, Position& position)
+{
+    piece.begin = begin.count();
+    piece.end = position.time;
+    piece.location = position.location;
+    pieces.push_back(piece);
+    position.time = begin.count();
+}
+
+bool Walker::step(Position& position)
+{
+    const Jump* jump = previous_jump(position);
+    const LocationSpan& span = spans_[position.location];
+    const Ns begin = std::clamp(jump != nullptr ? jump->leave : span.begin, Ns{position.begin}, Ns{position.time});
+    Piece stretch{};
+    stretch.kind = Piece::Kind::Stretch;
+    stretch.first_call = jump != nullptr ? jump->call.call.value + 1 : 0;
+    stretch.end_call = position.end_call;
+    add(stretch, begin, position);
+    if (jump != nullptr) {
+        take(*jump, position);
+        return true;
     }
-
-    /// The last jump of the location before the position that was not taken yet.
-    [[nodiscard]] const Jump* previous_jump() const
-    {
-        const auto begin = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[location_.value]);
-        const auto end = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[location_.value + 1]);
-        auto after =
-            end_call_ == Piece::by_time
-                ? std::partition_point(begin, end, [&](const Jump& j) { return j.leave <= time_; })
-                : std::partition_point(begin, end, [&](const Jump& j) { return j.call.call.value < end_call_; });
-        while (after != begin) {
-            --after;
-            if (!taken_[static_cast<std::size_t>(after - jumps_.begin())])
-                return &*after;
-        }
-        return nullptr;
+    if (span.main.value != position.location) {  // who started the thread is not recorded; its process lived before it
+        ++position.hops;
+        position.location = span.main.value;
+        position.end_call = Piece::by_time;
+        return true;
     }
+    Piece delay{};
+    delay.kind = Piece::Kind::StartDelay;
+    add(delay, Ns{position.begin}, position);
+    return false;
+}
 
-    void add(Piece piece, Ns begin)
-    {
-        piece.number = walk_.pieces.size();
-        piece.begin = begin.count();
-        piece.end = time_.count();
-        piece.location = location_.value;
-        walk_.pieces.push_back(piece);
-        time_ = begin;
-    }
-
-    /// One stretch and what is before it; false at the first moment of the run.
-    bool step()
-    {
-        const Jump* jump = previous_jump();
-        const LocationSpan& span = spans_[location_.value];
-        const Ns begin = std::clamp(jump != nullptr ? jump->leave : span.begin, walk_.begin, time_);
-        Piece stretch{};
-        stretch.kind = Piece::Kind::Stretch;
-        stretch.first_call = jump != nullptr ? jump->call.call.value + 1 : 0;
-        stretch.end_call = end_call_;
-        add(stretch, begin);
-        if (jump != nullptr) {
-            take(*jump);
-            return true;
-        }
-        if (span.main != location_) {  // who started the thread is not recorded; its process lived before it
-            ++walk_.hops;
-            location_ = span.main;
-            end_call_ = Piece::by_time;
-            return true;
-        }
-        Piece delay{};
-        delay.kind = Piece::Kind::StartDelay;
-        add(delay, walk_.begin);
-        return false;
-    }
-
-    void take(const Jump& jump)
-    {
-        taken_[static_cast<std::size_t>(&jump - jumps_.data())] = true;
-        if (jump.to_enter > time_)
-            ++walk_.clock_violations;
-        Piece piece{};
-        piece.kind = Piece::Kind::Jump;
-        piece.from = jump.to.location.value;
-        piece.bytes = jump.bytes;
-        piece.region = jump.region.value;
-        piece.segment_kind = jump.kind;
-        piece.low_confidence = jump.low_confidence;
-        add(piece, std::clamp(jump.to_enter, walk_.begin, time_));
-        walk_.hops += jump.to.location != location_ ? 1 : 0;
-        location_ = jump.to.location;
-        end_call_ = jump.to.call.value;
-    }
-
-    std::span<const LocationSpan> spans_;
-    std::span<const Jump> jumps_;
-    std::vector<bool> taken_;
-    std::vector<std::size_t> begin_;  // by location: where its jumps begin
-
-    Walk walk_;
-    LocationId location_;
-    Ns time_{};
-    std::uint32_t end_call_ = Piece::by_time;
-};
-
-}  // namespace
+void Walker::take(const Jump& jump, Position& position)
+{
+    taken_[static_cast<std::size_t>(&jump - jumps_.data())] = true;
+    if (jump.to_enter > Ns{position.time})
+        ++position.clock_violations;
+    Piece piece{};
+    piece.kind = Piece::Kind::Jump;
+    piece.from = jump.to.location.value;
+    piece.bytes = jump.bytes;
+    piece.region = jump.region.value;
+    piece.segment_kind = jump.kind;
+    piece.confidence = jump.confidence;
+    add(piece, std::clamp(jump.to_enter, Ns{position.begin}, Ns{position.time}), position);
+    position.hops += jump.to.location.value != position.location ? 1 : 0;
+    position.location = jump.to.location.value;
+    position.end_call = jump.to.call.value;
+}
 
 Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
 {
-    return Walker(spans, jumps).run();
+    const Ends ends = find_ends(spans);
+    if (!ends.last.valid())
+        return {};
+    Walker walker(spans, jumps);
+    Position position = start_of_walk(ends);
+    while (walker.step(position)) {
+    }
+    return {ends.begin, ends.end, std::move(walker.pieces), position.hops, position.clock_violations};
 }
 
 }  // namespace critpath::replayer

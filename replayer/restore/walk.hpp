@@ -29,7 +29,6 @@ struct Piece {
 
     static constexpr std::uint32_t by_time = UINT32_MAX;  // for end_call: all calls entered before `end`
 
-    std::uint64_t number;      // counted from the end of the run backwards
     std::int64_t begin, end;   // ns on the trace's clock
     std::uint64_t bytes;       // Jump
     std::uint32_t location;    // Jump: where it leaves from, looking backwards (where the path arrives in time)
@@ -39,8 +38,54 @@ struct Piece {
     std::uint32_t end_call;
     Kind kind;
     model::SegmentKind segment_kind;  // Jump
-    bool low_confidence;              // Jump
+    model::Confidence confidence;     // Jump
     std::uint8_t padding;
+};
+
+/// The first moment of the run, and where and when it ends: on the main location with the last application event (ties:
+/// the largest location). By these locations, which are all of the trace or those of one process.
+struct Ends {
+    model::Ns begin = model::Ns::max();
+    model::Ns end = model::Ns::min();
+    model::LocationId last = model::LocationId::none();  // none: no main location has an event
+};
+Ends find_ends(std::span<const LocationSpan> spans);
+
+/// Where a walk stands, and what it has counted so far: all that the next step depends on besides the jumps. Plain data
+/// that may travel to the process that holds the jumps of `location`.
+struct Position {
+    std::uint32_t location;
+    std::uint32_t end_call = Piece::by_time;
+    std::int64_t time;
+    std::int64_t begin;                  // first moment of the run
+    std::uint64_t hops = 0;              // changes of location
+    std::uint64_t clock_violations = 0;  // jumps on the path that had to be clipped
+};
+/// At the end of the run.
+Position start_of_walk(const Ends& ends);
+
+/// Walks on the locations whose jumps it knows.
+class Walker
+{
+public:
+    /// As for `walk`; `spans` and `jumps` must outlive this.
+    Walker(std::span<const LocationSpan> spans, std::span<const Jump> jumps);
+
+    /// One stretch on `position.location` and what is before it, added to `pieces`; false at the first moment of the
+    /// run.
+    bool step(Position& position);
+
+    std::vector<Piece> pieces;  // time descending
+
+private:
+    [[nodiscard]] const Jump* previous_jump(const Position& position) const;
+    void add(Piece piece, model::Ns begin, Position& position);
+    void take(const Jump& jump, Position& position);
+
+    std::span<const LocationSpan> spans_;
+    std::span<const Jump> jumps_;
+    std::vector<bool> taken_;
+    std::vector<std::size_t> begin_;  // by location: where its jumps begin
 };
 
 struct Walk {

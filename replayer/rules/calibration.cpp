@@ -17,7 +17,7 @@ constexpr int steps = 16;  // of the histogram, an octave
 constexpr Ns least_threshold = std::chrono::microseconds{1};
 
 /// Where every call of a bucket waited, the shortest of them says nothing about the cost of a call. No call that
-/// copies its data at 1 GB/s costs more than this.
+/// copies its data at 1 GB/s costs more than this, whatever size of the bucket they have.
 constexpr Ns most_cost(std::uint64_t bytes)
 {
     constexpr std::uint64_t most_bytes = 1ULL << 40;
@@ -68,11 +68,6 @@ std::int64_t median(std::span<const Weighted> values)
 }
 
 }  // namespace
-
-int size_bucket(std::uint64_t bytes)
-{
-    return static_cast<int>(std::bit_width(bytes));
-}
 
 // ------------------------------------------------------------------------------------------- cost of calls
 
@@ -129,12 +124,12 @@ void CallCosts::set(CallKey key, const Durations& durations)
         costs_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
 }
 
-CallCost CallCosts::of(FunctionId function, std::uint64_t bytes) const
+CallCost CallCosts::of_bucket(FunctionId function, int bucket) const
 {
-    const Ns most = most_cost(bytes);
+    const Ns most = most_cost(bucket < 63 ? (std::uint64_t{1} << bucket) - 1 : UINT64_MAX);
     if (costs_.empty() || function >= FunctionId::count)
         return {most, least_threshold};
-    const CallCost& cost = costs_[index_of({function, size_bucket(bytes)})];
+    const CallCost& cost = costs_[index_of({function, bucket})];
     if (cost.least < Ns{0} || cost.least > most)  // if all calls waited, their scatter is not that of the cost
         return {most, least_threshold};
     return cost;

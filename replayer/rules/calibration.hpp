@@ -22,9 +22,8 @@ namespace critpath::replayer::rules
 
 using model::Ns;
 
-/// Sizes are told apart by their binary logarithm: bucket 0 is no byte, bucket k holds 2^(k-1) .. 2^k - 1 bytes.
+using model::size_bucket;
 inline constexpr int size_buckets = 65;
-int size_bucket(std::uint64_t bytes);
 
 /// Where a message travels. Each class has a speed and an eager limit of its own.
 enum class Link : std::uint8_t { SameNode, OtherNode };
@@ -69,7 +68,11 @@ class CallCosts
 {
 public:
     void set(CallKey key, const Durations& durations);
-    [[nodiscard]] CallCost of(FunctionId function, std::uint64_t bytes) const;
+    [[nodiscard]] CallCost of(FunctionId function, std::uint64_t bytes) const
+    {
+        return of_bucket(function, size_bucket(bytes));
+    }
+    [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const;
 
 private:
     std::vector<CallCost> costs_;  // by function and bucket, made at the first set(); a negative cost: no example
@@ -146,7 +149,8 @@ private:
 /// The calibrated quantities; equal on all processes.
 struct Calibration {
     CallCosts calls;
-    std::array<TransferTime, links> transfer;
+    std::array<TransferTime, links> transfer;   // of messages
+    std::array<TransferTime, links> one_sided;  // between windows: often by other ways than messages
     std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};  // bytes
     std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
     ClockUncertainty clocks;

@@ -13,15 +13,22 @@ namespace
 /// Below this excess, a call that its dependencies do not explain is not worth a guess.
 constexpr Ns release_excess = std::chrono::microseconds{20};
 
-void take_later(Enter& mine, const Enter& other)
+Predecessor to(const Enter& enter, const Instance& instance)
 {
-    if (other.valid() && (!mine.valid() || other.order() > mine.order()))
-        mine = other;
+    return {Route::Collective, enter, instance.bytes, false, false};
 }
 
-Predecessor to(const Enter& enter, const Instance& instance, bool low_confidence = false)
+Predecessor doubted(Predecessor predecessor, bool within_clocks)
 {
-    return {Route::Collective, enter, instance.bytes, low_confidence};
+    predecessor.doubt_clocks(within_clocks);
+    return predecessor;
+}
+
+/// Also if it takes a question to find the predecessor.
+CollectiveDecision doubted(CollectiveDecision decision, bool within_clocks)
+{
+    (decision.predecessor.route == Route::Ask ? decision.otherwise : decision.predecessor).doubt_clocks(within_clocks);
+    return decision;
 }
 
 bool is_long(const Waiting& call)
@@ -64,42 +71,44 @@ bool synchronised(const Instance& instance, Ns uncertainty)
     return instance.first_leave >= (instance.last.time - uncertainty).count();
 }
 
-/// Whether the clocks are too far off to tell who came last.
-bool may_be_another(const Instance& instance, const Calibration& calibration)
+/// Whether the clocks are too far off to tell which of two moments came first. What was learned from such differences
+/// is off as well.
+bool may_be_same(const Enter& other, Ns learned, const Waiting& call, Ns time, const ClockUncertainty& clocks)
 {
-    return instance.second.valid() &&
-           instance.last.time - instance.second.time <
-               calibration.clocks.between(instance.last.call.location, instance.second.call.location);
+    const Ns error = clocks.between(other.call.location, call.call.location);
+    const Ns of_learned = error > Ns{0} && learned > Ns{0} ? clocks.largest() : Ns{0};
+    return std::chrono::abs(other.time + learned - time) < error + of_learned;
 }
 
 /// Whether the clocks are too far off to tell if `other` came after the call was entered.
 bool may_be_earlier(const Enter& other, const Waiting& call, const Calibration& calibration)
 {
-    return std::chrono::abs(other.time - call.enter) <
-           calibration.clocks.between(other.call.location, call.call.location);
+    return may_be_same(other, Ns{0}, call, call.enter, calibration.clocks);
 }
 
 CollectiveDecision all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
                               const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const bool unsure = may_be_another(instance, calibration);
     const Ns uncertainty = calibration.clocks.largest();
     if (c.inter) {  // only the remote group counts, and its last arriver may have been there before me
         if (call.leave < instance.last.time - uncertainty)
             return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+        const bool unsure =
+            may_be_another(instance, calibration.clocks) || may_be_earlier(instance.last, call, calibration);
         if (instance.last.time > call.enter)
-            return {to(instance.last, instance, unsure || may_be_earlier(instance.last, call, calibration)), {}, {}};
+            return {doubted(to(instance.last, instance), unsure), {}, {}};
         return {{Route::Completion, {}, 0, false}, {}, {}};
     }
-    if (c.size < 2)
+    if (c.size < 2 || (c.operation.may_pass && !call.waited()))
         return {};
     if (!synchronised(instance, uncertainty))
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     // Always the canonical last arriver, also for ties: so that all paths meet there.
-    if (instance.last.call == call.call)
-        return {{Route::Completion, {}, 0, unsure}, {}, {}};
-    return {to(instance.last, instance, unsure), {}, {}};
+    const Arriver last = last_arriver(instance, calibration.clocks);
+    const bool is_own = last.enter.call == call.call;
+    const Predecessor found = is_own ? Predecessor{Route::Completion, {}, 0, false, false} : to(last.enter, instance);
+    return {doubted(found, last.within_clocks), {}, {}};
 }
 
 CollectiveDecision one_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
@@ -112,14 +121,18 @@ CollectiveDecision one_to_all(const Waiting& call, const Member& member, const C
     const Ns least = calibration.collective(member.function, instance.bytes, c.size);
     const Ns cost = call.leave - call.enter - call.excess;
     const bool late_root = instance.root.time + least > call.enter + cost && instance.root.time <= call.leave;
+    const bool unsure = may_be_earlier(instance.root, call, calibration) ||
+                        may_be_same(instance.root, least, call, call.enter + cost, calibration.clocks);
     if (!late_root)
-        return ask_for_release(call, member, c, calibration, local);
+        return doubted(ask_for_release(call, member, c, calibration, local), unsure);
     // A root that explains only the beginning of a long call is not what released it: look for a better answer first.
     const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
     if (call.leave - instance.root.time <= limit)
-        return {to(instance.root, instance, may_be_earlier(instance.root, call, calibration)), {}, {}};
+        return {doubted(to(instance.root, instance), may_be_earlier(instance.root, call, calibration)), {}, {}};
     const bool waited_for_root = instance.root.time > call.enter;
-    return ask_for_release(call, member, c, calibration, waited_for_root ? to(instance.root, instance, true) : local);
+    Predecessor root = to(instance.root, instance);
+    root.low_confidence = true;
+    return doubted(ask_for_release(call, member, c, calibration, waited_for_root ? root : local), unsure);
 }
 
 CollectiveDecision all_to_one(const Waiting& call, const Member& member, const CollectiveCase& c,
@@ -128,9 +141,11 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
     const Instance& instance = *c.instance;
     const Enter& last = instance.last_other;
     const bool explained = member.is_root && last.valid() && last.time > call.enter && last.time <= call.leave;
+    const bool unsure = member.is_root && call.waited() && last.valid() &&
+                        (may_be_earlier(last, call, calibration) || may_be_another(instance, calibration.clocks));
     if (explained && call.waited())
-        return {to(last, instance, may_be_earlier(last, call, calibration)), {}, {}};
-    return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+        return {doubted(to(last, instance), unsure), {}, {}};
+    return doubted(ask_for_release(call, member, c, calibration, unexplained(call, c.operation)), unsure);
 }
 
 CollectiveDecision prefix(const Waiting& call, const Member& member, const CollectiveCase& c,
@@ -246,62 +261,22 @@ Enter outstanding_blocker(const MemberQuery& query, std::span<const MemberInfo> 
     return stands_out ? last : Enter{};
 }
 
+/// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
+bool may_be_it(const MemberQuery& query, const MemberInfo& member, const Enter& found, const ClockUncertainty& clocks)
+{
+    if (member.enter.call == query.call || (!query.may_release && !in_prefix(query, member)))
+        return false;
+    const Ns error = clocks.between(member.enter.call.location, query.call.location);
+    const auto is_near = [&](Ns time) {  // what is asked by a prefix without the member itself has no begin
+        return time != Ns::min() && std::chrono::abs(member.enter.time - time) < error;
+    };
+    const bool at_border = is_near(query.enter) || is_near(query.leave);
+    return at_border || (found.valid() && found.call != member.enter.call &&
+                         std::chrono::abs(member.enter.time - found.time) <
+                             clocks.between(member.enter.call.location, found.call.location));
+}
+
 }  // namespace
-
-void Instance::add(const Member& member)
-{
-    Instance one;
-    one.take_arrival(member.enter, member.clock);
-    if (member.is_root)
-        one.root = member.enter;
-    else
-        one.last_other = member.enter;
-    one.shortest = member.enter;
-    one.least_duration = (member.leave - member.enter.time).count();
-    one.first_leave = member.leave.count();
-    one.bytes = member.bytes;
-    one.members = 1;
-    // Processes may choose between the two ways to start MPI each for itself.
-    const bool is_init = member.function == FunctionId::MPI_Init_thread;
-    const FunctionId function = is_init ? FunctionId::MPI_Init : member.function;
-    one.least_function = one.largest_function = static_cast<std::uint16_t>(function);
-    merge(one);
-}
-
-void Instance::take_arrival(const Enter& enter, model::NodeId clock)
-{
-    if (!enter.valid())
-        return;
-    if (!last.valid() || enter.order() > last.order()) {
-        if (last.valid() && clock != clock_of_last) {
-            second = last;
-            clock_of_second = clock_of_last;
-        }
-        last = enter;
-        clock_of_last = clock;
-    } else if (clock != clock_of_last && (!second.valid() || enter.order() > second.order())) {
-        second = enter;
-        clock_of_second = clock;
-    }
-}
-
-void Instance::merge(const Instance& other)
-{
-    take_arrival(other.last, other.clock_of_last);
-    take_arrival(other.second, other.clock_of_second);
-    take_later(last_other, other.last_other);
-    take_later(root, other.root);
-    if (other.least_duration < least_duration)
-        shortest = other.shortest;
-    else if (other.least_duration == least_duration)
-        take_later(shortest, other.shortest);
-    least_duration = std::min(least_duration, other.least_duration);
-    first_leave = std::min(first_leave, other.first_leave);
-    bytes = std::max(bytes, other.bytes);
-    members += other.members;
-    least_function = std::min(least_function, other.least_function);
-    largest_function = std::max(largest_function, other.largest_function);
-}
 
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
                                           const CollectiveCase& instance, const Calibration& calibration)
@@ -317,21 +292,24 @@ CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, co
     return by_arrival(call, member, instance, calibration);
 }
 
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members)
+Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks)
 {
+    const auto within_clocks = [&](const Enter& found) {
+        return std::ranges::any_of(members, [&](const MemberInfo& m) { return may_be_it(query, m, found, clocks); });
+    };
     if (query.may_depend) {
         Enter last{query.call, query.enter};
         for (const MemberInfo& member : members)
             if (in_prefix(query, member) && member.enter.time <= query.leave)
                 take_later(last, member.enter);
         if (last.call != query.call)
-            return {Route::Collective, last, 0, false};
+            return doubted(Predecessor{Route::Collective, last, 0, false}, within_clocks(last));
     }
     if (query.may_release)
         for (const Enter& blocker : {blocker_within_limit(query, members), outstanding_blocker(query, members)})
             if (blocker.valid())
-                return {Route::Collective, blocker, 0, true};
-    return {Route::Ask, {}, 0, true};
+                return doubted(Predecessor{Route::Collective, blocker, 0, true}, within_clocks(blocker));
+    return doubted(Predecessor{Route::Ask, {}, 0, true}, within_clocks({}));
 }
 
 Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& c)

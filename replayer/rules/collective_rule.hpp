@@ -41,7 +41,8 @@ struct Instance {
     Enter shortest{CallRef{}, Ns::min()};  // whoever was in the call for the shortest time (larger order on ties)
     std::int64_t least_duration = latest;  // ns
     std::int64_t first_leave = latest;     // ns
-    model::NodeId clock_of_last, clock_of_second;
+    std::int64_t last_leave = -latest;     // ns
+    model::NodeId clock_of_last, clock_of_second, clock_of_shortest;
     std::uint64_t bytes = 0;  // the largest of the members
     std::uint32_t members = 0;
     std::uint16_t least_function = 0xffff;  // differ if the members are not in the same operation
@@ -83,6 +84,20 @@ struct CollectiveCase {
     const Instance* instance = nullptr;
 };
 
+/// Whether no member can leave such an operation before all have come. Where it is false, members may have nothing to
+/// say to each other, or need not wait.
+bool needs_all(FunctionId function, std::uint64_t bytes);
+
+/// For whom the members of an all-to-all operation waited. The same for all members.
+struct Arriver {
+    Enter enter;
+    bool within_clocks;  // it may be another one, within the error of the clocks
+};
+Arriver last_arriver(const Instance& instance, const ClockUncertainty& clocks);
+
+/// Whether the clocks are too far off to tell who came last.
+bool may_be_another(const Instance& instance, const ClockUncertainty& clocks);
+
 /// The critical predecessor of the leave of `call`. Route::Ask: put `query` to all members; `otherwise` is the answer
 /// if none of them is found to have released the call.
 struct CollectiveDecision {
@@ -94,7 +109,7 @@ CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, co
                                           const CollectiveCase& instance, const Calibration& calibration);
 
 /// Answers a query: Route::Collective, or Route::Ask if no member released the call.
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members);
+Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks);
 
 /// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for
 /// Calibration::collectives. Negative: none.

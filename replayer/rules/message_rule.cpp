@@ -20,6 +20,7 @@ struct Candidate {
     Ns transfer;
     std::uint64_t bytes;
     Route route;
+    bool within_clocks;  // it may have begun otherwise, within the error of the clocks
 
     /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
     /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
@@ -32,9 +33,15 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
     if (!message.receiving && message.protocol == Protocol::Eager)
         return std::nullopt;  // no receiver can delay a send that is buffered
     const bool own = message.protocol == Protocol::Rendezvous && message.own.time >= message.remote.time;
-    const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
+    const auto& times = message.one_sided ? calibration.one_sided : calibration.transfer;
+    const Ns transfer = times[static_cast<std::size_t>(message.link)].of(message.bytes);
     const Enter& start = own ? message.own : message.remote;
-    return Candidate{std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes, Route::Message};
+    const bool unsure = message.within_clocks ||
+                        (message.protocol == Protocol::Rendezvous &&
+                         std::chrono::abs(message.own.time - message.remote.time) <
+                             calibration.clocks.between(message.own.call.location, message.remote.call.location));
+    return Candidate{
+        std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes, Route::Message, unsure};
 }
 
 std::vector<Candidate> candidates(const Waiting& call, const Completed& completed, const Calibration& calibration)
@@ -44,16 +51,16 @@ std::vector<Candidate> candidates(const Waiting& call, const Completed& complete
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
     for (const Gathered& g : completed.collectives)
-        result.push_back(
-            {std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes, Route::Collective});
+        result.push_back({std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes,
+                          Route::Collective, g.within_clocks});
     return result;
 }
 
-Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence)
+Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence, bool within_clocks)
 {
     if (c.from.call == call.call)  // its own enter: nothing was posted earlier, the call itself is the path
-        return {Route::Work, {}, 0, low_confidence};
-    return {c.route, c.from, c.bytes, low_confidence};
+        return {Route::Work, {}, 0, low_confidence, within_clocks};
+    return {c.route, c.from, c.bytes, low_confidence, within_clocks};
 }
 
 const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
@@ -61,6 +68,14 @@ const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
     const bool first = dependence == Dependence::AnyMessage;
     std::ranges::sort(all, [&](const Candidate& a, const Candidate& b) { return a.order(first) < b.order(first); });
     return first ? all.front() : all.back();
+}
+
+/// How far off the time is that passed from an arrival to a moment of another location. What a transfer takes was
+/// learned from such times, which are off as well.
+Ns error_of_arrival(const Enter& from, const CallRef& other, const Calibration& calibration)
+{
+    const Ns error = calibration.clocks.between(from.call.location, other.location);
+    return error > Ns{0} ? error + calibration.clocks.largest() : Ns{0};
 }
 
 /// Whether the candidate that came out on top is ahead of the next best one by more than the clocks are off.
@@ -71,8 +86,8 @@ bool leads(const std::vector<Candidate>& sorted, Dependence dependence, const Ca
     const bool first = dependence == Dependence::AnyMessage;
     const Candidate& best = first ? sorted[0] : sorted[sorted.size() - 1];
     const Candidate& next = first ? sorted[1] : sorted[sorted.size() - 2];
-    const Ns uncertainty = calibration.clocks.between(best.from.call.location, next.from.call.location);
-    return std::chrono::abs(best.arrival - next.arrival) >= uncertainty;
+    const Ns error = error_of_arrival(best.from, next.from.call, calibration);
+    return std::chrono::abs(best.arrival - next.arrival) >= error;
 }
 
 Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed,
@@ -81,16 +96,21 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     if (!call.waited())
         return {};
     auto all = candidates(call, completed, calibration);
+    const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks);
     if (all.empty())
-        return {Route::Delay, {}, 0, true};
+        return {Route::Delay, {}, 0, true, protocol_unsure};
     const Candidate& best = releasing(all, dependence);
     const Ns uncertainty = calibration.clocks.between(best.from.call.location, call.call.location);
     const bool there_at_enter = best.arrival <= call.enter - uncertainty;
+    const bool near_enter =
+        std::chrono::abs(best.arrival - call.enter) < error_of_arrival(best.from, call.call, calibration);
+    const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(all, dependence, calibration);
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
-        return {Route::Delay, {}, 0, true};
+        return {Route::Delay, {}, 0, true, unsure};
     const Ns margin = std::min(call.excess, std::chrono::abs(best.from.time - call.enter));
+    const bool within_clocks = unsure || margin < uncertainty;
     const bool may_be_there = best.arrival <= call.enter + uncertainty;
-    return jump_to(best, call, may_be_there || margin < uncertainty || !leads(all, dependence, calibration));
+    return jump_to(best, call, may_be_there || within_clocks, within_clocks);
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.
@@ -129,14 +149,25 @@ Predecessor by_duration(const Waiting& call, Dependence dependence, std::span<co
 
 }  // namespace
 
-Protocol protocol(SendMode mode, std::uint64_t bytes, Ns send_leave, Ns receive_post, std::int64_t eager_limit)
+Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int64_t eager_limit)
 {
     if (mode == SendMode::Synchronous)
         return Protocol::Rendezvous;
     if (mode != SendMode::Standard)
         return Protocol::Eager;
-    const bool buffered = static_cast<std::int64_t>(bytes) <= eager_limit || send_leave < receive_post;
+    const bool buffered = static_cast<std::int64_t>(bytes) <= eager_limit || over_before;
     return buffered ? Protocol::Eager : Protocol::Rendezvous;
+}
+
+bool stood_still(const Waiting& call, const Completed& completed, const Calibration& calibration)
+{
+    Ns due = call.enter;
+    Ns transfer = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
+    for (const Candidate& c : candidates(call, completed, calibration)) {
+        due = std::max(due, c.arrival);
+        transfer = std::max(transfer, c.transfer);
+    }
+    return call.leave - due > 4 * transfer + call.threshold;
 }
 
 Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,

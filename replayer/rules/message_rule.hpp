@@ -25,8 +25,8 @@ enum class Protocol : std::uint8_t {
 };
 
 /// A synchronous send always meets its receiver. A standard send that is larger than what is known to be buffered, and
-/// that did not complete before the receive was posted, is taken to have met it too.
-Protocol protocol(SendMode mode, std::uint64_t bytes, Ns send_leave, Ns receive_post, std::int64_t eager_limit);
+/// that was not over before the receive was posted, is taken to have met it too.
+Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int64_t eager_limit);
 
 /// One message of a call, seen from the side that the call completes.
 struct Message {
@@ -36,6 +36,8 @@ struct Message {
     std::uint64_t bytes;
     Protocol protocol;
     Link link;
+    bool within_clocks = false;  // the clocks are too far off to tell the protocol
+    bool one_sided = false;      // between windows
 };
 
 /// A non-blocking collective that the call completes.
@@ -44,6 +46,7 @@ struct Gathered {
     bool own;    // which is that of this one
     Ns least;    // from there to the end
     std::uint64_t bytes;
+    bool within_clocks = false;  // the clocks are too far off to tell who was the last
 };
 
 /// What a call completes.
@@ -51,6 +54,10 @@ struct Completed {
     std::span<const Message> messages;
     std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
 };
+
+/// Whether the call went on for so long after all that it completes can have arrived that something must have stood
+/// still meanwhile.
+bool stood_still(const Waiting& call, const Completed& completed, const Calibration& calibration);
 
 /// The critical predecessor of the leave of `call`, which waited for one or all of `completed`. `dependence` is
 /// AllMessages, AnyMessage or ProbedMessage.

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/rules/operation.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
 namespace critpath::replayer::rules
 {
 
@@ -29,6 +33,9 @@ constexpr Operation poll(Dependence dependence)
     return {dependence, CollectiveShape::None, !sync_tested, polls, !blocking};
 }
 
+/// Copying is work, however long it takes.
+constexpr Operation transfer = {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !polls, !blocking};
+
 /// Classes that are not listed here wait for nothing: posting, starting, cancelling.
 constexpr ClassRule class_rules[] = {
     {SemanticClass::Send, messages(Dependence::AllMessages)},
@@ -53,6 +60,20 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
     {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommFree, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, blocking}},
+    {SemanticClass::WinCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::WinFree, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    {SemanticClass::WinFence, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
+    // What epochs wait for is found out by replayer/onesided, as if it were messages.
+    {SemanticClass::WinStart, messages(Dependence::AllMessages)},
+    {SemanticClass::WinComplete, messages(Dependence::AllMessages)},
+    {SemanticClass::WinWait, messages(Dependence::AllMessages)},
+    {SemanticClass::WinTest, poll(Dependence::AllMessages)},
+    {SemanticClass::WinLock, messages(Dependence::AllMessages)},
+    {SemanticClass::WinUnlock, messages(Dependence::AllMessages)},
+    {SemanticClass::WinFlush, messages(Dependence::AllMessages)},
+    {SemanticClass::RmaPut, transfer},
+    {SemanticClass::RmaGet, transfer},
+    {SemanticClass::RmaAtomic, transfer},
     {SemanticClass::Collective, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
     {SemanticClass::Icollective, {Dependence::MembersLater, CollectiveShape::None, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
@@ -60,13 +81,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
 };
 
-}  // namespace
-
-Operation operation(FunctionId function)
+constexpr Operation look_up(const functions::FunctionInfo& info)
 {
-    if (function >= FunctionId::count)
-        return {};
-    const functions::FunctionInfo& info = functions::info(function);
     for (const ClassRule& rule : class_rules) {
         if (rule.semantic_class != info.semantic_class)
             continue;
@@ -78,6 +94,24 @@ Operation operation(FunctionId function)
         return result;
     }
     return {};
+}
+
+constexpr auto count = static_cast<std::size_t>(FunctionId::count);
+
+std::array<Operation, count + 1> make_operations()
+{
+    std::array<Operation, count + 1> operations{};  // the last: of all that are not listed
+    for (std::size_t i = 0; i < count; ++i)
+        operations[i] = look_up(functions::info(static_cast<FunctionId>(i)));
+    return operations;
+}
+
+}  // namespace
+
+const Operation& operation(FunctionId function)
+{
+    static const auto operations = make_operations();
+    return operations[std::min(static_cast<std::size_t>(function), count)];
 }
 
 Operation unlisted_collective()

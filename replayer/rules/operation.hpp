@@ -31,11 +31,12 @@ struct Operation {
     bool sync_tested = false;  // AllToAll only where all members left after the last one came; else local work
     bool polls = false;        // returns at once: waits only as the end of a run of polls
     bool blocking = false;     // if the call is long and nobody explains it, it is a delay, not work
+    bool may_pass = false;     // AllToAll only where the call waited: nothing obliges it to
 };
 
 /// The row of the table for `function`; functions that the table does not list wait for nothing, unless the trace
 /// says that they are collective (`unlisted_collective`).
-Operation operation(FunctionId function);
+const Operation& operation(FunctionId function);
 
 /// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
 /// its dependencies, but if it behaved as a synchronisation it is taken for one.

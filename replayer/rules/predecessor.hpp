@@ -26,6 +26,13 @@ struct Enter {
     [[nodiscard]] auto order() const { return std::tuple(time, call.location, call.call); }
 };
 
+/// In the canonical order; what is not there is earlier than all.
+inline void take_later(Enter& mine, const Enter& other)
+{
+    if (other.valid() && (!mine.valid() || other.order() > mine.order()))
+        mine = other;
+}
+
 /// A call as the rules see it.
 struct Waiting {
     CallRef call;
@@ -51,7 +58,15 @@ struct Predecessor {
     Enter from;               // Message, Collective
     std::uint64_t bytes = 0;  // of the message
     bool low_confidence = false;
+    bool within_clocks = false;  // low confidence, because another choice is possible within the error of the clocks
+    bool meeting = false;        // all paths meet here, whatever comes later: all processes waited for this one
 
+    /// `possible`: within the error of the clocks, it may be another one.
+    void doubt_clocks(bool possible)
+    {
+        within_clocks = within_clocks || possible;
+        low_confidence = low_confidence || possible;
+    }
     [[nodiscard]] bool is_jump() const { return route == Route::Message || route == Route::Collective; }
 };
 

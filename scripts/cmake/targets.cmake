@@ -16,6 +16,9 @@ if(CRITPATH_SANITIZE)
                                                          -fno-omit-frame-pointer)
     target_link_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined)
 endif()
+if(CRITPATH_FUZZ)
+    target_compile_options(critpath_sanitizers INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # MPI headers without the C++ bindings of MPI-2.
 add_library(critpath_mpi INTERFACE)

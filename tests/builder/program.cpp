@@ -19,6 +19,29 @@ Ns us(std::int64_t time)
     return std::chrono::microseconds{time};
 }
 
+/// Tells each call how many bytes it moved.
+void note_sizes(model::ProcessTrace& trace, const std::vector<std::uint32_t>& receives)
+{
+    model::Calls& calls = trace.locations[0].calls;
+    std::vector<std::uint64_t> bytes(calls.size(), 0);
+    const auto add = [&](CallRef call, std::uint64_t amount) {
+        if (call.valid())
+            bytes[call.call.value] += amount;
+    };
+    for (const model::Send& send : trace.sends) {
+        add(send.post, send.bytes);
+        add(send.completion == send.post ? CallRef{} : send.completion, send.bytes);
+    }
+    for (const std::uint32_t i : receives)
+        add(trace.receives[i].completion, trace.receives[i].bytes);
+    for (const model::CollectiveCall& collective : trace.collectives)
+        add(collective.call, std::max(collective.sent, collective.received));
+    for (const model::WindowEvent& event : trace.window_events)
+        add(event.what == model::WindowEvent::What::Transfer ? event.call : CallRef{}, event.bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        calls.set_size_bucket(i, model::size_bucket(bytes[i]));
+}
+
 }  // namespace
 
 // ----------------------------------------------------------------------------------------------------- Rank
@@ -28,15 +51,17 @@ Rank::Rank(Program& program, std::uint32_t rank) : program_(&program)
     trace_.process = {rank};
     trace_.locations.emplace_back();
     trace_.locations[0].location = {rank};
+    trace_.numbers = model::CallNumbers({rank});
+    trace_.sends = model::Sends(trace_.numbers);
+    trace_.receives = model::Receives(trace_.numbers);
+    trace_.collectives = model::CollectiveCalls(trace_.numbers);
 }
 
 CallRef Rank::add(FunctionId function, Span span)
 {
     model::LocationTrace& location = trace_.locations[0];
     model::Calls& calls = location.calls;
-    calls.enter.push_back(us(span.enter));
-    calls.leave.push_back(us(span.leave));
-    calls.region.push_back(program_->region(function));
+    calls.add(us(span.enter), us(span.leave), program_->region(function));
     if (!location.has_finalize)
         location.end = us(span.leave);
     return {location.location, {static_cast<std::uint32_t>(calls.size() - 1)}};
@@ -58,9 +83,9 @@ Request Rank::post_receive(CallRef call, int from, std::uint64_t bytes, int tag)
 void Rank::complete(CallRef call, Request request)
 {
     if (request.receiving)
-        trace_.receives[request.index].completion = call;
+        trace_.receives.complete(request.index, call);
     else
-        trace_.sends[request.index].completion = call;
+        trace_.sends.complete(request.index, call);
 }
 
 void Rank::send(Span span, int to, std::uint64_t bytes, int tag)
@@ -170,14 +195,14 @@ void Rank::mrecv(Span span, Probed message, int from, std::uint64_t bytes, int t
 {
     const CallRef call = add(FunctionId::MPI_Mrecv, span);
     const Request request = post_receive(call, from, bytes, tag);
-    trace_.receives[request.index].matched = message.call;
+    trace_.receives.set_matched(request.index, message.call);
     complete(call, request);
 }
 
 Request Rank::imrecv(Span span, Probed message, int from, std::uint64_t bytes, int tag)
 {
     const Request request = post_receive(add(FunctionId::MPI_Imrecv, span), from, bytes, tag);
-    trace_.receives[request.index].matched = message.call;
+    trace_.receives.set_matched(request.index, message.call);
     return request;
 }
 
@@ -311,7 +336,7 @@ void Program::finish(std::int64_t time)
             rank.finish(time);
     for (Rank& rank : ranks_) {
         model::LocationTrace& location = rank.trace_.locations[0];
-        location.end = location.calls.enter.back();
+        location.end = location.calls.enters().back();
     }
 }
 
@@ -320,7 +345,7 @@ model::ProcessTrace Program::trace(int number) const
     const Rank& rank = ranks_[static_cast<std::size_t>(number)];
     model::ProcessTrace trace = rank.trace_;
     std::vector<std::uint32_t> new_index(trace.receives.size(), UINT32_MAX);
-    std::vector<model::Receive> kept;
+    std::vector<std::uint32_t> kept;
     for (std::size_t i = 0; i < trace.receives.size(); ++i) {
         if (rank.cancelled_[i]) {
             ++trace.anomalies.cancelled_receives;
@@ -328,9 +353,10 @@ model::ProcessTrace Program::trace(int number) const
             ++trace.anomalies.unfinished_requests;
         } else {
             new_index[i] = static_cast<std::uint32_t>(kept.size());
-            kept.push_back(trace.receives[i]);
+            kept.push_back(static_cast<std::uint32_t>(i));
         }
     }
+    note_sizes(trace, kept);
     for (model::Probe& probe : trace.probes) {
         std::uint32_t i = probe.receive;
         const auto is_it = [&](const model::Receive& r) {
@@ -340,7 +366,7 @@ model::ProcessTrace Program::trace(int number) const
             ++i;
         probe.receive = i < trace.receives.size() ? new_index[i] : UINT32_MAX;
     }
-    trace.receives = kept;
+    trace.receives.select(kept);
     return trace;
 }
 

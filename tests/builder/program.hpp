@@ -77,6 +77,22 @@ public:
     void collective(FunctionId function, Span span, model::CommId comm, int root = -1, std::uint64_t bytes = 8);
     void rooted(FunctionId function, Span span, int root, std::uint64_t bytes = 8);
 
+    // One-sided communication (windows.cpp).
+    void fence(Span span, model::WindowId window, bool precedes = true);
+    void window_collective(FunctionId function, Span span, model::WindowId window);
+    void post(Span span, model::WindowId window, std::initializer_list<std::uint32_t> origins);
+    void start(Span span, model::WindowId window, std::initializer_list<std::uint32_t> targets, bool no_check = false);
+    void complete(Span span, model::WindowId window);
+    void wait_exposed(Span span, model::WindowId window, FunctionId function = FunctionId::MPI_Win_wait);
+    void lock(Span span, model::WindowId window, int target, bool exclusive = true);
+    void lock_all(Span span, model::WindowId window);
+    void unlock(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    void unlock_all(Span span, model::WindowId window);
+    void flush(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    void put(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    /// With a request, which `wait` completes later.
+    void rput(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);
+
     /// Any other call.
     void call(FunctionId function, Span span);
 
@@ -98,6 +114,8 @@ private:
     Rank(Program& program, std::uint32_t rank);
 
     model::CallRef add(FunctionId function, Span span);
+    model::WindowEvent& window_event(model::CallRef call, model::WindowId window, model::WindowEvent::What what,
+                                     int target = -1, std::uint64_t bytes = 0);
     Request post_send(model::CallRef call, SendMode mode, int to, std::uint64_t bytes, int tag);
     Request post_receive(model::CallRef call, int from, std::uint64_t bytes, int tag);
     void complete(model::CallRef call, Request request);
@@ -122,6 +140,10 @@ public:
     static model::CommId self() { return {1}; }
     model::CommId comm(std::initializer_list<std::uint32_t> members);
     model::CommId intercomm(std::initializer_list<std::uint32_t> first, std::initializer_list<std::uint32_t> second);
+
+    model::WindowId window(std::initializer_list<std::uint32_t> members);
+    /// For Rank::post and Rank::start.
+    model::ProcessGroupId group(std::initializer_list<std::uint32_t> members);
 
     /// By rank: whose clock it has (dense, from 0); and by clock: how far off it may be, in us.
     void clocks(const std::vector<std::uint32_t>& of_rank, const std::vector<std::int64_t>& uncertainty);

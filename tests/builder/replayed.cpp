@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 namespace critpath::tests
 {
 
@@ -36,6 +38,28 @@ std::int64_t sum_us(const std::vector<model::RowTime>& times, const std::vector<
         if (rows[time.row.value].name == name)
             ns += time.ns;
     return ns / 1000;
+}
+
+struct Numbered {
+    std::uint64_t number;
+    model::Segment segment;
+};
+
+/// On process 0.
+std::vector<model::Segment> all_segments(const replayer::Replay& replay, const replayer::Predecessors& predecessors,
+                                         const replayer::Path& path, const replayer::Attributed& attributed)
+{
+    std::vector<std::vector<Numbered>> to(static_cast<std::size_t>(replay.size));
+    replayer::for_each_block(replay, predecessors, path, attributed.numbers, attributed.function_rows,
+                             [&](std::uint64_t first, std::span<const model::Segment> segments) {
+                                 for (const model::Segment& segment : segments)
+                                     to[0].push_back({first++, segment});
+                             });
+    const auto received = replayer::exchange(replay.comm, to).items;
+    std::vector<model::Segment> all(received.size());
+    for (const Numbered& numbered : received)
+        all[numbered.number] = numbered.segment;
+    return all;
 }
 
 }  // namespace
@@ -83,25 +107,23 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
     return loaded;
 }
 
-Replayed replay(const replayer::Replay& loaded, const Knowledge& know)
+Replayed replay(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine)
 {
     replayer::rules::Calibration calibration;
     calibration.clocks = replayer::rules::ClockUncertainty(loaded.definitions);
     calibration.calls = replayer::calibrate_calls(loaded);
     know(calibration);
-    const auto pairs = replayer::pair(loaded, calibration);
+    const auto pairs = engine.pair(loaded, calibration);
     know(calibration);
-    const auto collectives = replayer::collect(loaded, calibration);
+    replayer::learn_one_sided(loaded, calibration);
     know(calibration);
-    const auto predecessors = replayer::resolve(loaded, pairs, collectives, calibration);
-    auto path = replayer::restore(loaded, predecessors);
-
-    Replayed result;
-    result.profile = replayer::attribute(loaded, {pairs, collectives, predecessors}, path);
-    std::vector<std::vector<model::Segment>> to(static_cast<std::size_t>(loaded.size));
-    to[0] = path.block;
-    result.segments = replayer::exchange(loaded.comm, to).items;
-    return result;
+    const auto windows = replayer::one_sided(loaded, calibration);
+    const auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances);
+    know(calibration);
+    const auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration);
+    const auto path = replayer::restore(loaded, predecessors, engine.walk_path);
+    const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors}, path);
+    return {attributed.profile, all_segments(loaded, predecessors, path, attributed)};
 }
 
 Replayed replay(const Program& program, replayer::Rules rules)
@@ -114,6 +136,33 @@ Replayed replay(const Program& program, replayer::Rules rules)
 Replayed replay_alone(const Program& program, replayer::Rules rules)
 {
     return replay(load(program, MPI_COMM_SELF, rules));
+}
+
+std::string text(const model::Profile& profile)
+{
+    std::string words;
+    for (const auto& [key, value] : profile.facts)
+        words += fmt::format("{}={}\n", key, value);
+    for (const auto& [key, value] : profile.properties)
+        words += fmt::format("{}={}\n", key, value);
+    for (const auto& p : profile.processes)
+        words += fmt::format("{} {} {} {} {} {} {} {}\n", p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns,
+                             p.sampled_ns, p.calls, p.samples);
+    for (const auto& row : profile.rows)
+        words += fmt::format("{} {} {} {} {}\n", static_cast<int>(row.kind), row.name, row.module, row.file, row.line);
+    for (const auto* times : {&profile.path, &profile.totals})
+        for (const auto& t : *times)
+            words += fmt::format("{} {} {} {}\n", t.row.value, t.process.value, t.ns, t.samples);
+    for (const auto& k : profile.kinds)
+        words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
+                             k.segments);
+    return words;
+}
+
+bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b)
+{
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(model::Segment)) == 0);
 }
 
 std::string path(const Program& program, replayer::Rules rules)

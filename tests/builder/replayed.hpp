@@ -7,6 +7,7 @@
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/engine.hpp"
 #include "replayer/rules/calibration.hpp"
 #include "tests/builder/program.hpp"
 
@@ -36,16 +37,21 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
 
 /// Puts what a test knows about the machine in the place of what the replay has learned from the trace.
 using Knowledge = std::function<void(replayer::rules::Calibration&)>;
+inline const Knowledge knows_nothing = [](replayer::rules::Calibration&) {};
 
 /// All phases. The outcome is whole on process 0; on the others it has no segments and of the profile the facts, the
 /// properties and the rows. Collective over `loaded.comm`.
-Replayed replay(
-    const replayer::Replay& loaded, const Knowledge& know = [](replayer::rules::Calibration&) {});
+Replayed replay(const replayer::Replay& loaded, const Knowledge& know = knows_nothing,
+                const replayer::Engine& engine = replayer::aggregated_engine);
 
 /// On all processes of the test together; the outcome is whole on all of them (those behind the first replay once more,
 /// alone). Collective.
 Replayed replay(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);
 Replayed replay_alone(const Program& program, replayer::Rules rules);
+
+/// Everything in the profile, in words.
+std::string text(const model::Profile& profile);
+bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b);
 
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);

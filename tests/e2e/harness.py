@@ -129,19 +129,19 @@ class Case(unittest.TestCase):
         return self.succeed(mpirun(processes, tool("cpreplay"), *options, self.trace))
 
     def replay_on(self, *process_counts):
-        """Every number of processes gives the same bytes."""
+        """Every number of processes gives the same bytes, and so does the literal engine on the last one."""
         reference = None
-        for processes in process_counts:
+        for processes, engine in [(n, "aggregated") for n in process_counts] + [(process_counts[-1], "literal")]:
             shutil.rmtree(os.path.join(self.trace, "critpath"), ignore_errors=True)
-            self.replay(processes)
+            self.replay(processes, f"--engine={engine}")
             result = {}
             for name in ("critpath.sqlite", "segments.bin"):
                 with open(os.path.join(self.trace, "critpath", name), "rb") as file:
                     result[name] = file.read()
             reference = reference or result
             for name, content in result.items():
-                self.assertTrue(content == reference[name],
-                                f"{name} of {processes} processes differs from that of {process_counts[0]}")
+                self.assertTrue(content == reference[name], f"{name} of {processes} processes with the {engine} engine "
+                                f"differs from that of {process_counts[0]}")
 
     def report(self, view, *options):
         return self.succeed(run(tool("cpreport"), view, *options, self.trace)).out

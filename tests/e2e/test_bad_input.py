@@ -187,8 +187,13 @@ class Report(harness.Case):
     def test_damaged_segments(self):
         self.record_and_replay()
         segments = os.path.join(self.trace, "critpath", "segments.bin")
+        with open(segments, "rb") as file:
+            whole = file.read()
         os.truncate(segments, os.path.getsize(segments) - 20)
         self.assert_message(self.report("path", self.trace), BAD_TRACE, "segments.bin", "cpreplay")
+        with open(segments, "wb") as file:
+            file.write(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])  # the confidence of the last segment
+        self.assert_message(self.report("path", self.trace), BAD_TRACE, "segments.bin", "checksum", "cpreplay")
         os.remove(segments)
         self.assert_message(self.report("path", self.trace), BAD_TRACE, self.trace, "cpreplay")
 

@@ -83,9 +83,9 @@ class Clocks(harness.Case):
         self.validate()
         self.replay_on(1, 2, 4)
         self.assertEqual(self.summary()["clock_domains"], 3)
-        # The two largest, of domains 1 and 2, over the whole run.
-        largest = sum(max(p.half_width for p in points[rank]) for rank in (1, 2))
-        self.assertGreaterEqual(self.summary()["clock_uncertainty_seconds"], 0.99e-9 * largest)
+        # What was measured, or less where the collectives say more.
+        self.assertGreater(self.summary()["clock_uncertainty_seconds"], 0)
+        self.assertEqual(self.summary()["clocks_unknown"], 0)
 
     @harness.retry_once
     def test_path_of_messages_is_that_of_one_clock(self):

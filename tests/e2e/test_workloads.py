@@ -114,6 +114,12 @@ class Workload(harness.Case):
         self.check(3, "waitany", path=[1, 0, 2, 0] * 2, pieces={"work_quick": (4, 60), "work_first": (4, 250)},
                    absent=["work_slow"])
 
+    @harness.retry_once
+    def test_windows(self):
+        # Late posts, late ends of epochs, held locks, late fences. Rank b of a round is rank a of the next one.
+        self.check(3, "windows", path=[0, 1] * 4 + [0], pieces={"work_late": (8, 100), "work_after": (8, 50)},
+                   absent=["work_early"])
+
     def check_turns(self, *how):
         """Twice as many ranks as processors: who waits gives way, some hundred thousand times a second. What that leaves
         unsampled is the waiting, and nothing of the work."""

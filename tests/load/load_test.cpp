@@ -36,12 +36,21 @@ protected:
 
     static FunctionId function(const Replay& replay, const LocationTrace& location, std::size_t call)
     {
-        return replay.definitions.regions[location.calls.region[call].value].function;
+        return replay.definitions.regions[location.calls.region(call).value].function;
     }
 
     Scratch scratch_;
     Replay replay_;
 };
+
+std::vector<Ns> leaves(const model::Calls& calls)
+{
+    std::vector<Ns> result;
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        result.push_back(calls.leave(i));
+    }
+    return result;
+}
 
 std::vector<std::int64_t> ns(const std::vector<Ns>& times)
 {
@@ -100,8 +109,8 @@ TEST_F(Load, ClocksWithOffsetAndDriftBecomeOne)
         }
     };
     for (std::size_t p = 0; p < 2; ++p) {
-        near(truth.processes[p].locations[0].calls.enter, corrected.processes[p].locations[0].calls.enter);
-        near(truth.processes[p].locations[0].calls.leave, corrected.processes[p].locations[0].calls.leave);
+        near(truth.processes[p].locations[0].calls.enters(), corrected.processes[p].locations[0].calls.enters());
+        near(leaves(truth.processes[p].locations[0].calls), leaves(corrected.processes[p].locations[0].calls));
     }
     const auto& tool = corrected.processes[1].locations[1].tool;
     ASSERT_EQ(tool.size(), 20U);
@@ -122,8 +131,8 @@ TEST_F(Load, ClockOffsetsAreInTicks)
             t.clock_offset(0, 0, -12, 3);
         },
         1'000'000);
-    EXPECT_THAT(ns(replay.processes[0].locations[0].calls.enter), ElementsAre(-2000));
-    EXPECT_THAT(ns(replay.processes[0].locations[0].calls.leave), ElementsAre(8000));
+    EXPECT_THAT(ns(replay.processes[0].locations[0].calls.enters()), ElementsAre(-2000));
+    EXPECT_THAT(ns(leaves(replay.processes[0].locations[0].calls)), ElementsAre(8000));
 }
 
 TEST_F(Load, BlockingMessageGoesFromPostToCompletionOfOneCall)
@@ -146,8 +155,8 @@ TEST_F(Load, BlockingMessageGoesFromPostToCompletionOfOneCall)
     EXPECT_EQ(sender.sends[0].bytes, 800);
     EXPECT_EQ(replay.definitions.communicators[sender.sends[0].comm.value].name, "world");
     EXPECT_EQ(function(replay, sender.locations[0], 0), FunctionId::MPI_Ssend);
-    EXPECT_THAT(ns(sender.locations[0].calls.enter), ElementsAre(10));
-    EXPECT_THAT(ns(sender.locations[0].calls.leave), ElementsAre(30));
+    EXPECT_THAT(ns(sender.locations[0].calls.enters()), ElementsAre(10));
+    EXPECT_THAT(ns(leaves(sender.locations[0].calls)), ElementsAre(30));
 
     const auto& receiver = replay.processes[1];
     ASSERT_EQ(receiver.receives.size(), 1);
@@ -172,8 +181,8 @@ TEST_F(Load, TicksBecomeNanosecondsWithoutChangingTheOrder)
         2'600'000'000);
     const auto& calls = replay.processes[0].locations[0].calls;
     constexpr std::int64_t start_ns = 3'663'292'345'411'153;  // start * 10 / 26
-    EXPECT_THAT(ns(calls.enter), ElementsAre(start_ns, start_ns + 10));
-    EXPECT_THAT(ns(calls.leave), ElementsAre(start_ns + 1, start_ns + 1000));
+    EXPECT_THAT(ns(calls.enters()), ElementsAre(start_ns, start_ns + 10));
+    EXPECT_THAT(ns(leaves(calls)), ElementsAre(start_ns + 1, start_ns + 1000));
 }
 
 TEST_F(Load, WildcardReceivesKeepPostingOrderAndGetTheActualSource)
@@ -390,7 +399,7 @@ TEST_F(Load, ApplicationEndsWhereFinalizeBegins)
     const auto& died = replay.processes[1].locations[0];
     EXPECT_FALSE(died.has_finalize);
     EXPECT_EQ(died.end.count(), 60);
-    EXPECT_THAT(ns(died.calls.leave), ElementsAre(4, 60));
+    EXPECT_THAT(ns(leaves(died.calls)), ElementsAre(4, 60));
     EXPECT_EQ(replay.processes[1].anomalies.open_calls, 1);
 }
 
@@ -464,10 +473,37 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     const auto& process = replay.processes[0];
     EXPECT_THAT(pairs(process.locations[0].tool), ElementsAre(std::pair(10, 25), std::pair(30, 45), std::pair(60, 80)));
     EXPECT_EQ(process.locations[0].begin.count(), 5);
-    EXPECT_EQ(process.anomalies.ignored_records, 1);
+    EXPECT_EQ(process.anomalies.ignored_thread_records, 1);
+    EXPECT_EQ(process.anomalies.ignored_records, 0);
     EXPECT_EQ(process.anomalies.lost_records, 5);
     EXPECT_EQ(process.anomalies.unresolved_records, 2);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
+}
+
+TEST_F(Load, RequestsThatAreCompletedTwice)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "MPI_Isend").isend(1, "world", 0, 7, 8, 5).leave(2, "MPI_Isend");
+        t.thread(0).enter(3, "MPI_Irecv").irecv_request(3, 6).leave(4, "MPI_Irecv");
+        t.thread(0).enter(5, "MPI_Waitall").isend_complete(6, 5).irecv(6, "world", 0, 7, 8, 6);
+        t.thread(0).isend_complete(6, 5).cancelled(6, 6).leave(6, "MPI_Waitall");
+    });
+    const auto& process = replay.processes[0];
+    EXPECT_EQ(process.sends.size(), 1);
+    EXPECT_EQ(process.receives.size(), 1);
+    EXPECT_EQ(process.anomalies.ignored_records, 2);
+    EXPECT_EQ(process.anomalies.unfinished_requests, 0);
+}
+
+TEST_F(Load, FlushEndsBeforeWhatIsRecordedNext)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "main").flush(10, 1'000'000).enter(20, "MPI_Barrier").leave(30, "MPI_Barrier");
+        t.thread(0).flush(40, 50).leave(60, "main");
+    });
+    const auto& process = replay.processes[0];
+    EXPECT_THAT(pairs(process.locations[0].tool), ElementsAre(std::pair(10, 20), std::pair(40, 50)));
+    EXPECT_EQ(process.anomalies.clock_violations, 1);
 }
 
 TEST_F(Load, WhatWasSkippedLeavesMeasurementAsItWas)
@@ -546,7 +582,8 @@ TEST_F(Load, OneSidedRecordsAndCountersAreCounted)
     const auto& anomalies = replay.processes[0].anomalies;
     EXPECT_EQ(anomalies.ignored_rma_records, 1);
     EXPECT_EQ(anomalies.ignored_metric_records, 2);
-    EXPECT_EQ(anomalies.ignored_records, 1);
+    EXPECT_EQ(anomalies.ignored_thread_records, 1);
+    EXPECT_EQ(anomalies.ignored_records, 0);
 }
 
 TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
@@ -567,8 +604,8 @@ TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
         off.emplace_back(o.begin.count(), o.end.count(), o.preempted);
     }
     EXPECT_THAT(off, ElementsAre(Off(2, 5, true), Off(12, 19, false), Off(30, 30, false)));
-    EXPECT_THAT(ns(location.calls.enter), ElementsAre(10));
-    EXPECT_THAT(ns(location.calls.leave), ElementsAre(20));
+    EXPECT_THAT(ns(location.calls.enters()), ElementsAre(10));
+    EXPECT_THAT(ns(leaves(location.calls)), ElementsAre(20));
     EXPECT_EQ(location.user_regions.size(), 1);  // main, which was never left
     EXPECT_EQ(replay.processes[0].anomalies.ignored_records, 0);
 }
@@ -580,7 +617,7 @@ TEST_F(Load, RegionsByCallingContext)
         t.thread(0).context_enter(1, "main").context_enter(2, "MPI_Barrier").context_leave(5, "MPI_Barrier");
     });
     const auto& location = replay.processes[0].locations[0];
-    EXPECT_THAT(ns(location.calls.leave), ElementsAre(5));
+    EXPECT_THAT(ns(leaves(location.calls)), ElementsAre(5));
     EXPECT_EQ(location.user_regions.size(), 1);
 }
 

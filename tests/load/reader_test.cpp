@@ -263,5 +263,33 @@ TEST(Refusal, OfCommunicatorsWithoutMembers)
     }
 }
 
+/// What loading says of a rank whose second event is at `time`, with a clock that is off by `offset`.
+std::string said_of_times(std::uint64_t time, std::int64_t offset)
+{
+    const Scratch scratch;
+    TinyTrace trace(scratch.path() / "trace", 1);
+    trace.thread(0).enter(1, "main").leave(time, "main");
+    trace.clock_offset(0, 0, offset, 1);
+    trace.close();
+    replayer::Replay replay;
+    try {
+        replayer::load::load(trace.anchor(), replay);
+    } catch (const Failure& failure) {
+        EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+        return failure.what();
+    }
+    return {};
+}
+
+TEST(Refusal, OfTimesThatNoClockShows)
+{
+    constexpr std::uint64_t year = 365ULL * 24 * 3600 * 1'000'000'000;
+    EXPECT_EQ(said_of_times(year, -5), "");
+    EXPECT_THAT(said_of_times(5 * year, 0), HasSubstr("rank 0: an event at"));
+    EXPECT_THAT(said_of_times(UINT64_MAX, 0), HasSubstr("years away"));
+    EXPECT_THAT(said_of_times(2, INT64_MAX), HasSubstr("years away"));
+    EXPECT_THAT(said_of_times(2, INT64_MIN), HasSubstr("years away"));
+}
+
 }  // namespace
 }  // namespace critpath::test

@@ -47,8 +47,8 @@ TEST_F(ScoreP, EveryRecordHasItsPlace)
     for (const auto& process : replay_.processes) {
         ASSERT_EQ(process.locations.size(), 1);
         const auto& location = process.locations[0];
-        for (const RegionId region : location.calls.region) {
-            ++calls[replay_.definitions.regions[region.value].function];
+        for (std::size_t i = 0; i < location.calls.size(); ++i) {
+            ++calls[replay_.definitions.regions[location.calls.region(i).value].function];
         }
         sends += process.sends.size();
         receives += process.receives.size();
@@ -90,10 +90,10 @@ TEST_F(ScoreP, TimesAreNanoseconds)
     // 9524560098069 ticks of 2600022260 a second: 3663260982261.3 ns
     const auto& location = replay_.processes[0].locations[0];
     EXPECT_EQ(location.begin.count(), 3'663'260'982'261);
-    EXPECT_EQ(location.calls.enter[0].count(), 3'663'261'136'453);  // 9524560498973
+    EXPECT_EQ(location.calls.enter(0).count(), 3'663'261'136'453);  // 9524560498973
     EXPECT_TRUE(location.has_finalize);
     EXPECT_EQ(location.end.count(), 3'663'948'096'135);  // 9526346609436
-    EXPECT_EQ(location.end, location.calls.enter.back());
+    EXPECT_EQ(location.end, location.calls.enters().back());
 }
 
 TEST_F(ScoreP, MessagesKnowTheirPosts)
@@ -105,8 +105,8 @@ TEST_F(ScoreP, MessagesKnowTheirPosts)
         ASSERT_EQ(receive.source, i % 2 == 0 ? 3 : 1);
         ASSERT_EQ(receive.tag, i % 2 == 0 ? 1 : 2);
         ASSERT_EQ(receive.bytes, 512);
-        const auto post = replay_.definitions.regions[calls.region[receive.post.call.value].value].function;
-        const auto completion = replay_.definitions.regions[calls.region[receive.completion.call.value].value].function;
+        const auto post = replay_.definitions.regions[calls.region(receive.post.call.value).value].function;
+        const auto completion = replay_.definitions.regions[calls.region(receive.completion.call.value).value].function;
         ASSERT_EQ(post, FunctionId::MPI_Irecv);
         ASSERT_EQ(completion, FunctionId::MPI_Waitall);
     }

@@ -241,6 +241,18 @@ TinyThread& TinyThread::context_leave(std::uint64_t time, const std::string& reg
     return *this;
 }
 
+TinyThread& TinyThread::request_test(std::uint64_t time, std::uint64_t request)
+{
+    check(OTF2_EvtWriter_MpiRequestTest(writer_, nullptr, time, request));
+    return *this;
+}
+
+TinyThread& TinyThread::write(const std::function<OTF2_ErrorCode(OTF2_EvtWriter*)>& record)
+{
+    check(record(writer_));
+    return *this;
+}
+
 TinyTrace::TinyTrace(const std::filesystem::path& directory, std::uint32_t ranks, std::uint64_t ticks_per_second,
                      std::uint64_t first_tick)
     : directory_(directory), ranks_(ranks), resolution_(ticks_per_second), first_tick_(first_tick)
@@ -357,7 +369,7 @@ void TinyTrace::write_system(OTF2_GlobalDefWriter* definitions)
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, 8, string("host a"), string("node"), 4));
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-        check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, 70 + ranks_ - rank, string("Process"),
+        check(OTF2_GlobalDefWriter_WriteLocationGroup(definitions, process(rank), string("Process"),
                                                       OTF2_LOCATION_GROUP_TYPE_PROCESS, 8,
                                                       OTF2_UNDEFINED_LOCATION_GROUP));
     }
@@ -366,8 +378,7 @@ void TinyTrace::write_system(OTF2_GlobalDefWriter* definitions)
         std::uint64_t events = 0;
         check(OTF2_EvtWriter_GetNumberOfEvents(thread->writer_, &events));
         check(OTF2_GlobalDefWriter_WriteLocation(definitions, location(key.first, key.second), string("Thread"),
-                                                 OTF2_LOCATION_TYPE_CPU_THREAD, events + excess_,
-                                                 70 + ranks_ - key.first));
+                                                 OTF2_LOCATION_TYPE_CPU_THREAD, events + excess_, process(key.first)));
         if (key.second == 0) {
             mpi_locations[key.first] = location(key.first);
         }
@@ -395,16 +406,18 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
 {
     for (const auto& [name, reference] : regions_) {
         const auto known = paradigms_.find(name);
-        const OTF2_Paradigm by_name{name.starts_with("MPI_") ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_COMPILER};
+        const auto by_name =
+            static_cast<OTF2_Paradigm>(name.starts_with("MPI_") ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_COMPILER);
         const OTF2_Paradigm paradigm = known != paradigms_.end() ? known->second : by_name;
         check(OTF2_GlobalDefWriter_WriteRegion(definitions, reference, string(name), string(name), string("/bin/app"),
                                                OTF2_REGION_ROLE_FUNCTION, paradigm, OTF2_REGION_FLAG_NONE,
                                                string("app.c"), 17, 20));
     }
     for (const auto& [name, reference] : contexts_) {
-        check(OTF2_GlobalDefWriter_WriteCallingContext(definitions, reference, regions_.at(name),
-                                                       OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
-                                                       OTF2_UNDEFINED_CALLING_CONTEXT));
+        const auto parent = context_parents_.find(name);
+        check(OTF2_GlobalDefWriter_WriteCallingContext(
+            definitions, reference, regions_.at(name), OTF2_UNDEFINED_SOURCE_CODE_LOCATION,
+            parent == context_parents_.end() ? OTF2_UNDEFINED_CALLING_CONTEXT : contexts_.at(parent->second)));
     }
     for (const auto& g : generators_) {
         check(OTF2_GlobalDefWriter_WriteInterruptGenerator(definitions, 4, string(g.name), g.mode, g.base, g.exponent,
@@ -426,7 +439,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));
     }
     for (const auto& p : process_properties_) {
-        check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions, 70 + ranks_ - p.rank, string(p.name), p.type,
+        check(OTF2_GlobalDefWriter_WriteLocationGroupProperty(definitions, process(p.rank), string(p.name), p.type,
                                                               p.value));
     }
     for (const auto& p : location_properties_) {
@@ -440,9 +453,21 @@ void TinyTrace::clock_offset(std::uint32_t rank, std::uint64_t time, std::int64_
     clock_offsets_.push_back({rank, time, offset, deviation});
 }
 
-void TinyTrace::write_clocks()
+void TinyTrace::context_parent(const std::string& region, const std::string& parent)
 {
-    if (clock_offsets_.empty()) {
+    context(region);
+    context(parent);
+    context_parents_[region] = parent;
+}
+
+void TinyTrace::mapping(std::uint32_t rank, OTF2_MappingType type, std::map<std::uint64_t, std::uint64_t> references)
+{
+    mappings_.push_back({rank, type, std::move(references)});
+}
+
+void TinyTrace::write_local_definitions()
+{
+    if (clock_offsets_.empty() && mappings_.empty()) {
         return;
     }
     check(OTF2_Archive_OpenDefFiles(archive_));
@@ -451,6 +476,16 @@ void TinyTrace::write_clocks()
         for (const ClockOffset& offset : clock_offsets_) {
             if (offset.rank == key.first) {
                 check(OTF2_DefWriter_WriteClockOffset(writer, offset.time, offset.offset, offset.deviation));
+            }
+        }
+        for (const Mapping& mapping : mappings_) {
+            if (mapping.rank == key.first) {
+                OTF2_IdMap* table = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, mapping.references.size());
+                for (const auto& [local, global] : mapping.references) {
+                    check(OTF2_IdMap_AddIdPair(table, local, global));
+                }
+                check(OTF2_DefWriter_WriteMappingTable(writer, mapping.type, table));
+                OTF2_IdMap_Free(table);
             }
         }
         check(OTF2_Archive_CloseDefWriter(archive_, writer));
@@ -464,6 +499,9 @@ void TinyTrace::close()
     write_system(definitions);
     write_communicators(definitions);
     write_rest(definitions);
+    for (const auto& write : extra_) {
+        write(definitions);
+    }
     for (const auto& [text, reference] : strings_) {  // strings last: readers must not rely on the order
         check(OTF2_GlobalDefWriter_WriteString(definitions, reference, text.c_str()));
     }
@@ -471,7 +509,7 @@ void TinyTrace::close()
         check(OTF2_Archive_CloseEvtWriter(archive_, thread->writer_));
     }
     check(OTF2_Archive_CloseEvtFiles(archive_));
-    write_clocks();
+    write_local_definitions();
     OTF2_Archive* archive = archive_;
     archive_ = nullptr;
     check(OTF2_Archive_Close(archive));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,6 +60,10 @@ public:
     /// An ENTER by calling context.
     TinyThread& context_enter(std::uint64_t time, const std::string& region);
     TinyThread& context_leave(std::uint64_t time, const std::string& region);
+    /// MPI_REQUEST_TEST: the request was looked at and is not done.
+    TinyThread& request_test(std::uint64_t time, std::uint64_t request);
+    /// Any other record, as the caller writes it.
+    TinyThread& write(const std::function<OTF2_ErrorCode(OTF2_EvtWriter*)>& record);
 
 private:
     friend class TinyTrace;
@@ -91,8 +96,19 @@ public:
     void location_property(std::uint32_t rank, const std::string& name, std::uint64_t value);
     /// In the local definitions of every thread of the rank; in ticks.
     void clock_offset(std::uint32_t rank, std::uint64_t time, std::int64_t offset, double deviation);
+    /// In the definitions of calling contexts, which have no parent otherwise.
+    void context_parent(const std::string& region, const std::string& parent);
+    /// A sparse table in the local definitions of every thread of the rank: references in the events, and what they are
+    /// in the global definitions.
+    void mapping(std::uint32_t rank, OTF2_MappingType type, std::map<std::uint64_t, std::uint64_t> references);
     /// The paradigm of a region that is not MPI by its name; COMPILER otherwise.
     void paradigm(const std::string& region, OTF2_Paradigm paradigm) { paradigms_[region] = paradigm; }
+    /// More definitions, as the caller writes them; strings by `string`.
+    void define(std::function<void(OTF2_GlobalDefWriter*)> definitions) { extra_.push_back(std::move(definitions)); }
+    [[nodiscard]] OTF2_StringRef string(const std::string& text);
+    [[nodiscard]] OTF2_CommRef comm_reference(const std::string& name) const { return comms_.at(name); }
+    /// The reference of the location group that is the process of the rank.
+    [[nodiscard]] OTF2_LocationGroupRef process(std::uint32_t rank) const { return 70 + ranks_ - rank; }
     /// Every location promises so many events too many, as a trace with a cut file does.
     void promise_more(std::uint64_t events) { excess_ = events; }
 
@@ -117,16 +133,14 @@ private:
         dest_attribute
     };
 
-    OTF2_StringRef string(const std::string& text);
     OTF2_RegionRef region(const std::string& name);
-    OTF2_CommRef comm_reference(const std::string& name) const { return comms_.at(name); }
     OTF2_CallingContextRef context(const std::string& region_name);
     OTF2_GroupRef group(OTF2_GlobalDefWriter* definitions, OTF2_GroupType type,
                         const std::vector<std::uint64_t>& members);
     void write_system(OTF2_GlobalDefWriter* definitions);
     void write_communicators(OTF2_GlobalDefWriter* definitions);
     void write_rest(OTF2_GlobalDefWriter* definitions);
-    void write_clocks();
+    void write_local_definitions();
 
     struct Comm {
         std::string name;
@@ -154,6 +168,12 @@ private:
         double deviation;
     };
 
+    struct Mapping {
+        std::uint32_t rank;
+        OTF2_MappingType type;
+        std::map<std::uint64_t, std::uint64_t> references;
+    };
+
     std::filesystem::path directory_;
     std::uint32_t ranks_;
     std::uint64_t resolution_;
@@ -164,6 +184,7 @@ private:
     std::map<std::string, OTF2_StringRef> strings_;
     std::map<std::string, OTF2_RegionRef> regions_;
     std::map<std::string, OTF2_CallingContextRef> contexts_;
+    std::map<std::string, std::string> context_parents_;
     std::map<std::string, OTF2_CommRef> comms_;
     std::map<std::string, OTF2_Paradigm> paradigms_;
     std::vector<Comm> comm_list_;
@@ -171,6 +192,8 @@ private:
     std::vector<Property> process_properties_;
     std::vector<Property> location_properties_;
     std::vector<ClockOffset> clock_offsets_;
+    std::vector<std::function<void(OTF2_GlobalDefWriter*)>> extra_;
+    std::vector<Mapping> mappings_;
     OTF2_GroupRef next_group_ = 10;
 };
 

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <utility>
+
 namespace critpath::oracle
 {
 
@@ -18,8 +21,10 @@ using otf2::TraceWriter;
 class RankEvents
 {
 public:
-    RankEvents(TraceWriter& trace, const std::vector<OTF2_CommRef>& comms, std::int64_t tick_ns, int rank)
-        : trace_(trace), comms_(comms), tick_ns_(tick_ns), out_(trace.location(static_cast<std::uint32_t>(rank)))
+    /// `clock` translates ticks to the time that the rank's clock shows.
+    RankEvents(TraceWriter& trace, const std::vector<OTF2_CommRef>& comms,
+               std::function<std::uint64_t(std::int64_t)> clock, int rank)
+        : trace_(trace), comms_(comms), clock_(std::move(clock)), out_(trace.location(static_cast<std::uint32_t>(rank)))
     {
     }
 
@@ -49,7 +54,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint64_t ns(std::int64_t ticks) const { return static_cast<std::uint64_t>(ticks * tick_ns_); }
+    [[nodiscard]] std::uint64_t ns(std::int64_t ticks) const { return clock_(ticks); }
 
     [[nodiscard]] otf2::Envelope envelope(const Message& message) const
     {
@@ -102,22 +107,50 @@ private:
 
     TraceWriter& trace_;
     const std::vector<OTF2_CommRef>& comms_;
-    std::int64_t tick_ns_;
+    std::function<std::uint64_t(std::int64_t)> clock_;
     otf2::EventWriter& out_;
 };
 
+/// What the collector measures: an interval that contains true time minus the time that the clock shows.
+otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_t ns)
+{
+    const std::int64_t shown = clocks.shown(node, ns);
+    const std::int64_t error = node % 2 == 0 ? clocks.error_ns : -clocks.error_ns;
+    return {static_cast<std::uint64_t>(shown), clocks.epoch_ns + ns - shown + error, clocks.half_width_ns};
+}
+
 }  // namespace
 
+std::int64_t Clocks::shown(std::size_t node, std::int64_t ns) const
+{
+    if (nodes.empty())
+        return epoch_ns + ns;
+    constexpr std::int64_t billion = 1'000'000'000;
+    const NodeClock& clock = nodes.at(node);
+    return epoch_ns + ns + clock.offset_ns + ns / billion * clock.drift_ppb + ns % billion * clock.drift_ppb / billion;
+}
+
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
-                   const Execution& execution)
+                   const Execution& execution, const Clocks& clocks)
 {
     TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
     std::vector<OTF2_CommRef> comms{TraceWriter::world};
     for (std::size_t c = 1; c < program.comms.size(); ++c)
         comms.push_back(trace.communicator(program.comms[c]));
     for (int r = 0; r < program.ranks; ++r) {
-        trace.set_host(static_cast<std::uint32_t>(r), fmt::format("node{}", r / machine.ranks_a_node));
-        RankEvents events(trace, comms, machine.tick_ns, r);
+        const auto rank = static_cast<std::uint32_t>(r);
+        const auto node = static_cast<std::size_t>(r / machine.ranks_a_node);
+        trace.set_host(rank, fmt::format("node{}", node));
+        if (clocks.said != Clocks::Said::Nothing)
+            trace.definitions().processes[rank].properties["boot_id"] =
+                clocks.said == Clocks::Said::OneClock ? "one" : fmt::format("boot{}", node);
+        if (clocks.said == Clocks::Said::Measured)
+            trace.set_clock(rank, {measurement(clocks, node, execution.graph.first() * machine.tick_ns),
+                                   measurement(clocks, node, execution.graph.last() * machine.tick_ns)});
+        RankEvents events(
+            trace, comms,
+            [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },
+            r);
         const std::vector<Times>& times = execution.graph.calls(r);
         events.begin(execution.graph.begin(r));
         for (std::size_t i = 0; i < times.size(); ++i)

@@ -6,13 +6,40 @@
 
 #include "tests/oracle/simulate.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace critpath::oracle
 {
 
+/// At true time t, the clock of a node shows t + offset + drift * t.
+struct NodeClock {
+    std::int64_t offset_ns = 0;
+    std::int64_t drift_ppb = 0;
+};
+
+/// The clocks of the machine, and what the trace says about them. The execution is simulated in true time; only the
+/// written time stamps are those of the clocks.
+struct Clocks {
+    enum class Said : std::uint8_t {
+        OneClock,  // all nodes share one
+        Nothing,   // as traces of other tools
+        Measured   // each was compared with true time, at the first and the last event
+    };
+
+    std::vector<NodeClock> nodes;  // empty: all are true
+    Said said = Said::OneClock;
+    std::int64_t half_width_ns = 0;         // of the measurements: each interval contains the truth,
+    std::int64_t error_ns = 0;              // and its middle is off by this, one way on one node, the other on the next
+    std::int64_t epoch_ns = 1'000'000'000;  // what a true clock shows when the program begins
+
+    /// What the clock of the node shows, `ns` after the program began.
+    [[nodiscard]] std::int64_t shown(std::size_t node, std::int64_t ns) const;
+};
+
 /// Makes an archive in `directory`, which must exist and be empty. Ticks become ns.
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
-                   const Execution& execution);
+                   const Execution& execution, const Clocks& clocks = {});
 
 }  // namespace critpath::oracle

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/oracle/check.hpp"
 
-#include "replayer/clocks/clocks.hpp"
+#include "replayer/clocks/tighten.hpp"
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
-#include "tests/oracle/archive.hpp"
 
 #include <fmt/format.h>
 
@@ -100,6 +99,8 @@ replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_no
     return replayer::rules::TransferTime(fastest);
 }
 
+}  // namespace
+
 void tell(const Machine& machine, Calibration& calibration)
 {
     calibration.calls = call_costs(machine);
@@ -114,20 +115,25 @@ void tell(const Machine& machine, Calibration& calibration)
                 model::Ns{machine.collective * machine.tick_ns};
 }
 
-}  // namespace
-
-tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
-                        replayer::Rules rules)
+replayer::Replay load(const Program& program, const Machine& machine, const Execution& execution, const Clocks& clocks)
 {
     const ScratchDirectory directory;
-    write_archive(directory.path(), program, machine, execution);
+    write_archive(directory.path(), program, machine, execution, clocks);
     replayer::Replay replay;
     replay.comm = MPI_COMM_SELF;
-    replay.rules = rules;
     replay.trace = directory.path();
     const replayer::load::Summary summary = replayer::load::load(directory.path() / "traces.otf2", replay);
-    replayer::clocks::compare(replay, summary.clock_domains_known);
+    replayer::clocks::Findings found = replayer::clocks::compare(replay, summary.clock_domains_known);
+    replayer::clocks::tighten(replay, found);
     replayer::load::cut_at_common_point(replay);
+    return replay;
+}
+
+tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
+                        replayer::Rules rules, const Clocks& clocks)
+{
+    replayer::Replay replay = load(program, machine, execution, clocks);
+    replay.rules = rules;
     return weights == Weights::Known
                ? tests::replay(replay, [&](Calibration& calibration) { tell(machine, calibration); })
                : tests::replay(replay);

@@ -4,8 +4,10 @@
 // Owns the way of a recipe through the whole analysis: simulated, written as an archive, read, replayed and judged.
 #pragma once
 
+#include "replayer/rules/calibration.hpp"
 #include "replayer/rules/rule_set.hpp"
 #include "tests/builder/replayed.hpp"
+#include "tests/oracle/archive.hpp"
 #include "tests/oracle/grammar.hpp"
 #include "tests/oracle/judge.hpp"
 
@@ -17,9 +19,16 @@ namespace critpath::oracle
 /// What the analysis knows of the machine: what it learns from the trace, or the truth.
 enum class Weights : std::uint8_t { Learned, Known };
 
+/// Puts the truth about a machine in the place of what was learned.
+void tell(const Machine& machine, replayer::rules::Calibration& calibration);
+
+/// What the replay knows when the clocks are done, from an archive in a directory of its own, which is removed.
+replayer::Replay load(const Program& program, const Machine& machine, const Execution& execution,
+                      const Clocks& clocks = {});
+
 /// Alone, by the calling process. The archive goes to a directory of its own, which is removed.
 tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
-                        replayer::Rules rules = replayer::Rules::Arrival);
+                        replayer::Rules rules = replayer::Rules::Arrival, const Clocks& clocks = {});
 
 struct Outcome {
     Verdict verdict;

@@ -68,6 +68,7 @@ class Pairs(harness.Case):
             with self.subTest(seed=seed):
                 messages, _ = self.run_switched(seed, "pcontrol", "--range=pcontrol")
                 self.assertGreater(len(messages), 0)
+                self.replay_on(2)
 
     def test_a_collective_that_is_never_completed(self):
         _, whole = self.run_switched(4, "steady")
@@ -125,6 +126,7 @@ class Pairs(harness.Case):
         self.validate()
         messages, _ = self.pairs()
         self.assertEqual((len(messages), self.unmatched), (5 * times, [4 * times + 2, 0]))
+        self.replay_on(2)
         words = self.replay(2).out
         self.assertIn(f"note: {4 * times} operations whose partner was not recorded", words)
         self.assertIn("note: 2 sends without a receive", words)

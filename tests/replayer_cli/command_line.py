@@ -7,6 +7,7 @@ usage: command_line.py mpiexec processes cpreplay make_tiny_trace
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import unittest
 
 MPIEXEC, PROCESSES, CPREPLAY, MAKE_TRACE = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
 DONE, FAILED, USAGE, BAD_TRACE = 0, 1, 2, 3
+PHASES = "open load clocks cut pair one-sided collect resolve restore attribute write".split()
 
 
 class Result:
@@ -128,11 +130,36 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
         self.assertEqual(self.digest(), paper)
 
+    def test_timings(self):
+        result = self.run_many(self.trace, "--timings=json")
+        self.assertEqual(result.code, DONE, result)
+        timings = json.loads(result.err)
+        self.assertEqual(timings["processes"], PROCESSES)
+        *phases, total = timings["phases"]
+        self.assertEqual([phase["name"] for phase in phases], PHASES)
+        for key in ("seconds", "processor_seconds"):
+            self.assertAlmostEqual(sum(phase[key] for phase in phases), total[key], delta=1e-5)
+        peaks = [phase["peak_kib"] for phase in phases]
+        self.assertEqual(peaks, sorted(peaks))
+        self.assertEqual(total["peak_kib"], peaks[-1])
+        self.assertGreater(peaks[0], 1000 * PROCESSES)
+        table = self.run_many(self.trace, "--timings=table")
+        self.assertEqual([line.split()[1] for line in table.messages], ["phase", *PHASES, "total"])
+        self.assertEqual(result.out, table.out)
+
+    def test_engines_give_the_same_bytes(self):
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        aggregated = self.digest()
+        for processes in (1, PROCESSES, 6):
+            shutil.rmtree(os.path.join(self.trace, "critpath"))
+            result = self.run_many(self.trace, "--engine=literal", processes=processes)
+            self.assertEqual(result.code, DONE, result)
+            self.assertEqual(self.digest(), aggregated)
+
     def test_progress(self):
         result = self.run_many(self.trace, "--progress=always")
         self.assertEqual(result.code, DONE, result)
-        phases = "open load clocks cut pair collect resolve restore attribute write".split()
-        self.assertEqual([line.split()[1] for line in result.messages], phases)
+        self.assertEqual([line.split()[1] for line in result.messages], PHASES)
 
     def test_help_and_version(self):
         result = self.run_many("--help")
@@ -151,6 +178,12 @@ class CommandLine(unittest.TestCase):
 
     def test_unknown_rules(self):
         self.refuse(USAGE, "guess", arguments=["--rules=guess", self.trace])
+
+    def test_unknown_format_of_timings(self):
+        self.refuse(USAGE, "xml", arguments=["--timings=xml", self.trace])
+
+    def test_unknown_engine(self):
+        self.refuse(USAGE, "steam", arguments=["--engine=steam", self.trace])
 
     def test_two_traces(self):
         self.refuse(USAGE, arguments=[self.trace, self.trace])
@@ -182,7 +215,7 @@ class CommandLine(unittest.TestCase):
 
     def test_definitions_cut_short(self):
         os.truncate(os.path.join(self.trace, "traces.def"), 300)
-        self.refuse(BAD_TRACE, "traces.def", "definitions")
+        self.refuse(BAD_TRACE, "traces.def: damaged, or cut short")
 
     def test_event_file_missing(self):
         for file in (self.files(".evt")[0], self.files(".evt")[-1]):

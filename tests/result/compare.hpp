@@ -16,6 +16,11 @@ inline auto fields(const model::ProcessTotals& p)
 {
     return std::tie(p.name, p.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples);
 }
+inline auto fields(const model::ClockTotals& c)
+{
+    return std::tie(c.node, c.processes, c.path_ns, c.decided_ns, c.doubted_ns, c.last_arrivals, c.correction_ns,
+                    c.uncertainty_ns, c.is_known);
+}
 inline auto fields(const model::Row& r)
 {
     return std::tie(r.kind, r.name, r.module, r.file, r.line);
@@ -40,8 +45,8 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
 {
     return a.facts == b.facts && a.properties == b.properties && a.locations == b.locations &&
            a.location_process == b.location_process && all_equal(a.processes, b.processes) &&
-           all_equal(a.rows, b.rows) && all_equal(a.path, b.path) && all_equal(a.totals, b.totals) &&
-           all_equal(a.kinds, b.kinds);
+           all_equal(a.clocks, b.clocks) && all_equal(a.rows, b.rows) && all_equal(a.path, b.path) &&
+           all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds);
 }
 
 /// With its times in the order that the model promises.

@@ -12,6 +12,8 @@ COLUMNS = {
     "facts": ["key", "value"],
     "properties": ["key", "value"],
     "process": ["id", "name", "node", "lifetime_ns", "mpi_ns", "path_ns", "sampled_ns", "calls", "samples"],
+    "clock": ["id", "node", "processes", "path_ns", "decided_ns", "doubted_ns", "last_arrivals", "correction_ns",
+              "uncertainty_ns", "is_known"],
     "location": ["id", "name", "process"],
     "row": ["id", "kind", "name", "module", "file", "line"],
     "path_time": ["row", "process", "ns", "samples"],
@@ -38,7 +40,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 1)
+    expect("schema_version", facts["schema_version"], 2)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

@@ -187,6 +187,14 @@ Sample traced_run()
     p.facts["unmatched_sends"] = 1;
     p.facts["ignored_records"] = 12;
     p.facts["clock_violations"] = 0;
+    p.clocks = {{"node01", 1, 35 * ms, 12 * ms, 35 * ms, 1, 0, 0, true},
+                {"node02", 1, 5 * ms, 0, 1 * ms, 3, 50'000, 12'000, true}};
+    p.facts["clock_domains"] = 2;
+    p.facts["clock_uncertainty_ns"] = 12'000;
+    p.facts["clock_correction_ns"] = 50'000;
+    p.facts["clock_decided_ns"] = 12 * ms;
+    p.facts["clock_doubted_ns"] = 36 * ms;
+    p.facts["clocks_unknown"] = 0;
     p.properties = {{"rules", "enter"}, {"tool_version", "0.1.0"}};
     return sample;
 }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "formats/result/checksum.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
 #include "tests/result/samples.hpp"
@@ -120,6 +121,37 @@ TEST_F(SegmentsFile, RefusesWhatIsNoPath)
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.location = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.from = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.function = 12; }), HasSubstr("unknown function"));
+}
+
+TEST_F(SegmentsFile, NoticesAChangedBitInEveryByte)
+{
+    sample_.profile.facts["segments_checksum"] = static_cast<std::int64_t>(result::checksum(sample_.segments, 0));
+    const auto path = result::segments_path(directory_.path());
+    const Bytes whole = testing::read_bytes(path);
+    EXPECT_NO_THROW(result::Segments(directory_.path()).check(sample_.profile));
+    for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+        Bytes changed = whole;
+        changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        testing::write_bytes(path, changed);
+        ASSERT_THROW(result::Segments(directory_.path()).check(sample_.profile), Failure) << byte;
+    }
+}
+
+TEST_F(SegmentsFile, NoticesWhatOnlyTheChecksumTells)
+{
+    sample_.profile.facts["segments_checksum"] = static_cast<std::int64_t>(result::checksum(sample_.segments, 0));
+    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.bytes += 1; }), HasSubstr("checksum"));
+    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.low_confidence ^= 1; }), HasSubstr("checksum"));
+    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.reserved = 1; }), HasSubstr("checksum"));
+}
+
+TEST_F(SegmentsFile, ChecksumIsTheSumOfItsParts)
+{
+    const std::span<const model::Segment> all = sample_.segments;
+    const std::uint64_t whole = result::checksum(all, 0);
+    for (std::size_t part = 0; part <= all.size(); ++part)
+        EXPECT_EQ(result::checksum(all.first(part), 0) + result::checksum(all.subspan(part), part), whole);
+    EXPECT_NE(result::checksum(all, 1), whole);
 }
 
 TEST_F(SegmentsFile, SaysWhatToRunIfThereIsNone)

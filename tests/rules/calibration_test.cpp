@@ -63,7 +63,7 @@ TEST(CallCosts, ACallThatAlwaysWaitedCostsNoMoreThanACopy)
     waits.add(microseconds{500});
     CallCosts costs;
     costs.set({FunctionId::MPI_Recv, size_bucket(1000)}, waits);
-    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 1000).least, microseconds{6});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 1000).least, microseconds{5} + Ns{1023});  // of all up to 1023 bytes
     EXPECT_EQ(costs.of(FunctionId::MPI_Recv, 1000).threshold, microseconds{1});
     EXPECT_EQ(costs.of(FunctionId::MPI_Send, 0).least, microseconds{5});  // without any example
 }
@@ -113,15 +113,15 @@ TEST(TransferTime, LargerMessagesAreNotFaster)
 TEST(Protocol, IsLearnedAndNotGuessed)
 {
     using functions::SendMode;
-    const auto of = [](SendMode mode, std::uint64_t bytes, int send_leave, int receive_post) {
-        return protocol(mode, bytes, Ns{send_leave}, Ns{receive_post}, 1000);
+    const auto of = [](SendMode mode, std::uint64_t bytes, bool over_before) {
+        return protocol(mode, bytes, over_before, 1000);
     };
-    EXPECT_EQ(of(SendMode::Standard, 1000, 50, 20), Protocol::Eager);
-    EXPECT_EQ(of(SendMode::Standard, 1001, 50, 20), Protocol::Rendezvous);
-    EXPECT_EQ(of(SendMode::Standard, 1001, 10, 20), Protocol::Eager);
-    EXPECT_EQ(of(SendMode::Synchronous, 0, 10, 20), Protocol::Rendezvous);
-    EXPECT_EQ(of(SendMode::Buffered, 1 << 20, 50, 20), Protocol::Eager);
-    EXPECT_EQ(of(SendMode::Ready, 1 << 20, 50, 20), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Standard, 1000, false), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Standard, 1001, false), Protocol::Rendezvous);
+    EXPECT_EQ(of(SendMode::Standard, 1001, true), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Synchronous, 0, true), Protocol::Rendezvous);
+    EXPECT_EQ(of(SendMode::Buffered, 1 << 20, false), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Ready, 1 << 20, false), Protocol::Eager);
 }
 
 TEST(Operation, NothingThatOnlyPostsEverWaits)

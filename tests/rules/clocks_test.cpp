@@ -122,5 +122,106 @@ TEST(Clocks, OnlyWhatTheErrorDoesNotExplainRunsBackwards)
     EXPECT_EQ(violations(5), 0);
 }
 
+// Rank 2's clock is 13 us late, so that it seems to be the last one to come. But rank 1 was inside for the shortest
+// time.
+TEST(Clocks, WhoWasInsideForTheShortestTimeCameLastWhereClocksCannotTell)
+{
+    const auto barrier = [](std::int64_t uncertainty) {
+        Program p(3);
+        p.clocks({0, 1, 2}, {0, uncertainty, uncertainty});
+        p[0].collective(FunctionId::MPI_Barrier, {10, 53});
+        p[1].collective(FunctionId::MPI_Barrier, {50, 52});
+        p[2].collective(FunctionId::MPI_Barrier, {53, 67});
+        p.finish(80);
+        return path(p);
+    };
+    EXPECT_EQ(barrier(10), "compute 1: 0-50 | collective? 1>2: 50-67 | compute 2: 67-80");
+    EXPECT_EQ(barrier(1), "compute 2: 0-53 | collective 2: 53-67 | compute 2: 67-80");
+    // The leaves are further apart than the clocks may be off: then they say nothing either.
+    EXPECT_EQ(barrier(7), "compute 2: 0-53 | collective? 2: 53-67 | compute 2: 67-80");
+}
+
+// Ranks 1 and 2 share a clock, which tells their order exactly.
+TEST(Clocks, OnOneClockTheShortestTimeDoesNotCount)
+{
+    Program p(3);
+    p.clocks({0, 1, 1}, {0, 60});
+    p[0].collective(FunctionId::MPI_Barrier, {10, 53});
+    p[1].collective(FunctionId::MPI_Barrier, {50, 52});
+    p[2].collective(FunctionId::MPI_Barrier, {51, 54});
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 2: 0-51 | collective? 2: 51-54 | compute 2: 54-80");
+}
+
+// Two barriers: it is clear who came last to the first one, and not who came last to the second one.
+TEST(Clocks, WhatWasDecidedWithinTheirErrorGoesBackToTheNextChoice)
+{
+    Program p(2);
+    p.clocks({0, 1}, {0, 5});
+    p[0].collective(FunctionId::MPI_Barrier, {30, 34});
+    p[1].collective(FunctionId::MPI_Barrier, {10, 35});
+    p[0].collective(FunctionId::MPI_Barrier, {60, 64});
+    p[1].collective(FunctionId::MPI_Barrier, {58, 65});
+    p[0].finish(70);
+    p[1].finish(80);
+    const Replayed replayed = replay(p);
+    EXPECT_EQ(replayed.path(), "compute 0: 0-30 | collective 0: 30-34 | compute 0: 34-60 | collective? 0>1: 60-65 | "
+                               "compute 1: 65-80");
+    EXPECT_EQ(replayed.fact("clock_decided_ns"), 65'000 - 34'000);
+    EXPECT_EQ(replayed.fact("clock_doubted_ns"), 65'000 - 34'000);
+    ASSERT_EQ(replayed.profile.clocks.size(), 2);
+    EXPECT_EQ(replayed.profile.clocks[0].decided_ns, 60'000 - 34'000);
+    EXPECT_EQ(replayed.profile.clocks[0].last_arrivals, 2);
+    EXPECT_EQ(replayed.profile.clocks[1].path_ns, 20'000);
+}
+
+// The message may have been there already; if so, the path is on rank 1 from the start. The second one is clear.
+TEST(Clocks, WhatMessagesLeaveOpenStaysOpenUntilAllMeet)
+{
+    Program p(2);
+    p.clocks({0, 1}, {0, 5});
+    p[0].send({20, 21}, 1);
+    p[1].recv({19, 33}, 0);
+    p[1].send({40, 41}, 0);
+    p[0].recv({25, 43}, 1);
+    p[0].finish(80);
+    p[1].finish(60);
+    const Replayed replayed = replay(p);
+    EXPECT_EQ(replayed.path(), "compute 0: 0-20 | transfer? 0>1: 20-33 | compute 1: 33-40 | transfer 1>0: 40-43 | "
+                               "compute 0: 43-80");
+    EXPECT_EQ(replayed.fact("clock_decided_ns"), 33'000);
+    EXPECT_EQ(replayed.fact("clock_doubted_ns"), 33'000 + 5'000);  // and the second transfer is off by 5 us
+}
+
+// Of two that end within the error of the clocks, the path may begin at either.
+TEST(Clocks, TheEndMayBeElsewhere)
+{
+    Program p(2);
+    p.clocks({0, 1}, {0, 5});
+    p[0].finish(80);
+    p[1].finish(77);
+    EXPECT_EQ(replay(p).fact("clock_decided_ns"), 80'000);
+    Program sure(2);
+    sure.clocks({0, 1}, {0, 2});
+    sure[0].finish(80);
+    sure[1].finish(77);
+    EXPECT_EQ(replay(sure).fact("clock_decided_ns"), 0);
+}
+
+// Nobody leaves a barrier before all have come: 3 us earlier is more than these clocks may be off.
+TEST(Clocks, LeavingABarrierTooEarlyIsAViolation)
+{
+    const auto violations = [](std::int64_t uncertainty) {
+        Program p(2);
+        p.clocks({0, 1}, {0, uncertainty});
+        p[0].collective(FunctionId::MPI_Barrier, {10, 50});
+        p[1].collective(FunctionId::MPI_Barrier, {53, 56});
+        p.finish(80);
+        return replay(p).fact("clock_violations");
+    };
+    EXPECT_EQ(violations(2), 1);
+    EXPECT_EQ(violations(3), 0);
+}
+
 }  // namespace
 }  // namespace critpath::tests

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/support/error.hpp"
-#include "replayer/restore/restore.hpp"
+#include "replayer/restore/blocks.hpp"
 #include "replayer/restore/walk.hpp"
 #include "tests/builder/replayed.hpp"
 
@@ -97,7 +97,8 @@ TEST(Restore, AProgramWithoutMpiIsOneSegment)
 
 Jump jump(std::uint32_t location, std::uint32_t call, int leave, std::uint32_t to, std::uint32_t to_call, int enter)
 {
-    return {{{location}, {call}}, Ns{leave}, {{to}, {to_call}}, Ns{enter}, 0, {0}, model::SegmentKind::Transfer, false};
+    return {{{location}, {call}},   Ns{leave}, {{to}, {to_call}}, Ns{enter}, 0, {0}, model::SegmentKind::Transfer,
+            model::Confidence::Full};
 }
 
 std::int64_t sum(const replayer::Walk& walk)
@@ -155,18 +156,26 @@ TEST(Walk, NothingRecordedIsAnEmptyPath)
     EXPECT_TRUE(walked.pieces.empty());
 }
 
-TEST(Verify, RefusesAChainWithAHole)
+// Whatever the walk finds: the segments must be one chain.
+TEST(NumberSegments, RefusesAChainWithAHole)
 {
     replayer::Replay replay;
     replay.comm = MPI_COMM_SELF;
     replayer::Path path;
+    path.begin = Ns{1000};
     path.makespan = Ns{100};
-    path.block = {{0, 40, 0, 0, 0, 0, 1, 0, 0}, {40, 100, 0, 0, 0, 0, 1, 0, 0}};
-    EXPECT_NO_THROW(verify(replay, path));
-    path.block[1].begin = 50;
-    EXPECT_THROW(verify(replay, path), Failure);
-    path.block = {{0, 90, 0, 0, 0, 0, 1, 0, 0}};
-    EXPECT_THROW(verify(replay, path), Failure);
+    path.pieces.resize(2);
+    path.pieces[0].begin = 1000;
+    path.pieces[0].end = path.pieces[1].begin = 1040;
+    path.pieces[1].end = 1100;
+    const std::vector<replayer::PieceSum> sums{{3, 40}, {7, 60}};
+    EXPECT_EQ(number_segments(replay, path, sums).segments, 10U);
+    EXPECT_EQ(number_segments(replay, path, sums).first, (std::vector<std::uint64_t>{0, 3}));
+    EXPECT_THROW(number_segments(replay, path, {{3, 39}, {7, 60}}), Failure);
+    path.pieces[1].begin = 1050;
+    EXPECT_THROW(number_segments(replay, path, {{3, 40}, {7, 50}}), Failure);
+    path.pieces.pop_back();
+    EXPECT_THROW(number_segments(replay, path, {{3, 40}}), Failure);
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the MPI calls of a location as data, and how a call is named: by its location and place there (CallRef), or
+// within one process by a single number (CallNumbers). There may be a hundred million of them, so that bytes count.
+#pragma once
+
+#include "analysis/model/ids.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace critpath::model
+{
+
+/// A call on a location of the same process; the enter of `call` or its leave, as the context says.
+struct CallRef {
+    LocationId location = LocationId::none();
+    CallId call = CallId::none();
+    [[nodiscard]] bool valid() const { return call.valid(); }
+    auto operator<=>(const CallRef&) const = default;
+};
+
+/// The calls of one process in one row: those of its first location, then those of the next.
+class CallNumbers
+{
+public:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    CallNumbers() = default;
+    explicit CallNumbers(LocationId only) : first_(only) {}
+    /// `starts`: by location from `first` on, how many calls those before it have.
+    CallNumbers(LocationId first, std::vector<std::uint32_t> starts) : first_(first), starts_(std::move(starts)) {}
+
+    [[nodiscard]] std::uint32_t of(CallRef call) const
+    {
+        return call.valid() ? start(call.location.value - first_.value) + call.call.value : none;
+    }
+    [[nodiscard]] CallRef ref(std::uint32_t number) const
+    {
+        if (number == none)
+            return {};
+        if (starts_.size() < 2)
+            return {first_, {number}};
+        const auto next = std::upper_bound(starts_.begin(), starts_.end(), number);
+        const auto l = static_cast<std::uint32_t>(next - starts_.begin()) - 1;
+        return {{first_.value + l}, {number - starts_[l]}};
+    }
+
+private:
+    [[nodiscard]] std::uint32_t start(std::uint32_t l) const { return l < starts_.size() ? starts_[l] : 0; }
+
+    LocationId first_{0};
+    std::vector<std::uint32_t> starts_;  // none: there is one location
+};
+
+/// Sizes are told apart by their binary logarithm: bucket 0 is no byte, bucket k holds 2^(k-1) .. 2^k - 1 bytes.
+constexpr int size_bucket(std::uint64_t bytes)
+{
+    return static_cast<int>(std::bit_width(bytes));
+}
+
+/// The MPI calls of one location in order of enter; calls do not nest.
+class Calls
+{
+public:
+    [[nodiscard]] std::size_t size() const { return enter_.size(); }
+    [[nodiscard]] bool empty() const { return enter_.empty(); }
+    void reserve(std::size_t calls);
+
+    void add(Ns enter, Ns leave, RegionId region);
+    void set_leave(std::size_t i, Ns leave);
+    /// The bytes that the call moved: of the messages that it sent or completed, and of its part in a collective.
+    void set_size_bucket(std::size_t i, int bucket) { bucket_[i] = static_cast<std::uint8_t>(bucket); }
+
+    [[nodiscard]] Ns enter(std::size_t i) const { return enter_[i]; }
+    [[nodiscard]] Ns duration(std::size_t i) const
+    {
+        return duration_[i] == very_long ? find(i)->second : Ns{duration_[i]};
+    }
+    [[nodiscard]] Ns leave(std::size_t i) const { return enter_[i] + duration(i); }
+    [[nodiscard]] RegionId region(std::size_t i) const { return region_[i]; }
+    [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
+
+    [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
+
+private:
+    static constexpr std::uint32_t very_long = std::numeric_limits<std::uint32_t>::max();  // 4.3 s, or negative
+
+    using Long = std::pair<std::size_t, Ns>;
+    [[nodiscard]] std::vector<Long>::const_iterator find(std::size_t i) const
+    {
+        return std::lower_bound(long_.begin(), long_.end(), i,
+                                [](const Long& l, std::size_t n) { return l.first < n; });
+    }
+
+    std::vector<Ns> enter_;
+    std::vector<std::uint32_t> duration_;  // ns
+    std::vector<RegionId> region_;
+    std::vector<std::uint8_t> bucket_;
+    std::vector<Long> long_;  // the durations that do not fit, ascending by call
+};
+
+inline void Calls::reserve(std::size_t calls)
+{
+    enter_.reserve(calls);
+    duration_.reserve(calls);
+    region_.reserve(calls);
+    bucket_.reserve(calls);
+}
+
+inline void Calls::add(Ns enter, Ns leave, RegionId region)
+{
+    enter_.push_back(enter);
+    duration_.push_back(0);
+    region_.push_back(region);
+    bucket_.push_back(0);
+    set_leave(size() - 1, leave);
+}
+
+inline void Calls::set_leave(std::size_t i, Ns leave)
+{
+    const Ns duration = leave - enter_[i];
+    const bool was_long = duration_[i] == very_long;
+    if (duration >= Ns{0} && duration < Ns{very_long} && !was_long) [[likely]] {
+        duration_[i] = static_cast<std::uint32_t>(duration.count());
+        return;
+    }
+    const auto at = long_.begin() + (find(i) - long_.begin());
+    if (was_long)
+        at->second = duration;
+    else
+        long_.insert(at, {i, duration});
+    duration_[i] = very_long;
+}
+
+}  // namespace critpath::model

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/clocks.hpp"
+
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::size_t top_clocks = 10;
+constexpr double much = 0.2;  // of the path
+
+double part(std::int64_t ns, std::int64_t whole_ns)
+{
+    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
+}
+
+double part_of_path(const model::Profile& profile, const char* key)
+{
+    return part(fact(profile, key), fact(profile, "path_ns"));
+}
+
+}  // namespace
+
+std::vector<Field> clock_fields(const model::Profile& profile)
+{
+    return {{"clock_decided_percent", "", Share{part_of_path(profile, "clock_decided_ns")}},
+            {"clock_doubted_percent", "", Share{part_of_path(profile, "clock_doubted_ns")}},
+            {"clocks_unknown", "", fact(profile, "clocks_unknown")}};
+}
+
+std::vector<std::string> clock_notes(const model::Profile& profile)
+{
+    if (fact(profile, "clock_domains") <= 1)
+        return {};
+    const double decided = part_of_path(profile, "clock_decided_ns");
+    std::vector<std::string> notes;
+    notes.push_back(fmt::format("Clocks: {} % of the path was decided within their error ({}); shares of ranks are "
+                                "right within {} % of the path.",
+                                percent_text(decided), duration_text(fact(profile, "clock_uncertainty_ns")),
+                                percent_text(part_of_path(profile, "clock_doubted_ns"))));
+    if (decided > much)
+        notes.emplace_back("Warning: this trace cannot tell which ranks the path is on: they come closer to each other "
+                           "than the clocks are known. What the path consists of is less affected.");
+    if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0)
+        notes.push_back(fmt::format("Warning: nothing relates {} to the others, so that this trace cannot tell which "
+                                    "ranks the path is on.",
+                                    counted(static_cast<std::uint64_t>(unknown), "clock")));
+    return notes;
+}
+
+Table clock_table(const model::Profile& profile)
+{
+    std::vector<std::size_t> order(profile.clocks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return profile.clocks[i].last_arrivals; });
+    std::int64_t arrivals = 0;
+    for (const model::ClockTotals& clock : profile.clocks)
+        arrivals += static_cast<std::int64_t>(clock.last_arrivals);
+    const std::int64_t path_ns = fact(profile, "path_ns");
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < std::min(top_clocks, order.size()); ++i) {
+        const model::ClockTotals& clock = profile.clocks[order[i]];
+        rows.push_back(
+            {static_cast<std::int64_t>(order[i]), clock.node, static_cast<std::int64_t>(clock.processes),
+             Share{part(clock.path_ns, path_ns)}, Share{part(clock.decided_ns, path_ns)},
+             arrivals > 0 ? Cell(Share{part(static_cast<std::int64_t>(clock.last_arrivals), arrivals)}) : Cell(),
+             Seconds{clock.correction_ns}, clock.is_known ? Cell(Seconds{clock.uncertainty_ns}) : Cell()});
+    }
+    constexpr int microseconds = 6;
+    return {"clocks",
+            "What the clocks leave open (a node that is last too often may have a clock that is late)",
+            {{"clock", ""},
+             {"node", "Node", Align::Left, Fit::Middle},
+             {"ranks", "Ranks"},
+             {"path_percent", "Path %"},
+             {"clock_decided_percent", "Unsure %"},
+             {"last_arrivals_percent", "Last %"},
+             {"correction_seconds", "Corrected s", Align::Right, Fit::Whole, microseconds},
+             {"uncertainty_seconds", "Error s", Align::Right, Fit::Whole, microseconds}},
+            rows_of(std::move(rows))};
+}
+
+}  // namespace critpath::report

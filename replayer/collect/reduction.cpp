@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/collect/reduction.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+using rules::Instance;
+
+namespace
+{
+
+void merge_instances(void* in, void* inout, int* count, MPI_Datatype*)
+{
+    const auto* from = static_cast<const Instance*>(in);
+    auto* into = static_cast<Instance*>(inout);
+    for (int i = 0; i < *count; ++i)
+        into[i].merge(from[i]);
+}
+
+}  // namespace
+
+Reduction::Reduction()
+{
+    MPI_Type_contiguous(sizeof(Instance), MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+    MPI_Op_create(merge_instances, 1, &op_);
+}
+
+Reduction::~Reduction()
+{
+    MPI_Op_free(&op_);
+    MPI_Type_free(&type_);
+}
+
+std::vector<Instance> own_part(const Members& members, Side side)
+{
+    std::vector<Instance> result;
+    for (const MemberCalls& member : members.of(side)) {
+        result.resize(std::max(result.size(), member.calls.size()));
+        for (std::size_t n = 0; n < member.calls.size(); ++n)
+            if (member.calls[n] != MemberCalls::none)
+                result[n].add(members.describe(member.process, member.calls[n]));
+    }
+    return result;
+}
+
+void count(const std::vector<Instance>& instances, std::size_t size, Instances& result)
+{
+    for (const Instance& instance : instances) {
+        if (instance.members == 0)
+            continue;  // not recorded by anybody
+        ++result.count;
+        result.incomplete += instance.members < size ? 1 : 0;
+        result.mismatched += instance.mismatched() ? 1 : 0;
+    }
+}
+
+std::vector<int> owners(const Replay& replay, const Members& members, Side side)
+{
+    std::vector<int> result;
+    for (const model::ProcessId process : members.group(side))
+        result.push_back(replay.owner_of(process));
+    std::ranges::sort(result);
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+}
+
+std::vector<std::uint32_t> agree_on_lengths(const Replay& replay, const Members& members)
+{
+    std::vector<std::uint32_t> lengths(2 * replay.definitions.communicators.size(), 0);
+    for (const auto& [side, list] : members.sides())
+        for (const MemberCalls& member : list)
+            lengths[side] = std::max(lengths[side], static_cast<std::uint32_t>(member.calls.size()));
+    MPI_Allreduce(MPI_IN_PLACE, lengths.data(), static_cast<int>(lengths.size()), MPI_UINT32_T, MPI_MAX, replay.comm);
+    return lengths;
+}
+
+bool has_members(const Members& members, Side side)
+{
+    return !members.of(side).empty() || !members.of(side.partner(members.is_inter(side))).empty();
+}
+
+bool is_private(const Replay& replay, Side side)
+{
+    return replay.definitions.communicators[side.comm().value].is_self;
+}
+
+void sum_counts(const Replay& replay, Instances& result)
+{
+    std::uint64_t counts[3] = {result.count, result.incomplete, result.mismatched};
+    MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_UINT64_T, MPI_SUM, replay.comm);
+    result.count = counts[0];
+    result.incomplete = counts[1];
+    result.mismatched = counts[2];
+}
+
+}  // namespace critpath::replayer

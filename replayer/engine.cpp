@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/engine.hpp"
+
+#include "replayer/literal/literal.hpp"
+
+namespace critpath::replayer
+{
+
+const Engine aggregated_engine{pair, reduce_instances, gather_and_walk};
+const Engine literal_engine{literal::pair, literal::reduce_instances, literal::pass_token};
+
+}  // namespace critpath::replayer

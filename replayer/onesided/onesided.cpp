@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/onesided/onesided.hpp"
+
+#include "replayer/onesided/phase.hpp"
+#include "replayer/pair/transfer_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::WindowEvent;
+using Examples = std::array<rules::FastestMessages, rules::links>;
+
+void add(Examples& examples, rules::Link link, Ns elapsed, std::uint64_t bytes)
+{
+    if (elapsed > Ns{0})
+        examples[static_cast<std::size_t>(link)][static_cast<std::size_t>(rules::size_bucket(bytes))].add(
+            elapsed.count(), bytes);
+}
+
+/// From each transfer to the end of the call that completed it.
+void add_transfers(const model::ProcessTrace& trace, const Replay& replay, Examples& examples)
+{
+    Peers peers(replay.definitions, trace.process);
+    using Target = std::pair<model::WindowId, std::int32_t>;
+    std::map<Target, std::vector<const WindowEvent*>> under_way;
+    for (const WindowEvent& event : trace.window_events) {
+        if (event.what == WindowEvent::What::Transfer) {
+            under_way[{event.window, event.target}].push_back(&event);
+            continue;
+        }
+        if (event.what != WindowEvent::What::Complete && event.what != WindowEvent::What::Unlock &&
+            event.what != WindowEvent::What::Flush)
+            continue;
+        const auto begin = under_way.lower_bound({event.window, std::max(event.target, 0)});
+        const auto end = under_way.upper_bound({event.window, event.target < 0 ? INT32_MAX : event.target});
+        for (auto to = begin; to != end; ++to)
+            for (const WindowEvent* transfer : to->second)
+                if (const auto target = peers.at(replay.definitions.windows[event.window.value].comm, transfer->target))
+                    add(examples, link_between(replay.definitions, trace.process, *target),
+                        leave_of(trace, event.call) - enter_of(trace, transfer->call).time, transfer->bytes);
+        under_way.erase(begin, end);
+    }
+}
+
+/// Equal on all processes.
+void agree(const Replay& replay, const Examples& examples, rules::Calibration& calibration)
+{
+    for (std::size_t link = 0; link < rules::links; ++link)
+        calibration.one_sided[link] = agree_on_transfer_time(replay.comm, examples[link]);
+}
+
+}  // namespace
+
+void learn_one_sided(const Replay& replay, rules::Calibration& calibration)
+{
+    if (replay.definitions.windows.empty())
+        return;
+    Examples examples;
+    for (const model::ProcessTrace& trace : replay.processes)
+        add_transfers(trace, replay, examples);
+    agree(replay, examples, calibration);
+}
+
+std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& calibration)
+{
+    std::vector<ProcessWindows> result(replay.processes.size());
+    if (replay.definitions.windows.empty())
+        return result;
+    std::vector<WindowProcess> processes;
+    processes.reserve(result.size());
+    for (std::size_t p = 0; p < result.size(); ++p)
+        processes.emplace_back(replay, p, calibration, result[p]);
+    match_active(replay, processes);
+    match_passive(replay, calibration, processes);
+    Examples examples;
+    for (std::size_t p = 0; p < result.size(); ++p) {
+        const model::ProcessTrace& trace = replay.processes[p];
+        add_transfers(trace, replay, examples);
+        for (const auto& [call, message] : result[p].dependencies) {
+            const bool both = message.protocol == rules::Protocol::Rendezvous;
+            const Ns start = both ? std::max(message.own.time, message.remote.time) : message.remote.time;
+            add(examples, message.link, leave_of(trace, call) - start, message.bytes);
+        }
+    }
+    agree(replay, examples, calibration);
+    for (ProcessWindows& process : result) {
+        std::ranges::stable_sort(process.dependencies, {}, &WindowDependency::call);
+        std::ranges::stable_sort(process.progress, {}, &TargetProgress::call);
+    }
+    return result;
+}
+
+}  // namespace critpath::replayer

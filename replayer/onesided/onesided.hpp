@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the phase "one-sided": what calls on windows waited for at other processes (posts, ends of epochs, locks), in
+// the terms of messages. Fences and the life of windows are collectives and none of its business. (docs/ALGORITHM,
+// "One-sided communication"; MPI-3.1, 11.5)
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/rules/calibration.hpp"
+#include "replayer/rules/message_rule.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Something that the leave of `call` may have waited for.
+struct WindowDependency {
+    model::CallRef call;
+    rules::Message message;
+};
+
+/// While `call` was inside, its target was outside of MPI, and it ended soon after the target had entered `target`:
+/// that may have moved on what stood still. A guess.
+struct TargetProgress {
+    model::CallRef call;
+    rules::Enter target;
+};
+
+/// What is known of one owned process; ascending by call, one TargetProgress a call at most.
+struct ProcessWindows {
+    std::vector<WindowDependency> dependencies;
+    std::vector<TargetProgress> progress;
+};
+
+/// Learns from each transfer and the call that completed it how long transfers between windows take. Collective over
+/// `replay.comm`; a trace without windows costs nothing, here and below.
+void learn_one_sided(const Replay& replay, rules::Calibration& calibration);
+
+/// By owned process. `calibration` must know the costs of calls and the times of transfers; from what belongs together
+/// it learns how long it takes that somebody is told something. Collective over `replay.comm`.
+std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& calibration);
+
+inline constexpr std::uint64_t epoch_window = 65536;  // epochs of one traced process in one round
+
+}  // namespace critpath::replayer

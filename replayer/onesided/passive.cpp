@@ -1,0 +1,407 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/exchange.hpp"
+#include "replayer/onesided/phase.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::WindowEvent;
+using model::WindowId;
+
+constexpr std::uint32_t all_targets = UINT32_MAX;
+
+/// Where an epoch that locks all targets of a window, and who waits for such, is looked for: at one of its members, a
+/// different one for each window.
+ProcessId place_of_all(const model::Definitions& definitions, WindowId window, ProcessId self)
+{
+    const model::Communicator& comm = definitions.communicators[definitions.windows[window.value].comm.value];
+    return comm.is_self || comm.members.empty() ? self : comm.members[window.value % comm.members.size()];
+}
+
+/// What waited on a window, on any process. Epochs travel only where somebody may ask for them.
+enum Interest : std::uint8_t {
+    exclusive_waited = 1,  // for a lock of its own: any epoch may be the reason
+    shared_waited = 2,     // for a lock on one target: exclusive epochs may be
+    all_waited = 4,        // for a lock on all targets: exclusive epochs on any of them may be
+    has_all = 8,           // there are epochs on all targets
+};
+
+/// An epoch that ended.
+struct LockRecord {
+    std::uint32_t window, target, origin;  // target: process or all_targets
+    std::uint32_t at;                      // process to whose owner it goes
+    rules::Enter unlock;
+    Ns leave;               // of the unlock
+    rules::Enter transfer;  // of the epoch's transfers, the one that is there last; not valid: none
+    std::uint64_t bytes;    // of that
+    std::uint32_t to;       // process that it goes to
+    std::uint32_t exclusive;
+};
+
+/// A call that waited in an epoch, or for one.
+struct Question {
+    std::uint32_t window, target, origin, at;
+    std::uint32_t event;  // into window_events of the origin
+    std::uint32_t exclusive;
+    Ns enter, leave;
+    Ns released_by;  // a conflicting epoch was over by then, or began later
+};
+
+struct Answer {
+    std::uint32_t origin, event, target;
+    std::uint32_t holder;  // process of the unlock
+    rules::Enter unlock;   // that released the call; not valid: none
+    rules::Enter transfer;
+    std::uint64_t bytes;
+    std::uint32_t to, padding;  // process that the transfer goes to
+    rules::Enter progress;
+};
+
+/// Of one window and target, the epochs in the order in which their unlocks were entered.
+struct Held {
+    std::vector<LockRecord> exclusive, shared;
+};
+using Registry = std::map<std::pair<std::uint32_t, std::uint32_t>, Held>;
+
+/// What one owned process has to tell and to ask.
+class Holder
+{
+public:
+    Holder(const Replay& replay, WindowProcess& process) : definitions_(replay.definitions), process_(process) {}
+
+    void take_interest(std::vector<std::uint8_t>& interests) const
+    {
+        for (std::uint32_t i = 0; i < process_.trace.window_events.size(); ++i) {
+            if (!asks(i))
+                continue;
+            const Epoch& epoch = process_.epochs.locks[process_.epochs.of_event[i].epoch];
+            const WindowEvent& lock = process_.event(epoch.begin);
+            interests[lock.window.value] |= lock.exclusive    ? exclusive_waited
+                                            : lock.target < 0 ? all_waited
+                                                              : shared_waited;
+        }
+        for (const Epoch& epoch : process_.epochs.locks)
+            if (const WindowEvent& lock = process_.event(epoch.begin); lock.target < 0)
+                interests[lock.window.value] |= has_all;
+    }
+
+    template <class Send>
+    void tell(std::uint32_t number, const std::vector<std::uint8_t>& interests, Send send)
+    {
+        const Epoch& epoch = process_.epochs.locks[number];
+        if (epoch.end == Epoch::open)
+            return;
+        const WindowEvent& lock = process_.event(epoch.begin);
+        const std::uint8_t interest = interests[lock.window.value];
+        const bool is_needed = lock.exclusive ? (interest & (exclusive_waited | shared_waited | all_waited)) != 0
+                                              : (interest & exclusive_waited) != 0;
+        if (!is_needed)
+            return;
+        const rules::Enter unlock = process_.enter(epoch.end);
+        const ProcessId self = process_.trace.process;
+        LockRecord record{lock.window.value,         all_targets, self.value, 0, unlock,
+                          process_.leave(epoch.end), {},          0,          0, lock.exclusive ? 1U : 0U};
+        add_transfer(epoch, record);
+        if (lock.target < 0 || (lock.exclusive && (interest & all_waited) != 0)) {
+            record.at = place_of_all(definitions_, lock.window, self).value;
+            send(record);
+        }
+        if (const auto target = process_.target(lock.window, lock.target)) {
+            record.target = record.at = target->value;
+            send(record);
+        }
+    }
+
+    template <class Send>
+    void ask(std::uint32_t i, const std::vector<std::uint8_t>& interests, Send send)
+    {
+        if (!asks(i))
+            return;
+        const WindowEvent& event = process_.event(i);
+        const Epoch& epoch = process_.epochs.locks[process_.epochs.of_event[i].epoch];
+        const WindowEvent& lock = process_.event(epoch.begin);
+        const ProcessId self = process_.trace.process;
+        const Ns leave = process_.leave(i);
+        const bool is_end = epoch.end == i || epoch.end == Epoch::open;
+        const Ns released_by = is_end ? leave : std::max(leave, process_.enter(epoch.end).time);
+        Question question{lock.window.value,      all_targets, self.value, 0, i, lock.exclusive ? 1U : 0U,
+                          process_.enter(i).time, leave,       released_by};
+        if (lock.target < 0 || (lock.exclusive && (interests[lock.window.value] & has_all) != 0)) {
+            question.at = place_of_all(definitions_, lock.window, self).value;
+            send(question);
+        }
+        const std::int32_t rank = event.target >= 0 ? event.target : lock.target;
+        if (const auto target = process_.target(lock.window, rank)) {
+            question.target = question.at = target->value;
+            send(question);
+        }
+    }
+
+    /// Of several unlocks, the rule for messages takes the one that reached the call last.
+    void take(const Answer& answer)
+    {
+        const CallRef call = process_.event(answer.event).call;
+        if (answer.unlock.valid()) {
+            process_.depend(call, answer.unlock, 0, process_.link({answer.holder}));
+            if (answer.transfer.valid())
+                process_.depend(call, answer.transfer, answer.bytes,
+                                link_between(definitions_, {answer.holder}, {answer.to}));
+        }
+        if (!answer.progress.valid())
+            return;
+        const WindowEvent& event = process_.event(answer.event);
+        const Ns soon = 4 * process_.transfer_time({answer.target}, event.bytes) + process_.waiting(call).threshold;
+        if (leave_of(process_.trace, call) - answer.progress.time <= soon)
+            process_.add_progress(call, answer.progress);
+    }
+
+    /// What unlocks and flushes wait for at home: the transfers that they complete.
+    void explain_transfers()
+    {
+        std::map<std::pair<WindowId, std::int32_t>, std::vector<std::uint32_t>> under_way;
+        for (std::uint32_t i = 0; i < process_.trace.window_events.size(); ++i) {
+            const WindowEvent& event = process_.event(i);
+            if (event.what == WindowEvent::What::Transfer) {
+                if (process_.epochs.of_event[i].kind == Epochs::Kind::Lock)
+                    under_way[{event.window, event.target}].push_back(i);
+                if (event.completion.valid() && process_.may_have_waited(event.completion))
+                    depend_on(event.completion, i);
+            } else if (event.what == WindowEvent::What::Unlock || event.what == WindowEvent::What::Flush) {
+                const bool waited = process_.may_have_waited(event.call);
+                const auto begin = under_way.lower_bound({event.window, std::max(event.target, 0)});
+                const auto end = under_way.upper_bound({event.window, event.target < 0 ? INT32_MAX : event.target});
+                for (auto to = begin; to != end; ++to)
+                    for (const std::uint32_t transfer : to->second)
+                        if (waited)
+                            depend_on(event.call, transfer);
+                under_way.erase(begin, end);
+            }
+        }
+    }
+
+private:
+    void add_transfer(const Epoch& epoch, LockRecord& record)
+    {
+        const std::uint32_t number = process_.epochs.of_event[epoch.begin].epoch;
+        Ns last = Ns::min();
+        for (std::uint32_t i = epoch.begin; i < epoch.end; ++i) {
+            const WindowEvent& event = process_.event(i);
+            const auto& place = process_.epochs.of_event[i];
+            if (event.what != WindowEvent::What::Transfer || place.kind != Epochs::Kind::Lock || place.epoch != number)
+                continue;
+            const auto target = process_.target(event.window, event.target);
+            const Ns there = target ? process_.enter(i).time + process_.transfer_time(*target, event.bytes) : last;
+            if (there <= last)
+                continue;
+            last = there;
+            record.transfer = process_.enter(i);
+            record.bytes = event.bytes;
+            record.to = target->value;
+        }
+    }
+
+    /// Calls of lock epochs that somebody may have to explain.
+    [[nodiscard]] bool asks(std::uint32_t i) const
+    {
+        return process_.epochs.of_event[i].kind == Epochs::Kind::Lock &&
+               process_.may_have_waited(process_.event(i).call);
+    }
+
+    void depend_on(CallRef call, std::uint32_t transfer)
+    {
+        const WindowEvent& event = process_.event(transfer);
+        if (const auto target = process_.target(event.window, event.target))
+            process_.depend_on_transfer(call, process_.enter(transfer), {}, event.bytes, *target);
+    }
+
+    const model::Definitions& definitions_;
+    WindowProcess& process_;
+};
+
+/// Looks for the epoch that a call waited for.
+class Search
+{
+public:
+    Search(const Replay& replay, const rules::Calibration& calibration, const Question& question)
+        : definitions_(replay.definitions), calibration_(calibration), question_(question)
+    {
+    }
+
+    /// Null if there is none.
+    [[nodiscard]] const LockRecord* run(const Registry& registry)
+    {
+        const auto held = registry.find({question_.window, question_.target});
+        if (held == registry.end())
+            return nullptr;
+        // Of all targets: locks on any one target may hold up who wants all, and the other way round.
+        const bool for_all = question_.target == all_targets;
+        if (!for_all || question_.exclusive == 0)
+            look_at(held->second.exclusive);
+        if (question_.exclusive != 0)
+            look_at(held->second.shared);
+        return last_;
+    }
+
+private:
+    [[nodiscard]] Ns transfer_time(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const
+    {
+        return calibration_.one_sided[static_cast<std::size_t>(link_between(definitions_, {from}, {to}))].of(bytes);
+    }
+
+    /// When the call could go on as far as this epoch is concerned.
+    [[nodiscard]] Ns released(const LockRecord& record) const
+    {
+        const Ns told = record.unlock.time + transfer_time(record.origin, question_.origin, 0);
+        return record.transfer.valid()
+                   ? std::max(told, record.transfer.time + transfer_time(record.origin, record.to, record.bytes))
+                   : told;
+    }
+
+    /// Of the epochs that ended before the call did, the one that was over last: among the last few in the order of
+    /// their unlocks, since what one of them had to transfer may outlast others.
+    void look_at(const std::vector<LockRecord>& held)
+    {
+        constexpr int few = 16;
+        auto after =
+            std::ranges::lower_bound(held, question_.leave, {}, [](const LockRecord& r) { return r.unlock.time; });
+        for (int seen = 0; after != held.begin() && seen < few;) {
+            --after;
+            if (after->origin == question_.origin || after->leave > question_.released_by)
+                continue;
+            ++seen;
+            if (last_ == nullptr || released(*after) > released(*last_))
+                last_ = &*after;
+        }
+    }
+
+    const model::Definitions& definitions_;
+    const rules::Calibration& calibration_;
+    const Question& question_;
+    const LockRecord* last_ = nullptr;
+};
+
+/// The first call of the target after the question's call began, if the target was outside of MPI until then.
+rules::Enter progress(const Replay& replay, const Question& question)
+{
+    if (question.target == all_targets || question.target == question.origin)
+        return {};
+    const model::ProcessTrace& trace = replay.trace_of(ProcessId{question.target});
+    if (trace.locations.empty())
+        return {};
+    const model::LocationTrace& main = trace.locations.front();
+    const auto first = std::ranges::upper_bound(main.calls.enters(), question.enter);
+    const auto index = static_cast<std::uint32_t>(first - main.calls.enters().begin());
+    const bool was_inside = index > 0 && main.calls.leave(index - 1) > question.enter;
+    if (first == main.calls.enters().end() || *first >= question.leave || was_inside)
+        return {};
+    return {{main.location, {index}}, *first};
+}
+
+Answer answer(const Replay& replay, const rules::Calibration& calibration, const Registry& registry,
+              const Question& question)
+{
+    const LockRecord* unlock = Search(replay, calibration, question).run(registry);
+    return {question.origin,
+            question.event,
+            question.target,
+            unlock != nullptr ? unlock->origin : 0,
+            unlock != nullptr ? unlock->unlock : rules::Enter{},
+            unlock != nullptr ? unlock->transfer : rules::Enter{},
+            unlock != nullptr ? unlock->bytes : 0,
+            unlock != nullptr ? unlock->to : 0,
+            0,
+            progress(replay, question)};
+}
+
+template <class T>
+std::vector<std::vector<T>> for_everyone(const Replay& replay)
+{
+    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
+}
+
+std::vector<std::uint8_t> agree_on_interests(const Replay& replay, const std::vector<Holder>& holders)
+{
+    std::vector<std::uint8_t> interests(replay.definitions.windows.size(), 0);
+    for (const Holder& holder : holders)
+        holder.take_interest(interests);
+    MPI_Allreduce(MPI_IN_PLACE, interests.data(), static_cast<int>(interests.size()), MPI_UINT8_T, MPI_BOR,
+                  replay.comm);
+    return interests;
+}
+
+/// The epochs that somebody asks for, where they are asked for. Exclusive ones on one target follow each other in time,
+/// so that no process gets more of them than fit into the run.
+Registry register_epochs(const Replay& replay, const std::vector<WindowProcess>& processes,
+                         std::vector<Holder>& holders, const std::vector<std::uint8_t>& interests)
+{
+    std::uint64_t longest = 0;
+    for (const WindowProcess& process : processes)
+        longest = std::max<std::uint64_t>(longest, process.epochs.locks.size());
+    Registry registry;
+    const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto out = for_everyone<LockRecord>(replay);
+        for (std::size_t p = 0; p < processes.size(); ++p)
+            for (std::uint64_t e = round * epoch_window;
+                 e < std::min<std::uint64_t>(processes[p].epochs.locks.size(), (round + 1) * epoch_window); ++e)
+                holders[p].tell(static_cast<std::uint32_t>(e), interests, [&](const LockRecord& record) {
+                    out[static_cast<std::size_t>(replay.owner_of(ProcessId{record.at}))].push_back(record);
+                });
+        for (const LockRecord& record : replayer::exchange(replay.comm, out).items) {
+            Held& held = registry[{record.window, record.target}];
+            (record.exclusive != 0 ? held.exclusive : held.shared).push_back(record);
+        }
+    }
+    for (auto& [key, held] : registry)
+        for (auto* records : {&held.exclusive, &held.shared})
+            std::ranges::sort(*records, {}, [](const LockRecord& r) { return r.unlock.order(); });
+    return registry;
+}
+
+void ask_and_answer(const Replay& replay, const rules::Calibration& calibration,
+                    const std::vector<WindowProcess>& processes, std::vector<Holder>& holders, const Registry& registry,
+                    const std::vector<std::uint8_t>& interests)
+{
+    std::uint64_t longest = 0;
+    for (const WindowProcess& process : processes)
+        longest = std::max<std::uint64_t>(longest, process.trace.window_events.size());
+    const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto questions = for_everyone<Question>(replay);
+        for (std::size_t p = 0; p < processes.size(); ++p)
+            for (std::uint64_t i = round * epoch_window;
+                 i < std::min<std::uint64_t>(processes[p].trace.window_events.size(), (round + 1) * epoch_window); ++i)
+                holders[p].ask(static_cast<std::uint32_t>(i), interests, [&](const Question& question) {
+                    questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
+                });
+        auto answers = for_everyone<Answer>(replay);
+        for (const Question& question : replayer::exchange(replay.comm, questions).items)
+            answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.origin}))].push_back(
+                answer(replay, calibration, registry, question));
+        for (const Answer& a : replayer::exchange(replay.comm, answers).items)
+            holders[a.origin - replay.processes.front().process.value].take(a);
+    }
+}
+
+}  // namespace
+
+void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes)
+{
+    std::vector<Holder> holders;
+    for (WindowProcess& process : processes)
+        holders.emplace_back(replay, process);
+    const auto interests = agree_on_interests(replay, holders);
+    const Registry registry = register_epochs(replay, processes, holders, interests);
+    ask_and_answer(replay, calibration, processes, holders, registry, interests);
+    for (Holder& holder : holders)
+        holder.explain_transfers();
+}
+
+}  // namespace critpath::replayer

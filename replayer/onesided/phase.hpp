@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the two halves of the phase "one-sided" share: the own processes' events and epochs, and what comes out.
+#pragma once
+
+#include "replayer/onesided/epochs.hpp"
+#include "replayer/onesided/onesided.hpp"
+#include "replayer/pair/call_costs.hpp"
+#include "replayer/pair/channels.hpp"
+#include "replayer/pair/lookup.hpp"
+
+namespace critpath::replayer
+{
+
+/// One owned process.
+class WindowProcess
+{
+public:
+    WindowProcess(const Replay& replay, std::size_t process, const rules::Calibration& calibration,
+                  ProcessWindows& result)
+        : trace(replay.processes[process]), epochs(trace.window_events), replay_(replay), calibration_(calibration),
+          peers_(replay.definitions, trace.process), result_(result)
+    {
+    }
+
+    [[nodiscard]] const model::WindowEvent& event(std::uint32_t index) const { return trace.window_events[index]; }
+    [[nodiscard]] rules::Enter enter(std::uint32_t index) const { return enter_of(trace, event(index).call); }
+    [[nodiscard]] Ns leave(std::uint32_t index) const { return leave_of(trace, event(index).call); }
+
+    /// Whether somebody may have to explain the call: if not, nobody has to be asked.
+    [[nodiscard]] bool may_have_waited(CallRef call) const
+    {
+        return replay_.rules == Rules::Enter || rules::operation(function_of(replay_.definitions, trace, call)).polls ||
+               waiting(call).waited();
+    }
+    [[nodiscard]] rules::Waiting waiting(CallRef call) const
+    {
+        return replayer::waiting(replay_, trace, calibration_.calls, call);
+    }
+
+    /// The process with that rank in a window.
+    std::optional<ProcessId> target(model::WindowId window, std::int32_t rank)
+    {
+        return peers_.at(replay_.definitions.windows[window.value].comm, rank);
+    }
+    [[nodiscard]] rules::Link link(ProcessId other) const
+    {
+        return link_between(replay_.definitions, trace.process, other);
+    }
+    [[nodiscard]] Ns transfer_time(ProcessId other, std::uint64_t bytes) const
+    {
+        return calibration_.one_sided[static_cast<std::size_t>(link(other))].of(bytes);
+    }
+
+    /// What happened elsewhere, and reaches the call one message later. What came after the call had ended released
+    /// nobody: then the epochs do not belong together (some were not recorded).
+    void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it)
+    {
+        if (remote.time < leave_of(trace, call))
+            result_.dependencies.push_back(
+                {call, {true, enter_of(trace, call), remote, bytes, rules::Protocol::Eager, link_of_it, false, true}});
+    }
+
+    /// A transfer, which begins when `own` and `remote` are both there.
+    void depend_on_transfer(CallRef call, const rules::Enter& own, const rules::Enter& remote, std::uint64_t bytes,
+                            ProcessId other)
+    {
+        const rules::Enter& start = remote.valid() && remote.time < leave_of(trace, call) ? remote : own;
+        if (own.time < leave_of(trace, call))
+            result_.dependencies.push_back(
+                {call, {true, own, start, bytes, rules::Protocol::Rendezvous, link(other), false, true}});
+    }
+
+    void add_progress(CallRef call, const rules::Enter& target) { result_.progress.push_back({call, target}); }
+
+    const model::ProcessTrace& trace;
+    const Epochs epochs;
+
+private:
+    const Replay& replay_;
+    const rules::Calibration& calibration_;
+    Peers peers_;
+    ProcessWindows& result_;
+};
+
+/// Post, start, complete, wait. Collective.
+void match_active(const Replay& replay, std::vector<WindowProcess>& processes);
+/// Locks, flushes, and requests. Collective.
+void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes);
+
+}  // namespace critpath::replayer

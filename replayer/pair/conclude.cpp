@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/conclude.hpp"
+
+#include "replayer/pair/lookup.hpp"
+#include "replayer/pair/transfer_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using functions::SendMode;
+using rules::Protocol;
+
+/// Calls `visit(i, receive, its send, the post of the receive)` for all matched receives; `i` is the owned process,
+/// `receive` its index there.
+template <class Visit>
+void for_each_message(const Replay& replay, const std::vector<ProcessPairs>& pairs, Visit visit)
+{
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const model::ProcessTrace& trace = replay.processes[p];
+        for (std::size_t i = 0; i < trace.receives.size(); ++i)
+            if (pairs[p].of_receive.has(i))
+                visit(trace, i, pairs[p].of_receive[i]);
+    }
+}
+
+/// The largest standard send that was over before its receive was posted: proof that such sends are buffered.
+void learn_eager_limit(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+{
+    auto& limit = calibration.eager_limit;
+    for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
+        auto& of_link = limit[static_cast<std::size_t>(send.link)];
+        if (send.mode == SendMode::Standard && send.surely_over)
+            of_link = std::max(of_link, static_cast<std::int64_t>(trace.receives.bytes(i)));
+    });
+    MPI_Allreduce(MPI_IN_PLACE, limit.data(), rules::links, MPI_INT64_T, MPI_MAX, replay.comm);
+}
+
+/// The time from start to completion bounds the transfer time from above for every message, also for one that lay
+/// waiting; the least of them is the estimate.
+void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration,
+                          Pairs& counts)
+{
+    std::array<rules::FastestMessages, rules::links> fastest;
+    for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
+        const auto link = static_cast<std::size_t>(send.link);
+        const std::uint64_t bytes = trace.receives.bytes(i);
+        const model::CallRef post = trace.numbers.ref(trace.receives.post(i));
+        const Ns leave = leave_of(trace, trace.numbers.ref(trace.receives.completion(i)));
+        const Protocol protocol = rules::protocol(send.mode, bytes, send.over_before, calibration.eager_limit[link]);
+        const Ns start =
+            protocol == Protocol::Eager ? send.post.time : std::max(send.post.time, enter_of(trace, post).time);
+        if (leave > start)
+            fastest[link][static_cast<std::size_t>(rules::size_bucket(bytes))].add((leave - start).count(), bytes);
+        const Ns back = send.post.time - leave;
+        ++counts.messages;
+        counts.clock_violations +=
+            back > Ns{0} && back > calibration.clocks.between(send.post.call.location, post.location) ? 1 : 0;
+    });
+    for (std::size_t link = 0; link < rules::links; ++link)
+        calibration.transfer[link] = agree_on_transfer_time(replay.comm, fastest[link]);
+}
+
+void add_counts(const Replay& replay, Pairs& pairs)
+{
+    for (const ProcessPairs& process : pairs.processes)
+        for (std::size_t i = 0; i < process.of_receive.size(); ++i)
+            pairs.unmatched_receives += process.of_receive.has(i) ? 0 : 1;
+    std::uint64_t counts[4] = {pairs.messages, pairs.unmatched_sends, pairs.unmatched_receives, pairs.clock_violations};
+    MPI_Allreduce(MPI_IN_PLACE, counts, 4, MPI_UINT64_T, MPI_SUM, replay.comm);
+    pairs.messages = counts[0];
+    pairs.unmatched_sends = counts[1];
+    pairs.unmatched_receives = counts[2];
+    pairs.clock_violations = counts[3];
+}
+
+}  // namespace
+
+Pairs conclude(const Replay& replay, std::vector<ProcessPairs> processes, std::uint64_t unmatched_sends,
+               rules::Calibration& calibration)
+{
+    Pairs result;
+    result.processes = std::move(processes);
+    result.unmatched_sends = unmatched_sends;
+    learn_eager_limit(replay, result.processes, calibration);
+    learn_transfer_times(replay, result.processes, calibration, result);
+    add_counts(replay, result);
+    return result;
+}
+
+}  // namespace critpath::replayer

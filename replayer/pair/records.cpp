@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/records.hpp"
+
+#include "replayer/pair/call_costs.hpp"
+#include "replayer/pair/lookup.hpp"
+
+#include <chrono>
+
+namespace critpath::replayer
+{
+
+using functions::SendMode;
+
+SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
+    : replay_(replay), trace_(trace), costs_(costs), peers_(replay.definitions, trace.process),
+      numbering_(trace, model::Skipped::What::Send)
+{
+    const auto& envelopes = trace.sends.envelopes();
+    for (std::uint32_t e = 0; e < envelopes.size(); ++e)
+        channels_.push_back({peers_.at(envelopes[e].comm, envelopes[e].peer), envelopes[e], 0});
+}
+
+std::optional<SendRecord> SendRecords::next()
+{
+    const std::uint64_t i = next_++;
+    OutChannel& channel = channels_[trace_.sends.envelope(i)];
+    if (!channel.dest)
+        return std::nullopt;
+    const model::Sends& sends = trace_.sends;
+    const rules::Enter post = enter_of(trace_, trace_.numbers.ref(sends.post(i)));
+    const model::CallRef completion = trace_.numbers.ref(sends.completion(i));
+    const auto& [comm, peer, tag] = channel.envelope;
+    const std::uint32_t number =
+        trace_.skipped.empty() ? channel.sent++ : numbering_.next({comm, *channel.dest, tag}, post.time, peers_);
+    return SendRecord{comm.value,
+                      trace_.process.value,
+                      channel.dest->value,
+                      tag,
+                      number,
+                      static_cast<std::uint32_t>(i),
+                      post.call.location.value,
+                      post.call.call.value,
+                      post.time.count(),
+                      leave_of(trace_, completion).count(),
+                      static_cast<std::uint8_t>(sends.mode(i)),
+                      static_cast<std::uint8_t>(may_wait(sends.mode(i), completion) ? 1 : 0),
+                      {}};
+}
+
+bool SendRecords::may_wait(SendMode mode, CallRef completion) const
+{
+    if (!completion.valid() || (mode != SendMode::Standard && mode != SendMode::Synchronous))
+        return false;
+    const auto& operation = rules::operation(function_of(replay_.definitions, trace_, completion));
+    const auto dependence = operation.dependence;
+    if (dependence != rules::Dependence::AllMessages && dependence != rules::Dependence::AnyMessage)
+        return false;
+    if (replay_.rules == Rules::Enter || operation.polls)
+        return true;
+    return waiting(replay_, trace_, costs_, completion).waited();
+}
+
+MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
+                         const rules::Enter& post)
+{
+    const Ns leave{send.leave};
+    const Ns uncertainty = clocks.between(LocationId{send.location}, post.call.location);
+    const bool over_before = leave < post.time;
+    return {{{{send.location}, {send.call}}, Ns{send.enter}},
+            static_cast<SendMode>(send.mode),
+            link_between(replay.definitions, {send.source}, {send.dest}),
+            over_before,
+            over_before && post.time - leave > uncertainty,
+            leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty};
+}
+
+ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post)
+{
+    return {send.source, send.index, send.dest, post.call.location.value, post.call.call.value, 0, post.time.count()};
+}
+
+MatchedReceive matched_receive(const Replay& replay, const ReplyRecord& reply)
+{
+    return {reply.index,
+            link_between(replay.definitions, {reply.source}, {reply.dest}),
+            {{{reply.location}, {reply.call}}, Ns{reply.enter}}};
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the two ends of a message tell each other: a send describes itself to its receiver, and a send that may
+// have waited for the receiver gets an answer. Every engine sends these.
+#pragma once
+
+#include "replayer/pair/channels.hpp"
+#include "replayer/pair/pair.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// A send on its way to its receiver.
+struct SendRecord {
+    std::uint32_t comm, source, dest;  // source, dest: processes
+    std::int32_t tag;
+    std::uint32_t number;  // in its channel
+    std::uint32_t index;   // into ProcessTrace::sends of the source
+    std::uint32_t location, call;
+    std::int64_t enter, leave;
+    std::uint8_t mode, wants_reply;
+    std::uint8_t padding[6];
+};
+static_assert(sizeof(SendRecord) <= 64, "small enough for every MPI to send it eagerly");
+
+/// The answer to a SendRecord that wants one.
+struct ReplyRecord {
+    std::uint32_t source, index;
+    std::uint32_t dest;
+    std::uint32_t location, call;
+    std::uint32_t padding;
+    std::int64_t enter;
+};
+
+/// Describes the sends of one owned process, one after the other.
+class SendRecords
+{
+public:
+    SendRecords(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
+
+    /// Index of the next send; ProcessTrace::sends.size() if there is none.
+    [[nodiscard]] std::uint64_t position() const { return next_; }
+    /// The record of the next send; nothing if there is no such receiver.
+    std::optional<SendRecord> next();
+
+private:
+    struct OutChannel {
+        std::optional<model::ProcessId> dest;
+        model::Envelope envelope;
+        std::uint32_t sent;
+    };
+
+    /// Whether the completion of the send may turn out to have waited for the receiver.
+    [[nodiscard]] bool may_wait(functions::SendMode mode, model::CallRef completion) const;
+
+    const Replay& replay_;
+    const model::ProcessTrace& trace_;
+    const rules::CallCosts& costs_;
+    Peers peers_;
+    Numbering numbering_;
+    std::vector<OutChannel> channels_;  // by envelope
+    std::uint64_t next_ = 0;
+};
+
+/// What a receive, which was posted at `post`, learns from the record of its send.
+MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
+                         const rules::Enter& post);
+
+/// The answer of that receive, and what the sender learns from it.
+ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post);
+MatchedReceive matched_receive(const Replay& replay, const ReplyRecord& reply);
+
+}  // namespace critpath::replayer

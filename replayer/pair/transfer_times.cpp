@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/transfer_times.hpp"
+
+#include <array>
+
+namespace critpath::replayer
+{
+
+rules::TransferTime agree_on_transfer_time(MPI_Comm comm, rules::FastestMessages fastest)
+{
+    std::array<std::int64_t, rules::size_buckets> least{};
+    std::array<std::uint64_t, rules::size_buckets> bytes{};
+    for (std::size_t b = 0; b < rules::size_buckets; ++b)
+        least[b] = fastest[b].ns;
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), rules::size_buckets, MPI_INT64_T, MPI_MIN, comm);
+    // Of equally fast messages, the smallest. Not UINT64_MAX: MPICH 4.0 compares unsigned numbers as if they had a
+    // sign.
+    for (std::size_t b = 0; b < rules::size_buckets; ++b)
+        bytes[b] = fastest[b].ns == least[b] ? fastest[b].bytes : std::uint64_t{INT64_MAX};
+    MPI_Allreduce(MPI_IN_PLACE, bytes.data(), rules::size_buckets, MPI_UINT64_T, MPI_MIN, comm);
+    for (std::size_t b = 0; b < rules::size_buckets; ++b)
+        fastest[b] = {least[b], bytes[b]};
+    return rules::TransferTime(fastest);
+}
+
+}  // namespace critpath::replayer

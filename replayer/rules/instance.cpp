@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how partial knowledge of an instance combines, and whom its members waited for.
+#include "replayer/rules/collective_rule.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer::rules
+{
+
+void Instance::add(const Member& member)
+{
+    Instance one;
+    one.take_arrival(member.enter, member.clock);
+    if (member.is_root)
+        one.root = member.enter;
+    else
+        one.last_other = member.enter;
+    one.shortest = member.enter;
+    one.least_duration = (member.leave - member.enter.time).count();
+    one.clock_of_shortest = member.clock;
+    one.first_leave = one.last_leave = member.leave.count();
+    one.bytes = member.bytes;
+    one.members = 1;
+    // Processes may choose between the two ways to start MPI each for itself.
+    const bool is_init = member.function == FunctionId::MPI_Init_thread;
+    const FunctionId function = is_init ? FunctionId::MPI_Init : member.function;
+    one.least_function = one.largest_function = static_cast<std::uint16_t>(function);
+    merge(one);
+}
+
+void Instance::take_arrival(const Enter& enter, model::NodeId clock)
+{
+    if (!enter.valid())
+        return;
+    if (!last.valid() || enter.order() > last.order()) {
+        if (last.valid() && clock != clock_of_last) {
+            second = last;
+            clock_of_second = clock_of_last;
+        }
+        last = enter;
+        clock_of_last = clock;
+    } else if (clock != clock_of_last && (!second.valid() || enter.order() > second.order())) {
+        second = enter;
+        clock_of_second = clock;
+    }
+}
+
+void Instance::merge(const Instance& other)
+{
+    take_arrival(other.last, other.clock_of_last);
+    take_arrival(other.second, other.clock_of_second);
+    take_later(last_other, other.last_other);
+    take_later(root, other.root);
+    const bool is_shorter =
+        other.least_duration < least_duration || (other.least_duration == least_duration && other.shortest.valid() &&
+                                                  (!shortest.valid() || other.shortest.order() > shortest.order()));
+    if (is_shorter) {
+        shortest = other.shortest;
+        clock_of_shortest = other.clock_of_shortest;
+    }
+    least_duration = std::min(least_duration, other.least_duration);
+    first_leave = std::min(first_leave, other.first_leave);
+    last_leave = std::max(last_leave, other.last_leave);
+    bytes = std::max(bytes, other.bytes);
+    members += other.members;
+    least_function = std::min(least_function, other.least_function);
+    largest_function = std::max(largest_function, other.largest_function);
+}
+
+bool may_be_another(const Instance& instance, const ClockUncertainty& clocks)
+{
+    return instance.second.valid() && instance.last.time - instance.second.time <
+                                          clocks.between(instance.last.call.location, instance.second.call.location);
+}
+
+bool needs_all(FunctionId function, std::uint64_t bytes)
+{
+    switch (function) {
+    case FunctionId::MPI_Barrier:
+    case FunctionId::MPI_Ibarrier:
+        return true;
+    case FunctionId::MPI_Allreduce:
+    case FunctionId::MPI_Iallreduce:
+    case FunctionId::MPI_Allgather:
+    case FunctionId::MPI_Iallgather:
+    case FunctionId::MPI_Alltoall:
+    case FunctionId::MPI_Ialltoall:
+    case FunctionId::MPI_Reduce_scatter_block:
+    case FunctionId::MPI_Ireduce_scatter_block:
+        return bytes > 0;
+    default:
+        return false;
+    }
+}
+
+/// Where clocks cannot tell who came last, but all left at about the same time, whoever was inside for the shortest
+/// time came last, and that needs no clocks to be compared: it is wrong by no more than the leaves are apart. On one
+/// clock, order is exact.
+Arriver last_arriver(const Instance& instance, const ClockUncertainty& clocks)
+{
+    if (!may_be_another(instance, clocks))
+        return {instance.last, false};
+    const Ns error = clocks.between(instance.last.call.location, instance.second.call.location);
+    const bool left_together = instance.last_leave - instance.first_leave < error.count();
+    const bool by_duration = left_together && instance.clock_of_shortest != instance.clock_of_last;
+    return {by_duration ? instance.shortest : instance.last, true};
+}
+
+}  // namespace critpath::replayer::rules

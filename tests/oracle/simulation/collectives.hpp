@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the collective operations of a simulation: who has come, and whom that lets go.
+#pragma once
+
+#include "tests/oracle/simulation/world.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+class Collectives
+{
+public:
+    explicit Collectives(World& world);
+
+    void collective(int rank, const Step& step);
+    void icollective(int rank, const Step& step);
+
+private:
+    /// One operation: who came when. Members are ranks of the communicator.
+    struct Gathering {
+        std::map<int, Node> came;
+        std::vector<std::pair<int, Posted*>> waiting;
+    };
+
+    Posted* join(const Node& call, const Step& step, int request);
+
+    World& world_;
+    Scheduler& scheduler_;
+    const Machine& machine_;
+    std::map<std::pair<int, std::size_t>, int> posted_;            // by rank and communicator: how many
+    std::map<std::pair<std::size_t, int>, Gathering> gatherings_;  // by communicator and number
+};
+
+}  // namespace critpath::oracle

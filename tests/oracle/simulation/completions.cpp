@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/simulation/completions.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace critpath::oracle
+{
+
+Completions::Completions(World& world) : world_(world), scheduler_(world.scheduler), machine_(world.machine) {}
+
+void Completions::complete(const Node& call, const Posted* posted)
+{
+    Call& completing = scheduler_.call_of(call);
+    if (posted->collective)
+        completing.collectives_completed.push_back(*posted->collective);
+    else
+        completing.completed.push_back(posted->message);
+    world_.requests.remove(posted);
+}
+
+void Completions::wait_for_all(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    const std::vector<Posted*> open = world_.requests.find(rank, step.requests);
+    scheduler_.wait(rank, [this, call, open] {
+        if (!std::ranges::all_of(open, [this](const Posted* posted) { return world_.is_done(posted); }))
+            return false;
+        std::vector<Edge> because;
+        for (const Posted* posted : open) {
+            because.insert(because.end(), posted->done->because.begin(), posted->done->because.end());
+            complete(call, posted);
+        }
+        scheduler_.leave(call, machine_.call, because);
+        return true;
+    });
+}
+
+void Completions::wait_for_one(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    const std::vector<Posted*> open = world_.requests.find(rank, step.requests);
+    const bool some = step.kind == Kind::Waitsome;
+    scheduler_.wait(rank, [this, call, open, some] {
+        std::vector<Posted*> done;
+        std::ranges::copy_if(open, std::back_inserter(done), [this](const Posted* p) { return world_.is_done(p); });
+        if (done.empty() && !open.empty())
+            return false;
+        std::ranges::stable_sort(done, {}, [](const Posted* posted) { return posted->done->time; });
+        const std::vector<Edge> because = done.empty() ? std::vector<Edge>{} : done.front()->done->because;
+        for (const Posted* posted : done)
+            if (some || posted == done.front())
+                complete(call, posted);
+        scheduler_.leave(call, machine_.call, because);
+        return true;
+    });
+}
+
+/// Polls in vain are one call of the trace: from the first enter to the last leave.
+void Completions::poll(int rank, const Step& step)
+{
+    const Posted* posted = world_.requests.find(rank, step.request);
+    if (world_.is_done(posted)) {
+        finish_poll(rank, step, posted, 0);
+        return;
+    }
+    const Node vain = scheduler_.enter(rank, step.function);
+    scheduler_.wait(rank, [this, rank, vain, &step, posted] {
+        if (!world_.is_done(posted))
+            return false;
+        const std::int64_t begin = scheduler_.time_of(vain);
+        const std::int64_t round = machine_.call + step.ticks;
+        // The first poll that begins when it is done; the polls before that were in vain.
+        const std::int64_t polls = std::max<std::int64_t>(1, (posted->done->time - begin + round - 1) / round);
+        const std::int64_t success = begin + polls * round;
+        const std::int64_t end = success - step.ticks;
+        // How often it polls is a matter of when the message is there, if it was not sent after the last poll in
+        // vain.
+        const Edge* cause = latest(posted->done->because);
+        const bool is_caused = polls > 1 && cause != nullptr && scheduler_.time_of(cause->from) <= end;
+        std::vector<Edge> because{{vain, {}, is_caused ? machine_.call : end - begin}};
+        if (is_caused)
+            because.push_back({cause->from, {}, end - scheduler_.time_of(cause->from)});
+        scheduler_.leave_at(vain, end, because);
+        scheduler_.later(success, [this, rank, &step, posted, polls] { finish_poll(rank, step, posted, polls); });
+        return true;
+    });
+}
+
+/// What was last of all that something needed; null if it needed nothing.
+const Edge* Completions::latest(const std::vector<Edge>& because) const
+{
+    const auto last =
+        std::ranges::max_element(because, {}, [this](const Edge& e) { return scheduler_.time_of(e.from) + e.weight; });
+    return last == because.end() ? nullptr : &*last;
+}
+
+void Completions::finish_poll(int rank, const Step& step, const Posted* posted, std::int64_t polls)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    std::vector<Edge> because;
+    if (const Edge* cause = latest(posted->done->because); polls > 0 && cause != nullptr)
+        because.push_back({cause->from, {}, scheduler_.now() + machine_.call - scheduler_.time_of(cause->from)});
+    complete(call, posted);
+    scheduler_.leave(call, machine_.call, because);
+}
+
+}  // namespace critpath::oracle

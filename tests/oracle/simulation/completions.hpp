@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the calls that complete requests, of messages and of non-blocking collectives alike: waits, and loops of tests.
+#pragma once
+
+#include "tests/oracle/simulation/world.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+class Completions
+{
+public:
+    explicit Completions(World& world);
+
+    void wait_for_all(int rank, const Step& step);
+    void wait_for_one(int rank, const Step& step);  // Waitany, Waitsome
+    void poll(int rank, const Step& step);
+
+private:
+    void complete(const Node& call, const Posted* posted);
+    void finish_poll(int rank, const Step& step, const Posted* posted, std::int64_t polls);
+    [[nodiscard]] const Edge* latest(const std::vector<Edge>& because) const;
+
+    World& world_;
+    Scheduler& scheduler_;
+    const Machine& machine_;
+};
+
+}  // namespace critpath::oracle

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/simulation/messages.hpp"
+
+#include <algorithm>
+
+namespace critpath::oracle
+{
+
+namespace
+{
+
+bool fits(const Message& receive, const Travelling& message)
+{
+    return receive.comm == message.comm && (receive.peer == any_source || receive.peer == message.source) &&
+           (receive.tag == any_tag || receive.tag == message.tag);
+}
+
+}  // namespace
+
+Messages::Messages(World& world)
+    : world_(world), scheduler_(world.scheduler), machine_(world.machine), inboxes_(at(world.program.ranks))
+{
+}
+
+// ------------------------------------------------------------------------------------------------------ matching
+
+Posted* Messages::add(const Node& call, bool receiving, int request, const Step& step, int peer)
+{
+    Message message;
+    message.receiving = receiving;
+    message.peer = peer;
+    message.tag = step.tag;
+    message.comm = step.comm;
+    message.bytes = step.bytes;
+    message.mode = receiving ? SendMode::None : step.mode;
+    return world_.requests.add({call.rank, request, call, scheduler_.now(), message});
+}
+
+void Messages::post_send(Posted* send)
+{
+    const std::int64_t now = scheduler_.now();
+    const Message& message = send->message;
+    const int to = world_.world_rank(message.comm, message.peer);
+    if (machine_.is_eager(message.mode, message.bytes)) {
+        send->done = Done{now + machine_.call, {}};
+        world_.notify_at(send->done->time, send->rank);
+    }
+    // The envelope travels with the data if they fit into one packet.
+    const std::int64_t time =
+        machine_.transfer(send->rank, to, message.bytes <= machine_.eager_limit ? message.bytes : 0);
+    std::int64_t& last = last_arrival_[{message.comm, send->rank, to}];
+    last = std::max(last, now + time + world_.draw(machine_.jitter));  // they do not overtake each other
+    const Travelling travelling{send, message.comm, world_.rank_in(message.comm, send->rank), message.tag, last};
+    scheduler_.later(last, [this, to, travelling] { arrive(to, travelling); });
+}
+
+void Messages::arrive(int to, const Travelling& message)
+{
+    Inbox& inbox = inboxes_[at(to)];
+    const auto open = std::ranges::find_if(inbox.open_receives,
+                                           [&](const Posted* receive) { return fits(receive->message, message); });
+    if (open == inbox.open_receives.end()) {
+        inbox.unexpected.push_back(message);
+        scheduler_.notify(to);  // a probe
+        return;
+    }
+    Posted* receive = *open;
+    inbox.open_receives.erase(open);
+    match(receive, message);
+}
+
+void Messages::post_receive(Posted* receive)
+{
+    Inbox& inbox = inboxes_[at(receive->rank)];
+    const auto there = std::ranges::find_if(inbox.unexpected,
+                                            [&](const Travelling& message) { return fits(receive->message, message); });
+    if (there == inbox.unexpected.end()) {
+        inbox.open_receives.push_back(receive);
+        return;
+    }
+    const Travelling message = *there;
+    inbox.unexpected.erase(there);
+    match(receive, message);
+}
+
+void Messages::match(Posted* receive, const Travelling& message)
+{
+    Posted* send = message.send;
+    receive->message.peer = message.source;
+    receive->message.tag = message.tag;
+    receive->message.bytes = send->message.bytes;
+    const std::int64_t transfer = machine_.transfer(send->rank, receive->rank, send->message.bytes);
+    if (machine_.is_eager(send->message.mode, send->message.bytes)) {
+        const std::int64_t time = std::max(message.there - send->time, transfer);
+        receive->done = Done{send->time + time, {{send->post, {}, time}}};
+    } else {
+        const std::int64_t time = transfer + world_.draw(machine_.jitter);
+        // Not before the envelope is there: jitter may make that later.
+        const std::int64_t done = std::max(std::max(send->time, receive->time) + time, message.there);
+        const std::int64_t weight = done - std::max(send->time, receive->time);
+        receive->done = send->done = Done{done, {{send->post, {}, weight}, {receive->post, {}, weight}}};
+    }
+    for (const Posted* posted : {receive, send})
+        if (posted->done)
+            world_.notify_at(posted->done->time, posted->rank);
+}
+
+// --------------------------------------------------------------------------------------------------------- calls
+
+void Messages::send(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    Posted* send = add(call, false, -1, step, step.peer);
+    scheduler_.call_of(call).posted.push_back(send->message);
+    post_send(send);
+    scheduler_.wait(rank, [this, call, send] {
+        if (!world_.is_done(send))
+            return false;
+        scheduler_.leave(call, machine_.call, send->done->because);
+        return true;
+    });
+}
+
+void Messages::finish_receive(const Node& call, const Posted* receive)
+{
+    scheduler_.wait(call.rank, [this, call, receive] {
+        if (!world_.is_done(receive))
+            return false;
+        scheduler_.call_of(call).completed.push_back(receive->message);
+        scheduler_.leave(call, machine_.call, receive->done->because);
+        return true;
+    });
+}
+
+void Messages::receive(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    Posted* receive = add(call, true, -1, step, step.peer);
+    post_receive(receive);
+    finish_receive(call, receive);
+}
+
+void Messages::sendrecv(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    Posted* send = add(call, false, -1, step, step.peer);
+    Posted* receive = add(call, true, -1, step, step.source);
+    scheduler_.call_of(call).posted.push_back(send->message);
+    post_receive(receive);
+    post_send(send);
+    scheduler_.wait(rank, [this, call, send, receive] {
+        if (!world_.is_done(send) || !world_.is_done(receive))
+            return false;
+        scheduler_.call_of(call).completed.push_back(receive->message);
+        std::vector<Edge> because = send->done->because;
+        because.insert(because.end(), receive->done->because.begin(), receive->done->because.end());
+        scheduler_.leave(call, machine_.call, because);
+        return true;
+    });
+}
+
+void Messages::post(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    const bool receiving = step.kind == Kind::Irecv;
+    Posted* posted = add(call, receiving, step.request, step, step.peer);
+    scheduler_.call_of(call).posted.push_back(posted->message);
+    if (receiving)
+        post_receive(posted);
+    else
+        post_send(posted);
+    scheduler_.leave(call, machine_.call);
+}
+
+// -------------------------------------------------------------------------------------------------------- probes
+
+void Messages::probe(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    Message wanted;
+    wanted.peer = step.peer;
+    wanted.tag = step.tag;
+    wanted.comm = step.comm;
+    scheduler_.wait(rank, [this, rank, call, &step, wanted] {
+        Inbox& inbox = inboxes_[at(rank)];
+        const auto there =
+            std::ranges::find_if(inbox.unexpected, [&](const Travelling& message) { return fits(wanted, message); });
+        if (there == inbox.unexpected.end())
+            return false;
+        const Travelling message = *there;
+        Call& probing = scheduler_.call_of(call);
+        probing.has_probed = true;
+        probing.probed = message.send->message;
+        probing.probed.peer = message.source;
+        if (step.kind == Kind::Mprobe) {
+            inbox.unexpected.erase(there);
+            inbox.probed.resize(std::max(inbox.probed.size(), at(step.request) + 1));
+            inbox.probed[at(step.request)] = message;
+            probing.probed.probed = Requests::id(step.request);
+        }
+        scheduler_.leave(call, machine_.call, {{message.send->post, {}, message.there - message.send->time}});
+        return true;
+    });
+}
+
+void Messages::receive_probed(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    Posted* receive = add(call, true, -1, step, any_source);
+    receive->message.probed = Requests::id(step.request);
+    match(receive, *inboxes_[at(rank)].probed[at(step.request)]);
+    finish_receive(call, receive);
+}
+
+/// What completes it afterwards finds it cancelled.
+void Messages::cancel(int rank, const Step& step)
+{
+    Posted* receive = world_.requests.find(rank, step.request);
+    std::erase(inboxes_[at(rank)].open_receives, receive);
+    receive->message.cancelled = true;
+    receive->done = Done{scheduler_.now(), {}};
+    scheduler_.leave(scheduler_.enter(rank, step.function), machine_.call);
+}
+
+}  // namespace critpath::oracle

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the messages of a simulation: when each one arrives, which receive takes it, and when both sides are done.
+#pragma once
+
+#include "tests/oracle/simulation/world.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+/// On its way, or there and not taken yet.
+struct Travelling {
+    Posted* send = nullptr;
+    std::size_t comm = 0;
+    int source = 0, tag = 0;  // rank of the communicator
+    std::int64_t there = 0;
+};
+
+class Messages
+{
+public:
+    explicit Messages(World& world);
+
+    void send(int rank, const Step& step);
+    void receive(int rank, const Step& step);
+    void sendrecv(int rank, const Step& step);
+    void post(int rank, const Step& step);  // Isend, Irecv
+    void probe(int rank, const Step& step);
+    void receive_probed(int rank, const Step& step);
+    void cancel(int rank, const Step& step);
+
+private:
+    static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+    struct Inbox {
+        std::vector<Posted*> open_receives;             // in the order of the posts
+        std::vector<Travelling> unexpected;             // in the order of their arrival
+        std::vector<std::optional<Travelling>> probed;  // by number of the request
+    };
+
+    Posted* add(const Node& call, bool receiving, int request, const Step& step, int peer);
+    void post_send(Posted* send);
+    void arrive(int to, const Travelling& message);
+    void post_receive(Posted* receive);
+    void match(Posted* receive, const Travelling& message);
+    void finish_receive(const Node& call, const Posted* receive);
+
+    World& world_;
+    Scheduler& scheduler_;
+    const Machine& machine_;
+    std::vector<Inbox> inboxes_;                                              // by rank
+    std::map<std::tuple<std::size_t, int, int>, std::int64_t> last_arrival_;  // by communicator, from, to
+};
+
+}  // namespace critpath::oracle

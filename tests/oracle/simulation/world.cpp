@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/simulation/world.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace critpath::oracle
+{
+
+World::World(const Program& p, const Machine& m, Scheduler::Free free)
+    : program(p), machine(m), scheduler(p.ranks, std::move(free)), requests(p), random(m.seed)
+{
+}
+
+std::int64_t World::draw(std::int64_t most)
+{
+    return most == 0 ? 0 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+}
+
+int World::world_rank(std::size_t comm, int rank) const
+{
+    return program.comms[comm][static_cast<std::size_t>(rank)];
+}
+
+int World::rank_in(std::size_t comm, int world) const
+{
+    const auto& members = program.comms[comm];
+    return static_cast<int>(std::ranges::find(members, world) - members.begin());
+}
+
+void World::notify_at(std::int64_t time, int rank)
+{
+    scheduler.later(std::max(scheduler.now(), time), [this, rank] { scheduler.notify(rank); });
+}
+
+}  // namespace critpath::oracle

@@ -1,0 +1,427 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One-sided communication in whole ticks: a transfer begins when its origin makes it and its target has posted; locks
+// are granted in the order in which they are asked for; the next holder has a lock one message after it was given up,
+// and not before what was transferred meanwhile is there.
+#include "tests/oracle/windows/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <stdexcept>
+#include <tuple>
+
+namespace critpath::oracle::windows
+{
+
+namespace
+{
+
+struct Moved {
+    Node call;
+    int target;
+    std::uint64_t bytes;
+};
+
+/// An access epoch, or an exposure epoch.
+struct Epoch {
+    std::map<int, std::size_t> numbers;  // by peer: its number among the epochs of the pair
+    std::vector<Moved> moved;
+    Node post{};
+};
+
+struct Ended {
+    Node complete;
+    std::vector<Moved> moved;  // to one target
+};
+
+struct LockRequest {
+    int rank, target;
+    bool exclusive;
+    std::vector<Moved> moved = {};
+    bool is_over = false;
+    Node unlock{};
+
+    [[nodiscard]] bool conflicts_with(const LockRequest& other) const
+    {
+        return (exclusive || other.exclusive) &&
+               (target == other.target || target == Step::all || other.target == Step::all);
+    }
+};
+
+class Simulation
+{
+public:
+    Simulation(const Program& program, const Machine& machine)
+        : program_(program), machine_(machine), calls_(at(program.ranks)), times_(at(program.ranks)),
+          next_(at(program.ranks)), waits_(at(program.ranks)), free_at_(at(program.ranks)), locks_(at(program.windows))
+    {
+        for (int r = 0; r < program.ranks; ++r) {
+            std::vector<Step> all;
+            for (int w = 0; w < program.windows; ++w)
+                all.push_back({.kind = Kind::Fence, .window = w});
+            all.insert(all.end(), program.steps[at(r)].begin(), program.steps[at(r)].end());
+            for (int w = 0; w < program.windows; ++w)
+                all.push_back({.kind = Kind::Fence, .window = w});
+            steps_.push_back(all);
+            wake(r, 0);
+        }
+    }
+
+    WindowExecution run()
+    {
+        while (!events_.empty()) {
+            const auto [time, order, rank] = events_.top();
+            events_.pop();
+            now_ = time;
+            if (next_[at(rank)] < steps_[at(rank)].size())
+                take(rank, steps_[at(rank)][next_[at(rank)]++]);
+            retry();
+        }
+        for (int r = 0; r < program_.ranks; ++r) {
+            if (waits_[at(r)])
+                throw std::logic_error(fmt::format("rank {} waits for ever", r));
+            now_ = free_at_[at(r)];
+            const Node finalize = enter(r, FunctionId::MPI_Finalize, {});
+            edges_.push_back({finalize, {r, finalize_call(r), true}, 0});
+        }
+        return {std::move(calls_),
+                {{}, Graph(std::vector<std::int64_t>(at(program_.ranks), 0), std::move(times_), edges_)}};
+    }
+
+private:
+    static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+    [[nodiscard]] int finalize_call(int r) const { return static_cast<int>(calls_[at(r)].size()) - 1; }
+
+    void wake(int rank, std::int64_t time)
+    {
+        free_at_[at(rank)] = time;
+        events_.push({time, order_++, rank});
+    }
+
+    /// Whoever waits may be able to go on.
+    void retry()
+    {
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (auto& attempt : waits_)
+                if (attempt && attempt()) {
+                    attempt = nullptr;
+                    moved = true;
+                }
+        }
+    }
+
+    void wait(int rank, std::function<bool()> attempt)
+    {
+        if (!attempt())
+            waits_[at(rank)] = std::move(attempt);
+    }
+
+    Node enter(int rank, FunctionId function, const Step& step)
+    {
+        calls_[at(rank)].push_back({function, step});
+        times_[at(rank)].push_back({now_, now_});
+        return {rank, static_cast<int>(calls_[at(rank)].size()) - 1, false};
+    }
+
+    /// `rank` is in its last call, which is left when all of `because` allows it.
+    void leave(int rank, std::vector<Edge> because)
+    {
+        const int call = static_cast<int>(calls_[at(rank)].size()) - 1;
+        because.push_back({{rank, call, false}, {}, machine_.call});
+        Times& times = times_[at(rank)].back();
+        for (Edge& edge : because) {
+            edge.to = {rank, call, true};
+            times.leave = std::max(times.leave, time_of(edge.from) + edge.weight);
+            edges_.push_back(edge);
+        }
+        wake(rank, times.leave);
+    }
+
+    [[nodiscard]] std::int64_t time_of(const Node& node) const
+    {
+        const auto& [rank, call, is_leave] = node;
+        const Times& times = times_[at(rank)][at(call)];
+        return is_leave ? times.leave : times.enter;
+    }
+
+    [[nodiscard]] std::int64_t message(int from, int to) const { return machine_.transfer(from, to, 0); }
+    [[nodiscard]] std::int64_t transfer(int from, const Moved& moved) const
+    {
+        return machine_.transfer(from, moved.target, moved.bytes);
+    }
+
+    void take(int r, const Step& step)
+    {
+        switch (step.kind) {
+        case Kind::Compute:
+            return wake(r, now_ + step.ticks);
+        case Kind::Fence:
+            return fence(r, step);
+        case Kind::Post:
+            return post(r, step);
+        case Kind::Start:
+            return start(r, step);
+        case Kind::Transfer:
+            return move(r, step);
+        case Kind::Complete:
+            return complete(r, step);
+        case Kind::Wait:
+            return wait_exposed(r, step);
+        case Kind::Lock:
+            return lock(r, step);
+        case Kind::Unlock:
+            return unlock(r, step);
+        case Kind::Flush:
+            return flush(r, step);
+        }
+    }
+
+    /// The first one of a window makes it, the last one frees it.
+    void fence(int r, const Step& step)
+    {
+        const std::size_t number = fences_[{step.window, r}]++;
+        const bool is_last = next_[at(r)] + at(program_.windows - step.window - 1) == steps_[at(r)].size();
+        const Node call = enter(r,
+                                number == 0 ? FunctionId::MPI_Win_create
+                                : is_last   ? FunctionId::MPI_Win_free
+                                            : FunctionId::MPI_Win_fence,
+                                step);
+        auto& came = came_[{step.window, number}];
+        came.push_back(call);
+        wait(r, [this, r, &came] {
+            if (came.size() < at(program_.ranks))
+                return false;
+            std::vector<Edge> because;
+            for (const Node& member : came)
+                because.push_back({member, {}, machine_.collective});
+            leave(r, because);
+            return true;
+        });
+    }
+
+    // ------------------------------------------------------------------------------- post, start, complete, wait
+
+    void post(int r, const Step& step)
+    {
+        const Node call = enter(r, FunctionId::MPI_Win_post, step);
+        Epoch& epoch = exposure_[{step.window, r}];
+        epoch = {{}, {}, call};
+        for (const int origin : step.peers) {
+            auto& posts = posts_[{step.window, r, origin}];
+            epoch.numbers[origin] = posts.size();
+            posts.push_back(call);
+        }
+        leave(r, {});
+    }
+
+    /// Null if it is not there yet.
+    const Node* post_of(int window, int target, int origin)
+    {
+        const auto& posts = posts_[{window, target, origin}];
+        const std::size_t number = access_[{window, origin}].numbers.at(target);
+        return number < posts.size() ? &posts[number] : nullptr;
+    }
+
+    /// All posts of `targets`, each one message later; false if one is missing.
+    bool add_posts(int r, int window, const std::vector<int>& targets, std::vector<Edge>& because)
+    {
+        for (const int target : targets) {
+            const Node* post = post_of(window, target, r);
+            if (post == nullptr)
+                return false;
+            because.push_back({*post, {}, message(target, r)});
+        }
+        return true;
+    }
+
+    void start(int r, const Step& step)
+    {
+        enter(r, FunctionId::MPI_Win_start, step);
+        Epoch& epoch = access_[{step.window, r}];
+        epoch = {};
+        for (const int target : step.peers)
+            epoch.numbers[target] = started_[{step.window, r, target}]++;
+        wait(r, [this, r, step] {
+            std::vector<Edge> because;
+            if (program_.deferral == Deferral::Start && !add_posts(r, step.window, step.peers, because))
+                return false;
+            leave(r, because);
+            return true;
+        });
+    }
+
+    void move(int r, const Step& step)
+    {
+        const Node call = enter(r, FunctionId::MPI_Put, step);
+        const Moved moved{call, step.target, step.bytes};
+        if (LockRequest* held = held_by(r, step.window, step.target); held != nullptr) {
+            held->moved.push_back(moved);
+            return leave(r, {});
+        }
+        access_[{step.window, r}].moved.push_back(moved);
+        wait(r, [this, r, step] {
+            std::vector<Edge> because;
+            if (program_.deferral == Deferral::Transfer && !add_posts(r, step.window, {step.target}, because))
+                return false;
+            leave(r, because);
+            return true;
+        });
+    }
+
+    void complete(int r, const Step& step)
+    {
+        const Node call = enter(r, FunctionId::MPI_Win_complete, step);
+        const Epoch& epoch = access_[{step.window, r}];
+        std::vector<int> targets;
+        for (const auto& [target, number] : epoch.numbers) {
+            targets.push_back(target);
+            Ended ended{call, {}};
+            std::ranges::copy_if(epoch.moved, std::back_inserter(ended.moved),
+                                 [&, t = target](const Moved& moved) { return moved.target == t; });
+            ended_[{step.window, target, r}].push_back(ended);
+        }
+        wait(r, [this, r, step, targets] {
+            std::vector<Edge> because;
+            if (!add_posts(r, step.window, targets, because))
+                return false;
+            for (const Moved& moved : access_[{step.window, r}].moved) {
+                because.push_back({moved.call, {}, transfer(r, moved)});
+                because.push_back({*post_of(step.window, moved.target, r), {}, transfer(r, moved)});
+            }
+            leave(r, because);
+            return true;
+        });
+    }
+
+    void wait_exposed(int r, const Step& step)
+    {
+        enter(r, FunctionId::MPI_Win_wait, step);
+        wait(r, [this, r, step] {
+            const Epoch& epoch = exposure_[{step.window, r}];
+            std::vector<Edge> because;
+            for (const auto& [origin, number] : epoch.numbers) {
+                const auto& ended = ended_[{step.window, r, origin}];
+                if (number >= ended.size())
+                    return false;
+                because.push_back({ended[number].complete, {}, message(origin, r)});
+                for (const Moved& moved : ended[number].moved) {
+                    because.push_back({moved.call, {}, transfer(origin, moved)});
+                    because.push_back({epoch.post, {}, transfer(origin, moved)});
+                }
+            }
+            leave(r, because);
+            return true;
+        });
+    }
+
+    // -------------------------------------------------------------------------------------------------- locks
+
+    LockRequest* held_by(int r, int window, int target)
+    {
+        for (LockRequest& request : locks_[at(window)])
+            if (request.rank == r && !request.is_over && (request.target == target || request.target == Step::all))
+                return &request;
+        return nullptr;
+    }
+
+    void lock(int r, const Step& step)
+    {
+        enter(r, step.target == Step::all ? FunctionId::MPI_Win_lock_all : FunctionId::MPI_Win_lock, step);
+        auto& requests = locks_[at(step.window)];
+        requests.push_back({r, step.target, step.exclusive});
+        wait(r, [this, r, &requests, index = requests.size() - 1] {
+            std::vector<Edge> because;
+            for (std::size_t i = 0; i < index; ++i) {
+                const LockRequest& earlier = requests[i];
+                if (!earlier.conflicts_with(requests[index]) || earlier.rank == r)
+                    continue;
+                if (!earlier.is_over)
+                    return false;
+                because.push_back({earlier.unlock, {}, message(earlier.rank, r)});
+                for (const Moved& moved : earlier.moved)
+                    because.push_back({moved.call, {}, transfer(earlier.rank, moved)});
+            }
+            leave(r, because);
+            return true;
+        });
+    }
+
+    std::vector<Edge> own_transfers(const LockRequest& held, int target) const
+    {
+        std::vector<Edge> because;
+        for (const Moved& moved : held.moved)
+            if (target == Step::all || moved.target == target)
+                because.push_back({moved.call, {}, transfer(held.rank, moved)});
+        return because;
+    }
+
+    void unlock(int r, const Step& step)
+    {
+        const Node call =
+            enter(r, step.target == Step::all ? FunctionId::MPI_Win_unlock_all : FunctionId::MPI_Win_unlock, step);
+        LockRequest* held = held_by(r, step.window, step.target);
+        held->is_over = true;
+        held->unlock = call;
+        leave(r, own_transfers(*held, Step::all));
+    }
+
+    void flush(int r, const Step& step)
+    {
+        enter(r, FunctionId::MPI_Win_flush, step);
+        leave(r, own_transfers(*held_by(r, step.window, step.target), step.target));
+    }
+
+    const Program& program_;
+    const Machine& machine_;
+    std::vector<std::vector<Step>> steps_;
+    std::vector<std::vector<WindowCall>> calls_;
+    std::vector<std::vector<Times>> times_;
+    std::vector<Edge> edges_;
+    std::vector<std::size_t> next_;
+    std::vector<std::function<bool()>> waits_;
+    std::vector<std::int64_t> free_at_;
+    using Event = std::tuple<std::int64_t, std::uint64_t, int>;  // time, order, rank
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::uint64_t order_ = 0;
+    std::int64_t now_ = 0;
+
+    using OfRank = std::pair<int, int>;        // window, rank
+    using OfPair = std::tuple<int, int, int>;  // window and two ranks
+    std::map<OfRank, std::size_t> fences_;
+    std::map<std::pair<int, std::size_t>, std::vector<Node>> came_;  // by window and number
+    std::map<OfRank, Epoch> access_, exposure_;
+    std::map<OfPair, std::vector<Node>> posts_;   // window, target, origin
+    std::map<OfPair, std::size_t> started_;       // window, origin, target
+    std::map<OfPair, std::vector<Ended>> ended_;  // window, target, origin
+    std::vector<std::deque<LockRequest>> locks_;  // by window, in the order of the requests
+};
+
+}  // namespace
+
+WindowExecution simulate(const Program& program, const Machine& machine)
+{
+    return Simulation(program, machine).run();
+}
+
+std::string text(const WindowExecution& execution)
+{
+    std::string words;
+    for (std::size_t r = 0; r < execution.calls.size(); ++r)
+        for (std::size_t i = 0; i < execution.calls[r].size(); ++i) {
+            const WindowCall& call = execution.calls[r][i];
+            const Times& times = execution.execution.graph.calls(static_cast<int>(r))[i];
+            words +=
+                fmt::format("    rank {} {:5}-{:<5} {} window {} target {} bytes {} peers {}{}\n", r, times.enter,
+                            times.leave, functions::info(call.function).name, call.step.window, call.step.target,
+                            call.step.bytes, fmt::join(call.step.peers, ","), call.step.exclusive ? " exclusive" : "");
+        }
+    return words;
+}
+
+}  // namespace critpath::oracle::windows

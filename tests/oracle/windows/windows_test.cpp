@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One-sided communication: the oracle against formulas, and the analysis against the oracle.
+#include "replayer/clocks/clocks.hpp"
+#include "replayer/load/load.hpp"
+#include "tests/oracle/check.hpp"
+#include "tests/oracle/windows/program.hpp"
+#include "tests/scratch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace critpath::oracle::windows
+{
+namespace
+{
+
+using testing::ElementsAre;
+
+Step compute(std::int64_t ticks)
+{
+    return {.kind = Kind::Compute, .ticks = ticks};
+}
+Step peers(Kind kind, std::vector<int> ranks)
+{
+    return {.kind = kind, .peers = std::move(ranks)};
+}
+Step to(Kind kind, int target, std::uint64_t bytes = 8)
+{
+    return {.kind = kind, .target = target, .bytes = bytes, .exclusive = true};
+}
+
+/// Leaves of the calls of a rank but for the making and freeing of the window and MPI_Finalize, since the window was
+/// made.
+std::vector<std::int64_t> leaves(const WindowExecution& execution, int rank)
+{
+    const auto& times = execution.execution.graph.calls(rank);
+    std::vector<std::int64_t> result;
+    for (std::size_t i = 1; i + 2 < times.size(); ++i)
+        result.push_back(times[i].leave - times[0].leave);
+    return result;
+}
+
+// On a machine whose costs are those of Machine's declaration.
+TEST(WindowSimulation, PostStartCompleteWait)
+{
+    const std::vector<std::vector<Step>> steps = {
+        {compute(10), peers(Kind::Start, {1}), to(Kind::Transfer, 1, 50'000), compute(100), {.kind = Kind::Complete}},
+        {compute(200), peers(Kind::Post, {0}), {.kind = Kind::Wait}}};
+    // The post, at 200, is there at 220; the transfer takes 70.
+    const WindowExecution start = simulate({2, 1, Deferral::Start, steps}, {});
+    EXPECT_THAT(leaves(start, 0), ElementsAre(220, 221, 322));  // done at 290, before the call at 321
+    EXPECT_THAT(leaves(start, 1), ElementsAre(201, 341));       // one message after Complete, at 321
+    const WindowExecution transfer = simulate({2, 1, Deferral::Transfer, steps}, {});
+    EXPECT_THAT(leaves(transfer, 0), ElementsAre(11, 220, 321));
+    const WindowExecution complete = simulate({2, 1, Deferral::Complete, steps}, {});
+    EXPECT_THAT(leaves(complete, 0), ElementsAre(11, 12, 270));  // 200 and 70
+    EXPECT_THAT(leaves(complete, 1), ElementsAre(201, 270));
+}
+
+TEST(WindowSimulation, Locks)
+{
+    const WindowExecution e = simulate({3,
+                                        1,
+                                        Deferral::Start,
+                                        {{to(Kind::Lock, 2), compute(300), to(Kind::Unlock, 2)},
+                                         {compute(100), to(Kind::Lock, 2), to(Kind::Unlock, 2)},
+                                         {compute(50), to(Kind::Lock, 0), to(Kind::Unlock, 0)}}},
+                                       {});
+    EXPECT_THAT(leaves(e, 0), ElementsAre(1, 302));
+    EXPECT_THAT(leaves(e, 1), ElementsAre(301 + 20, 322));
+    EXPECT_THAT(leaves(e, 2), ElementsAre(51, 52));  // another target
+}
+
+TEST(WindowSimulation, ALockIsFreeWhenWhatWasTransferredIsThere)
+{
+    const WindowExecution e = simulate({3,
+                                        1,
+                                        Deferral::Start,
+                                        {{to(Kind::Lock, 2), to(Kind::Transfer, 2, 400'000), to(Kind::Unlock, 2)},
+                                         {compute(100), to(Kind::Lock, 2), to(Kind::Unlock, 2)},
+                                         {}}},
+                                       {});
+    EXPECT_THAT(leaves(e, 0), ElementsAre(1, 2, 1 + 420));
+    EXPECT_THAT(leaves(e, 1), ElementsAre(421, 422));
+}
+
+TEST(WindowSimulation, SaysWhatCannotEnd)
+{
+    EXPECT_THROW(simulate({2, 1, Deferral::Start, {{peers(Kind::Start, {1})}, {}}}, {}), std::logic_error);
+}
+
+// ---- the analysis
+
+using replayer::rules::Calibration;
+
+/// The truth about the machine, where collectives of windows cannot be left before their end.
+void tell_windows(const Machine& machine, Calibration& calibration)
+{
+    tell(machine, calibration);
+    calibration.one_sided = calibration.transfer;
+    replayer::rules::Durations durations;
+    durations.add(model::Ns{machine.collective * machine.tick_ns});
+    for (const FunctionId function : {FunctionId::MPI_Win_create, FunctionId::MPI_Win_fence, FunctionId::MPI_Win_free})
+        for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket)
+            calibration.calls.set({function, bucket}, durations);
+}
+
+struct Judged {
+    Verdict verdict;
+    std::int64_t ignored;
+    std::string words;
+};
+
+Judged judge(std::uint32_t seed, const Machine& machine, Weights weights,
+             replayer::Rules rules = replayer::Rules::Arrival)
+{
+    const Program program = random_program(seed);
+    const WindowExecution execution = simulate(program, machine);
+    const test::Scratch scratch;
+    write_archive(scratch.path(), program, machine, execution);
+    replayer::Replay replay;
+    replay.comm = MPI_COMM_SELF;
+    replay.rules = rules;
+    replay.trace = scratch.path();
+    const auto summary = replayer::load::load(scratch.path() / "traces.otf2", replay);
+    replayer::clocks::compare(replay, summary.clock_domains_known);
+    const tests::Replayed replayed =
+        weights == Weights::Known
+            ? tests::replay(replay, [&](Calibration& calibration) { tell_windows(machine, calibration); })
+            : tests::replay(replay);
+    std::int64_t ignored = 0;
+    for (const char* key : {"ignored_rma_records", "ignored_records", "incomplete_collectives",
+                            "mismatched_collectives", "clock_violations", "unfinished_requests"})
+        ignored += replayed.fact(key);
+    return {oracle::judge(execution.execution, machine, replayed.segments), ignored, text(execution) + replayed.path()};
+}
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint32_t programs = 15;
+#else
+constexpr std::uint32_t programs = 45;
+#endif
+
+TEST(WindowAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
+{
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Judged judged = judge(seed, {}, Weights::Known);
+        EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
+        EXPECT_EQ(judged.ignored, 0) << "seed " << seed;
+    }
+}
+
+TEST(WindowAnalysis, KnowsNodes)
+{
+    Machine machine;
+    machine.ranks_a_node = 2;
+    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
+        const Judged judged = judge(seed, machine, Weights::Known);
+        EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
+    }
+}
+
+TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
+{
+    std::int64_t path = 0, false_critical = 0;
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Verdict verdict = judge(seed, {}, Weights::Learned).verdict;
+        path += verdict.makespan;
+        false_critical += verdict.false_critical;
+    }
+    EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path))
+        << false_critical << " of " << path;
+}
+
+}  // namespace
+}  // namespace critpath::oracle::windows

@@ -1,0 +1,342 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One-sided communication: who is waited for in each kind of epoch. Times are us.
+#include "tests/builder/replayed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::Rules;
+using ::testing::HasSubstr;
+
+/// What calls cost that wait for nobody, and a message and a put of 8 bytes that take 2: what a trace would teach. All
+/// of it is over long before the cases begin, at 100.
+void teach(Program& p, int a, int b)
+{
+    p[a].send({2, 3}, b);
+    p[b].recv({1, 4}, a);
+    for (int i = 0; i < 2; ++i) {
+        Rank& rank = p[i == 0 ? a : b];
+        const auto window = p.window({0});
+        rank.start({10, 11}, window, {});
+        rank.put({12, 13}, window, 5);
+        rank.complete({14, 15}, window);
+        rank.post({16, 17}, window, {});
+        rank.wait_exposed({18, 19}, window);
+        rank.lock({20, 21}, window, 5);
+        rank.flush({22, 23}, window, 5);
+        rank.unlock({24, 25}, window, 5);
+        rank.lock_all({26, 27}, window);
+        rank.unlock_all({28, 29}, window);
+        rank.call(FunctionId::MPI_Wait, {30, 31});
+    }
+    const auto both = p.window({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
+    p[a].lock({32, 33}, both, 1);
+    p[a].put({34, 35}, both, 1);
+    p[a].flush({35, 36}, both, 1);
+    p[a].unlock({37, 38}, both, 1);
+}
+
+TEST(OneSided, FenceWaitsForTheLastArriver)
+{
+    Program p(3);
+    const auto window = p.window({0, 1, 2});
+    const std::int64_t enter[] = {100, 300, 200};
+    for (int r = 0; r < 3; ++r) {
+        p[r].window_collective(FunctionId::MPI_Win_create, {10, 12}, window);
+        p[r].fence({enter[r], 304 + r}, window);
+        p[r].finish(r == 0 ? 500 : 400);
+    }
+    EXPECT_EQ(path(p), "compute 2: 0-10 | collective 2>1: 10-12 | compute 1: 12-300 | collective 1>0: 300-304 | "
+                       "compute 0: 304-500");
+    EXPECT_EQ(replay(p).fact("collectives"), 2);
+}
+
+/// Nothing obliges a fence without a preceding epoch to wait. Where it waited all the same, it did so for the last.
+TEST(OneSided, FenceWithoutPrecedingEpoch)
+{
+    for (const bool waits : {false, true}) {
+        Program p(2);
+        const auto window = p.window({0, 1});
+        p[0].fence({10, 11}, window, false);
+        p[1].fence({10, 11}, window, false);
+        p[0].fence({100, waits ? 303 : 101}, window, false);
+        p[1].fence({300, 303}, window, false);
+        p[0].finish(500);
+        p[1].finish(400);
+        EXPECT_THAT(path(p), HasSubstr(waits ? "compute 1: 11-300 | collective 1>0: 300-303 | compute 0: 303-500"
+                                             : "compute 0: 11-100 | mpi 0: 100-101 | compute 0: 101-500"));
+    }
+}
+
+/// A late post holds up whichever call of the access epoch the implementation lets wait for it.
+TEST(OneSided, LatePost)
+{
+    for (const int waits : {0, 1, 2}) {
+        Program p(2);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1});
+        std::int64_t t = 100;
+        const auto span = [&](int call) {
+            const Span s{t, call == waits ? 302 : t + 1};
+            t = s.leave + 4;
+            return s;
+        };
+        p[0].start(span(0), window, {1});
+        p[0].put(span(1), window, 1);
+        p[0].complete(span(2), window);
+        p[1].post({300, 301}, window, {0});
+        p[1].wait_exposed({400, 401}, window);
+        p[0].finish(600);
+        p[1].finish(500);
+        EXPECT_THAT(path(p), HasSubstr("compute 1: 31-300 | transfer 1>0: 300-302 | compute 0: 302-")) << waits;
+    }
+}
+
+TEST(OneSided, OfSeveralPostsTheLatestAndOnlyThatOfTheTarget)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[1].post({300, 301}, window, {0});
+    p[2].post({200, 201}, window, {0});
+    p[0].start({100, 101}, window, {1, 2});
+    p[0].put({110, 202}, window, 2);
+    p[0].complete({210, 302}, window);
+    p[1].wait_exposed({310, 311}, window);
+    p[2].wait_exposed({310, 311}, window);
+    p[0].finish(600);
+    p[1].finish(400);
+    p[2].finish(400);
+    // Through Complete to rank 1; the put to rank 2, which waited too, does not matter.
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 31-300 | transfer 1>0: 300-302 | compute 0: 302-600"));
+
+    Program q(3);
+    teach(q, 0, 1);
+    const auto other = q.window({0, 1, 2});
+    q[1].post({90, 91}, other, {0});
+    q[2].post({200, 201}, other, {0});
+    q[0].start({100, 101}, other, {1, 2});
+    q[0].put({110, 202}, other, 2);
+    q[0].complete({210, 211}, other);
+    q[0].finish(600);
+    q[1].finish(400);
+    q[2].finish(400);
+    EXPECT_THAT(path(q), HasSubstr("compute 2: 0-200 | transfer 2>0: 200-202 | compute 0: 202-210"));
+}
+
+TEST(OneSided, NoCheckWaitsForNoPost)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1});
+    p[1].post({150, 151}, window, {0});
+    p[0].start({100, 200}, window, {1}, true);
+    p[0].complete({210, 211}, window);
+    p[0].finish(600);
+    p[1].finish(400);
+    EXPECT_THAT(path(p), HasSubstr("delay? 0: 100-200"));
+}
+
+TEST(OneSided, EarlyWait)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[0].post({100, 101}, window, {1, 2});
+    p[0].wait_exposed({110, 402}, window);
+    for (const int origin : {1, 2}) {
+        const std::int64_t late = origin == 1 ? 400 : 200;
+        p[origin].start({120, 121}, window, {0});
+        p[origin].put({130, 131}, window, 0);
+        p[origin].complete({late, late + 1}, window);
+        p[origin].finish(500);
+    }
+    p[0].finish(600);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 131-400 | transfer 1>0: 400-402 | compute 0: 402-600"));
+}
+
+/// The k-th epoch of one pair, whatever other pairs do on the window in between.
+TEST(OneSided, EpochsAreCountedByPair)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    // Rank 0: epochs with 1, with 2, with 1.
+    p[0].start({100, 101}, window, {1});
+    p[0].complete({102, 103}, window);
+    p[0].start({104, 105}, window, {2});
+    p[0].complete({106, 107}, window);
+    p[0].start({110, 302}, window, {1});
+    p[0].complete({310, 311}, window);
+    p[1].post({90, 91}, window, {0});
+    p[1].wait_exposed({120, 121}, window);
+    p[1].post({300, 301}, window, {0});
+    p[1].wait_exposed({320, 321}, window);
+    p[2].post({90, 91}, window, {0});
+    p[2].wait_exposed({420, 421}, window);
+    p[0].finish(600);
+    p[1].finish(500);
+    p[2].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 121-300 | transfer 1>0: 300-302 | compute 0: 302-310"));
+}
+
+TEST(OneSided, PolledWait)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1});
+    p[0].post({100, 101}, window, {1});
+    for (std::int64_t t = 110; t < 400; t += 2)
+        p[0].call(FunctionId::MPI_Win_test, {t, t + 1});
+    p[0].wait_exposed({400, 403}, window, FunctionId::MPI_Win_test);
+    p[1].start({120, 121}, window, {0});
+    p[1].complete({400, 401}, window);
+    p[0].finish(600);
+    p[1].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 121-400 | transfer 1>0: 400-403 | compute 0: 403-600"));
+}
+
+TEST(OneSided, LockCompetition)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    // Rank 1 holds the lock of rank 2 from 100 to 400; rank 0 gets it then. Rank 0's own lock is another one.
+    p[1].lock({100, 101}, window, 2);
+    p[1].put({110, 111}, window, 2);
+    p[1].unlock({400, 401}, window, 2);
+    p[0].lock({150, 402}, window, 2);
+    p[0].put({410, 411}, window, 2);
+    p[0].unlock({420, 421}, window, 2);
+    p[2].lock({380, 381}, window, 0);
+    p[2].unlock({390, 391}, window, 0);
+    p[0].finish(600);
+    p[1].finish(500);
+    p[2].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 111-400 | transfer 1>0: 400-402 | compute 0: 402-410"));
+}
+
+/// Where MPI grants the lock only when it is needed, the unlock waits for it.
+TEST(OneSided, LockThatIsTakenLate)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[1].lock({100, 101}, window, 2);
+    p[1].unlock({400, 401}, window, 2);
+    p[0].lock({150, 151}, window, 2);
+    p[0].put({160, 161}, window, 2);
+    p[0].unlock({200, 404}, window, 2);
+    // Came later, so that it gets the lock later, although it asks for it (at 390) before rank 0 has it.
+    p[2].lock({380, 381}, window, 2);
+    p[2].unlock({390, 410}, window, 2);
+    p[0].finish(600);
+    p[1].finish(500);
+    p[2].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 101-400 | transfer 1>0: 400-404 | compute 0: 404-600"));
+}
+
+TEST(OneSided, SharedLocksDoNotCompete)
+{
+    for (const bool exclusive : {false, true}) {
+        Program p(3);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1, 2});
+        p[1].lock({100, 101}, window, 2, false);
+        p[1].unlock({400, 401}, window, 2);
+        p[0].lock({150, 402}, window, 2, exclusive);
+        p[0].unlock({420, 421}, window, 2);
+        p[0].finish(600);
+        p[1].finish(500);
+        p[2].finish(500);
+        EXPECT_THAT(path(p), HasSubstr(exclusive ? "compute 1: 101-400 | transfer 1>0: 400-402 | compute 0: 402-420"
+                                                 : "delay? 0: 150-402"));
+    }
+}
+
+TEST(OneSided, LockOfAllTargetsCompetesWithExclusiveOnes)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[1].lock({100, 101}, window, 2);
+    p[1].unlock({400, 401}, window, 2);
+    p[0].lock_all({150, 402}, window);
+    p[0].unlock_all({420, 421}, window);
+    p[0].finish(600);
+    p[1].finish(500);
+    p[2].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 101-400 | transfer 1>0: 400-402 | compute 0: 402-420"));
+
+    Program q(3);
+    teach(q, 0, 1);
+    const auto other = q.window({0, 1, 2});
+    q[1].lock_all({100, 101}, other);
+    q[1].unlock_all({400, 401}, other);
+    q[0].lock({150, 402}, other, 2);
+    q[0].unlock({420, 421}, other, 2);
+    q[0].finish(600);
+    q[1].finish(500);
+    q[2].finish(500);
+    EXPECT_THAT(path(q), HasSubstr("compute 1: 101-400 | transfer 1>0: 400-402 | compute 0: 402-420"));
+}
+
+/// Nobody else held the lock. The target was outside of MPI all the time, and the flush ended when it came back.
+TEST(OneSided, ProgressOfTheTarget)
+{
+    for (const bool comes_back : {true, false}) {
+        Program p(2);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1});
+        p[0].lock({100, 101}, window, 1);
+        p[0].put({110, 111}, window, 1);
+        p[0].flush({120, 404}, window, 1);
+        p[0].unlock({410, 411}, window, 1);
+        p[1].call(FunctionId::MPI_Wait, {comes_back ? 400 : 300, comes_back ? 401 : 301});
+        p[0].finish(600);
+        p[1].finish(500);
+        EXPECT_THAT(path(p), HasSubstr(comes_back ? "compute 1: 31-400 | transfer? 1>0: 400-404 | compute 0: 404-410"
+                                                  : "delay? 0: 120-404"));
+    }
+}
+
+TEST(OneSided, RequestWaitsForItsOwnTransfer)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    // A large message takes 300.
+    p[0].send({50, 52}, 1, 1 << 20);
+    p[1].recv({49, 350}, 0, 1 << 20);
+    const auto window = p.window({0, 1});
+    p[0].lock({400, 401}, window, 1);
+    p[0].rput({410, 411}, window, 1, 1 << 20, {500, 710});
+    p[0].unlock({720, 721}, window, 1);
+    p[0].finish(900);
+    p[1].finish(500);
+    // Its own computation from 411 to 500 did not hold up the transfer.
+    EXPECT_THAT(path(p), HasSubstr("compute 0: 401-410 | transfer 0: 410-710 | compute 0: 710-720"));
+}
+
+/// Enter by enter, as other analyzers do.
+TEST(OneSided, TheEnterRuleKnowsLatePostsToo)
+{
+    Program p(2);
+    const auto window = p.window({0, 1});
+    p[0].start({100, 302}, window, {1});
+    p[0].complete({310, 311}, window);
+    p[1].post({300, 301}, window, {0});
+    p[1].wait_exposed({400, 401}, window);
+    p[0].finish(600);
+    p[1].finish(500);
+    EXPECT_THAT(path(p, Rules::Enter), HasSubstr("compute 1: 0-300 | transfer 1>0: 300-302 | compute 0: 302-310"));
+}
+
+}  // namespace
+}  // namespace critpath::tests
