@@ -1,0 +1,41 @@
+/* SPDX-FileCopyrightText: the critpath authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Preloaded into cpreplay, ends one of its processes: DIE_RANK with the signal DIE_SIGNAL while it reads events
+ * (DIE_IN=read), or while the others wait for it to write the result (DIE_IN=write). DIE_RANK may be "all". */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <otf2/otf2.h>
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void die_in(const char* place)
+{
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char* ranks = getenv("DIE_RANK");
+    if (strcmp(getenv("DIE_IN"), place) != 0 || (strcmp(ranks, "all") != 0 && atoi(ranks) != rank)) {
+        return;
+    }
+    raise(atoi(getenv("DIE_SIGNAL")));
+}
+
+OTF2_ErrorCode OTF2_Reader_ReadLocalEvents(OTF2_Reader* reader, OTF2_EvtReader* events, uint64_t number, uint64_t* read)
+{
+    typedef OTF2_ErrorCode (*Function)(OTF2_Reader*, OTF2_EvtReader*, uint64_t, uint64_t*);
+    union {
+        void* symbol;
+        Function call;
+    } next = {dlsym(RTLD_NEXT, "OTF2_Reader_ReadLocalEvents")};
+    die_in("read");
+    return next.call(reader, events, number, read);
+}
+
+int MPI_File_set_size(MPI_File file, MPI_Offset size)
+{
+    die_in("write");
+    return PMPI_File_set_size(file, size);
+}
