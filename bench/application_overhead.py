@@ -36,12 +36,12 @@ def add_options(parser):
 class Applications:
     """How each is run in the scratch directory, and what it says of its parts."""
 
-    def __init__(self, scratch, steps):
+    def __init__(self, scratch, steps, hpl_size=HPL_SIZE):
         self.summary = os.path.join(scratch, "hpccoutf.txt")
         with open(os.path.join(pairs.ROOT, "tests", "e2e", "programs", "hpccinf.txt"), encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(scratch, "hpccinf.txt"), "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^\d+ +Ns$", f"{HPL_SIZE} Ns", text, flags=re.MULTILINE))
+            file.write(re.sub(r"^\d+ +Ns$", f"{hpl_size} Ns", text, flags=re.MULTILINE))
         script = os.path.join(pairs.ROOT, "scripts", "demo", "in.imbalance")
         turns = os.path.join(pairs.ROOT, "build", "release", "workloads", "turns")
         self.commands = {"lammps": ("lmp", "-in", script, "-log", "none", "-var", "steps", steps), "hpcc": ("hpcc",),
@@ -69,7 +69,7 @@ def main():
 
         def measure(name, *collector):
             shutil.rmtree(trace, ignore_errors=True)
-            output, seconds, kib = bench.run_measured("mpirun", *placement, "-n", ranks, *collector,
+            output, seconds, kib, _ = bench.run_measured("mpirun", *placement, "-n", ranks, *collector,
                                                       *applications.commands[name])
             result = {"job_seconds": seconds, "peak_memory_kib": kib} | applications.parts(name, output, seconds)
             if collector:

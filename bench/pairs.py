@@ -48,7 +48,7 @@ class Bench:
         return self.run_measured(*command)[:2]
 
     def run_measured(self, *command):
-        """The same, and the memory that the largest process of it has had, in KiB."""
+        """The same, the memory that the largest process of it has had, in KiB, and standard error."""
         environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         if os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -64,7 +64,7 @@ class Bench:
             errors.seek(0)
             if process.returncode != 0:
                 sys.exit(f"{' '.join(words)}: exit code {process.returncode}\n{output.read()}{errors.read()}")
-            return output.read(), seconds, usage.ru_maxrss
+            return output.read(), seconds, usage.ru_maxrss, errors.read()
 
     def pairs(self, first, second):
         """Calls both alternately, in changing order; the results of each in a list. One pair before does not count."""

@@ -2,15 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the floor of the cost of a replay: every event of a trace read through libotf2, with callbacks that only count.
-// `read_trace TRACE/traces.otf2` prints the number of events and the seconds, as JSON.
+// `mpirun -n N read_trace TRACE/traces.otf2` divides the locations among the processes as cpreplay does, and prints the
+// number of events, the seconds from the return of MPI_Init until all have read, and the processor seconds of all, as
+// JSON.
 #include <fmt/format.h>
+#include <mpi.h>
 #include <otf2/otf2.h>
 
-#include <chrono>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
+
+#include <sys/resource.h>
 
 namespace
 {
@@ -37,7 +44,7 @@ void check(OTF2_ErrorCode code, const char* what)
     if (code == OTF2_SUCCESS)
         return;
     fmt::print(stderr, "read_trace: {}: {}\n", what, OTF2_Error_GetDescription(code));
-    std::exit(EXIT_FAILURE);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 using Callbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
@@ -91,23 +98,60 @@ void read_events(OTF2_Reader* reader)
     check(OTF2_Reader_CloseEvtFiles(reader), "event files");
 }
 
+/// Those of this process.
+void keep_own_locations()
+{
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::vector<OTF2_LocationRef> own;
+    for (std::size_t i = 0; i < locations.size(); ++i)
+        if (i * static_cast<std::size_t>(size) / locations.size() == static_cast<std::size_t>(rank))
+            own.push_back(locations[i]);
+    locations = std::move(own);
+}
+
+void read(const char* anchor)
+{
+    OTF2_Reader* const reader = OTF2_Reader_Open(anchor);
+    if (reader == nullptr)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "reader");
+    read_definitions(reader);
+    keep_own_locations();
+    read_events(reader);
+    check(OTF2_Reader_Close(reader), "reader");
+}
+
+double processor_seconds()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * double(t.tv_usec); };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
 {
+    MPI_Init(&argc, &argv);
     if (argc != 2) {
         fmt::print(stderr, "usage: read_trace TRACE/traces.otf2\n");
-        return 2;
+        MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const auto begin = std::chrono::steady_clock::now();
-    OTF2_Reader* const reader = OTF2_Reader_Open(argv[1]);
-    if (reader == nullptr)
-        return EXIT_FAILURE;
-    check(OTF2_Reader_SetSerialCollectiveCallbacks(reader), "reader");
-    read_definitions(reader);
-    read_events(reader);
-    check(OTF2_Reader_Close(reader), "reader");
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    fmt::print("{{\"events\": {}, \"seconds\": {:.6f}}}\n", events, elapsed.count());
+    const double begin = MPI_Wtime(), processor_begin = processor_seconds();
+    read(argv[1]);
+    const double processor = processor_seconds() - processor_begin;
+    const std::array<double, 2> own = {static_cast<double>(events), processor};
+    std::array<double, 2> sums{};
+    MPI_Reduce(own.data(), sums.data(), 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    const double elapsed = MPI_Wtime() - begin;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        fmt::print("{{\"events\": {:.0f}, \"seconds\": {:.6f}, \"processor_seconds\": {:.6f}}}\n", sums[0], elapsed,
+                   sums[1]);
+    MPI_Finalize();
     return EXIT_SUCCESS;
 }

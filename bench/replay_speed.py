@@ -27,9 +27,9 @@ def main():
         events = []
 
         def read():
-            output, seconds = bench.run(read_trace, os.path.join(large, "traces.otf2"))
-            events.append(json.loads(output)["events"])
-            return seconds
+            said = json.loads(bench.run(read_trace, os.path.join(large, "traces.otf2"))[0])
+            events.append(said["events"])
+            return said["seconds"]
 
         def replay(trace, processes):
             shutil.rmtree(os.path.join(trace, "critpath"), ignore_errors=True)
