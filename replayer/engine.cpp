@@ -7,7 +7,7 @@
 namespace critpath::replayer
 {
 
-const Engine aggregated_engine{pair, reduce_instances, gather_and_walk};
-const Engine literal_engine{literal::pair, literal::reduce_instances, literal::pass_token};
+const Engine aggregated_engine{pair, reduce_instances, walk_as_fits};
+const Engine literal_engine{literal::pair, literal::reduce_instances, pass_token};
 
 }  // namespace critpath::replayer

@@ -143,7 +143,7 @@ void run(Phases& phases, const Options& options)
     phases.run("pair", Scope::Collective, [&] {
         calibration.clocks = rules::ClockUncertainty(replay.definitions);
         calibration.calls = calibrate_calls(replay);
-        pairs = options.engine->pair(replay, calibration);
+        pairs = options.engine.pair(replay, calibration);
         phases.remark(fmt::format("{} messages", pairs.messages));
     });
     phases.run("one-sided", Scope::Collective, [&] {
@@ -151,13 +151,13 @@ void run(Phases& phases, const Options& options)
         windows = one_sided(replay, calibration);
     });
     phases.run("collect", Scope::Collective, [&] {
-        collectives.emplace(collect(replay, calibration, options.engine->reduce_instances));
+        collectives.emplace(collect(replay, calibration, options.engine.reduce_instances));
         phases.remark(fmt::format("{} collective operations", collectives->instances.count));
     });
     phases.run("resolve", Scope::Collective,
                [&] { predecessors = resolve(replay, pairs, windows, *collectives, calibration); });
     phases.run("restore", Scope::Collective, [&] {
-        path = restore(replay, predecessors, options.engine->walk_path);
+        path = restore(replay, predecessors, options.engine.walk_path);
         phases.remark(fmt::format("{} changes of location", path.hops));
     });
     phases.run("attribute", Scope::Collective, [&] {

@@ -66,6 +66,10 @@ CommandLine parse_command_line(int argc, char** argv)
                    "How processes exchange what they know: aggregated (in bulk), literal (message by message; for "
                    "comparison) [aggregated]")
         ->option_text("ENGINE");
+    std::string walk = "auto";
+    app.add_option("--walk", walk,
+                   "How the path is walked: auto, gather (by one process), token, segments, lifting [auto]")
+        ->option_text("WAY");
     std::string progress = "auto";
     app.add_option("--progress", progress, "One line a phase on stderr: auto (on a terminal), always, never [auto]")
         ->option_text("WHEN");
@@ -78,8 +82,14 @@ CommandLine parse_command_line(int argc, char** argv)
         app.parse(argc, argv);
         options.rules = choice<Rules>("--rules", rules,
                                       {{"arrival", Rules::Arrival}, {"enter", Rules::Enter}, {"paper", Rules::Paper}});
-        options.engine = choice<const Engine*>("--engine", engine,
-                                               {{"aggregated", &aggregated_engine}, {"literal", &literal_engine}});
+        options.engine =
+            choice<Engine>("--engine", engine, {{"aggregated", aggregated_engine}, {"literal", literal_engine}});
+        options.engine.walk_path = choice<WalkPath>("--walk", walk,
+                                                    {{"auto", options.engine.walk_path},
+                                                     {"gather", gather_and_walk},
+                                                     {"token", pass_token},
+                                                     {"segments", walk_segments},
+                                                     {"lifting", lift}});
         options.progress =
             choice<Progress>("--progress", progress,
                              {{"auto", Progress::Auto}, {"always", Progress::Always}, {"never", Progress::Never}});

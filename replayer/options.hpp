@@ -18,7 +18,7 @@ namespace critpath::replayer
 struct Options {
     std::optional<std::filesystem::path> trace;  // as given
     Rules rules = Rules::Arrival;
-    const Engine* engine = &aggregated_engine;
+    Engine engine = aggregated_engine;
     Progress progress = Progress::Auto;
     TimingsFormat timings = TimingsFormat::None;
     bool quiet = false;  // no summary

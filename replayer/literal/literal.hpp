@@ -9,7 +9,6 @@
 
 #include "replayer/collect/instances.hpp"
 #include "replayer/pair/pair.hpp"
-#include "replayer/restore/restore.hpp"
 
 #include <vector>
 
@@ -21,8 +20,5 @@ Pairs pair(const Replay& replay, rules::Calibration& calibration);
 
 /// As replayer::reduce_instances.
 Instances reduce_instances(const Replay& replay, const Members& members);
-
-/// As replayer::gather_and_walk.
-std::vector<Piece> pass_token(const Replay& replay, const Predecessors& predecessors, Path& path);
 
 }  // namespace critpath::replayer::literal

@@ -2,52 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/restore.hpp"
 
-#include "replayer/exchange.hpp"
-#include "replayer/pair/lookup.hpp"
-
 #include <algorithm>
+#include <utility>
 
 namespace critpath::replayer
 {
-
-namespace
-{
-
-constexpr int walker = 0;  // the process that walks
-
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
-struct LocationEvents {
-    std::uint32_t location;
-    std::uint32_t main;
-    std::int64_t begin, end;
-};
-
-std::vector<LocationSpan> gather_spans(const Replay& replay)
-{
-    auto out = for_everyone<LocationEvents>(replay);
-    std::vector<LocationSpan> spans = own_spans(replay);
-    for (std::uint32_t i = 0; i < spans.size(); ++i)
-        if (!spans[i].empty)
-            out[walker].push_back({i, spans[i].main.value, spans[i].begin.count(), spans[i].end.count()});
-    for (const LocationEvents& e : replayer::exchange(replay.comm, out).items)
-        spans[e.location] = {Ns{e.begin}, Ns{e.end}, {e.main}, false};
-    return spans;
-}
-
-std::vector<Jump> gather_jumps(const Replay& replay, const Predecessors& predecessors)
-{
-    auto out = for_everyone<Jump>(replay);
-    out[walker] = own_jumps(predecessors);
-    // Processes hold ascending blocks of locations, so what arrives is sorted by location and call.
-    return replayer::exchange(replay.comm, out).items;
-}
-
-}  // namespace
 
 std::vector<LocationSpan> own_spans(const Replay& replay)
 {
@@ -60,36 +19,37 @@ std::vector<LocationSpan> own_spans(const Replay& replay)
     return spans;
 }
 
-std::vector<Jump> own_jumps(const Predecessors& predecessors)
+JumpsByLocation own_jumps(const Replay& replay, const Predecessors& predecessors)
 {
-    std::vector<Jump> jumps;
-    for (const auto& process : predecessors.processes)
-        for (const LocationPredecessors& location : process)
-            jumps.insert(jumps.end(), location.jumps.begin(), location.jumps.end());
+    JumpsByLocation jumps(replay.definitions.locations.size());
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+        for (std::size_t l = 0; l < replay.processes[p].locations.size(); ++l)
+            jumps[replay.processes[p].locations[l].location.value] = predecessors.processes[p][l].jumps;
     return jumps;
 }
 
-std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path)
+Ends agree_on_ends(const Replay& replay, const Ends& own)
 {
-    const auto spans = gather_spans(replay);
-    const auto jumps = gather_jumps(replay, predecessors);
-    auto out = for_everyone<Piece>(replay);
-    std::int64_t numbers[4] = {0, 0, 0, 0};
-    if (replay.rank == walker) {
-        const Walk walked = walk(spans, jumps);
-        for (const Piece& piece : walked.pieces)
-            out[static_cast<std::size_t>(replay.owner_of(LocationId{piece.location}))].push_back(piece);
-        numbers[0] = walked.begin.count();
-        numbers[1] = (walked.end - walked.begin).count();
-        numbers[2] = static_cast<std::int64_t>(walked.hops);
-        numbers[3] = static_cast<std::int64_t>(walked.clock_violations);
-    }
-    MPI_Bcast(numbers, 4, MPI_INT64_T, walker, replay.comm);
-    path.begin = Ns{numbers[0]};
-    path.makespan = Ns{numbers[1]};
-    path.hops = static_cast<std::uint64_t>(numbers[2]);
-    path.clock_violations = static_cast<std::uint64_t>(numbers[3]);
-    return replayer::exchange(replay.comm, out).items;
+    Ends ends = own;
+    std::int64_t times[2] = {-own.begin.count(), own.end.count()};
+    MPI_Allreduce(MPI_IN_PLACE, times, 2, MPI_INT64_T, MPI_MAX, replay.comm);
+    const bool has_last = own.last.valid() && own.end.count() == times[1];
+    std::int64_t last = has_last ? std::int64_t{own.last.value} : -1;
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_INT64_T, MPI_MAX, replay.comm);
+    ends.begin = model::Ns{-times[0]};
+    ends.end = model::Ns{times[1]};
+    ends.last = last < 0 ? model::LocationId::none() : model::LocationId{static_cast<std::uint32_t>(last)};
+    return ends;
+}
+
+void add_up(const Replay& replay, const Ends& ends, std::uint64_t hops, std::uint64_t clock_violations, Path& path)
+{
+    std::uint64_t counts[2] = {hops, clock_violations};
+    MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_UINT64_T, MPI_SUM, replay.comm);
+    path.begin = ends.begin;
+    path.makespan = ends.end - ends.begin;
+    path.hops = counts[0];
+    path.clock_violations = counts[1];
 }
 
 Path restore(const Replay& replay, const Predecessors& predecessors, WalkPath walk_path)

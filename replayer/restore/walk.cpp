@@ -31,31 +31,48 @@ Position start_of_walk(const Ends& ends)
     return {ends.last.value, Piece::by_time, ends.end.count(), ends.begin.count()};
 }
 
-Walker::Walker(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
-    : spans_(spans), jumps_(jumps), taken_(jumps.size(), false), begin_(spans.size() + 1, jumps.size())
+Walker::Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps, Returns returns,
+               std::span<const Stop> stops)
+    : spans_(spans), jumps_(jumps), stops_(stops)
 {
-    std::size_t next = 0;  // location whose jumps have not begun
-    for (std::size_t i = 0; i < jumps.size(); ++i)
-        while (next <= jumps[i].call.location.value)
-            begin_[next++] = i;
+    if (returns == Returns::Perhaps)
+        for (const auto& here : jumps)
+            taken_.emplace_back(here.size(), false);
 }
 
-/// The last jump of the location before the position that was not taken yet.
 const Jump* Walker::previous_jump(const Position& position) const
 {
-    const auto begin = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[position.location]);
-    const auto end = jumps_.begin() + static_cast<std::ptrdiff_t>(begin_[position.location + 1]);
-    const Ns time{position.time};
-    auto after =
+    const auto here = jumps_[position.location];
+    const auto behind =
         position.end_call == Piece::by_time
-            ? std::partition_point(begin, end, [&](const Jump& j) { return j.leave <= time; })
-            : std::partition_point(begin, end, [&](const Jump& j) { return j.call.call.value < position.end_call; });
-    while (after != begin) {
-        --after;
-        if (!taken_[static_cast<std::size_t>(after - jumps_.begin())])
-            return &*after;
+            ? std::ranges::partition_point(here, [&](const Jump& j) { return j.leave <= Ns{position.time}; })
+            : std::ranges::partition_point(here, [&](const Jump& j) { return j.call.call.value < position.end_call; });
+    auto left = static_cast<std::size_t>(behind - here.begin());
+    while (left > 0) {
+        --left;
+        if (taken_.empty() || !taken_[position.location][left])
+            return &here[left];
     }
     return nullptr;
+}
+
+const Stop* Walker::previous_stop(const Position& position) const
+{
+    const auto behind = std::ranges::partition_point(stops_, [&](const Stop& s) {
+        if (s.call.location.value != position.location)
+            return s.call.location.value < position.location;
+        return position.end_call == Piece::by_time ? s.enter < Ns{position.time}
+                                                   : s.call.call.value < position.end_call;
+    });
+    if (behind == stops_.begin() || (behind - 1)->call.location.value != position.location)
+        return nullptr;
+    return &*(behind - 1);
+}
+
+bool Walker::is_stop(const Position& position) const
+{
+    const model::CallRef call{{position.location}, {position.end_call}};
+    return std::ranges::binary_search(stops_, call, {}, &Stop::call);
 }
 
 void Walker::add(Piece piece, Ns begin, Position& position)
@@ -70,6 +87,15 @@ void Walker::add(Piece piece, Ns begin, Position& position)
 bool Walker::step(Position& position)
 {
     const Jump* jump = previous_jump(position);
+    const Stop* stop = previous_stop(position);
+    if (stop != nullptr && (jump == nullptr || jump->call.call < stop->call.call)) {
+        Piece stretch{};
+        stretch.kind = Piece::Kind::Stretch;
+        stretch.first_call = stop->call.call.value;
+        stretch.end_call = position.end_call;
+        add(stretch, stop->enter, position);
+        return false;
+    }
     const LocationSpan& span = spans_[position.location];
     const Ns begin = std::clamp(jump != nullptr ? jump->leave : span.begin, Ns{position.begin}, Ns{position.time});
     Piece stretch{};
@@ -79,7 +105,7 @@ bool Walker::step(Position& position)
     add(stretch, begin, position);
     if (jump != nullptr) {
         take(*jump, position);
-        return true;
+        return !is_stop(position);
     }
     if (span.main.value != position.location) {  // who started the thread is not recorded; its process lived before it
         ++position.hops;
@@ -95,7 +121,8 @@ bool Walker::step(Position& position)
 
 void Walker::take(const Jump& jump, Position& position)
 {
-    taken_[static_cast<std::size_t>(&jump - jumps_.data())] = true;
+    if (!taken_.empty())
+        taken_[position.location][static_cast<std::size_t>(&jump - jumps_[position.location].data())] = true;
     if (jump.to_enter > Ns{position.time})
         ++position.clock_violations;
     Piece piece{};
@@ -111,7 +138,7 @@ void Walker::take(const Jump& jump, Position& position)
     position.end_call = jump.to.call.value;
 }
 
-Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
+Walk walk(std::span<const LocationSpan> spans, const JumpsByLocation& jumps)
 {
     const Ends ends = find_ends(spans);
     if (!ends.last.valid())

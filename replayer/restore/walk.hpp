@@ -64,28 +64,47 @@ struct Position {
 /// At the end of the run.
 Position start_of_walk(const Ends& ends);
 
+/// The jumps of each location, ascending by call; by LocationId.
+using JumpsByLocation = std::vector<std::span<const Jump>>;
+
+/// The enter of a call at which a walk may end, because another one begins there.
+struct Stop {
+    model::CallRef call;
+    model::Ns enter{};
+};
+
 /// Walks on the locations whose jumps it knows.
 class Walker
 {
 public:
-    /// As for `walk`; `spans` and `jumps` must outlive this.
-    Walker(std::span<const LocationSpan> spans, std::span<const Jump> jumps);
+    /// Whether a walk can come by a jump again. (A clock that contradicts the others can lead it in a circle.)
+    enum class Returns : bool { Never, Perhaps };
+
+    /// `spans`: by location. `stops` are sorted by location and call, and no stop's call has a jump. All must outlive
+    /// this.
+    Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps, Returns returns = Returns::Perhaps,
+           std::span<const Stop> stops = {});
 
     /// One stretch on `position.location` and what is before it, added to `pieces`; false at the first moment of the
-    /// run.
+    /// run, and at a stop.
     bool step(Position& position);
+
+    /// The last jump of the location before the position that was not taken yet; null if there is none.
+    [[nodiscard]] const Jump* previous_jump(const Position& position) const;
+    /// Whether a walk that has come to this position ends here.
+    [[nodiscard]] bool is_stop(const Position& position) const;
 
     std::vector<Piece> pieces;  // time descending
 
 private:
-    [[nodiscard]] const Jump* previous_jump(const Position& position) const;
+    [[nodiscard]] const Stop* previous_stop(const Position& position) const;
     void add(Piece piece, model::Ns begin, Position& position);
     void take(const Jump& jump, Position& position);
 
     std::span<const LocationSpan> spans_;
-    std::span<const Jump> jumps_;
-    std::vector<bool> taken_;
-    std::vector<std::size_t> begin_;  // by location: where its jumps begin
+    const JumpsByLocation& jumps_;
+    std::span<const Stop> stops_;
+    std::vector<std::vector<bool>> taken_;  // by location and jump; empty if walks never return
 };
 
 struct Walk {
@@ -97,9 +116,8 @@ struct Walk {
 };
 
 /// Walks back from the main location with the last application event (ties: the largest location) to the first moment
-/// of the run, which is the first event of any main location. `jumps` are sorted by location and call; `spans` are by
-/// location. Jumps that lead forward in time are clipped. A walk ends after at most as many jumps as there are:
-/// one that comes by again is not taken a second time.
-Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps);
+/// of the run, which is the first event of any main location. Jumps that lead forward in time are clipped. A walk ends
+/// after at most as many jumps as there are: one that comes by again is not taken a second time.
+Walk walk(std::span<const LocationSpan> spans, const JumpsByLocation& jumps);
 
 }  // namespace critpath::replayer

@@ -55,11 +55,26 @@ private:
     std::uint64_t count_ = 0;
 };
 
+/// Sanitizers make a case several times dearer.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t step = 23, random_cases = 50;
+#else
+constexpr std::uint64_t step = 1, random_cases = 400;
+#endif
+
+/// How many of so many bytes are changed.
+std::uint64_t changed_of(std::uint64_t bytes)
+{
+    return (bytes + step - 1) / step;
+}
+
+/// Every byte, or each of so many.
 template <class Change>
-Report change_every_byte(const Archive& archive, Change change)
+Report change_every_byte(const Archive& archive, std::uint64_t bytes, Change change)
 {
     const Positions positions(archive);
-    return judge_all(0, positions.count(), Depth::Load, 0, [&](auto number) { return positions.at(number, change); });
+    return judge_all(0, changed_of(bytes), Depth::Load, 0,
+                     [&](auto number) { return positions.at(number * step, change); });
 }
 
 void cut(std::string& bytes, std::size_t at)
@@ -74,16 +89,20 @@ class EveryByte : public testing::TestWithParam<Archive (*)()>
 TEST_P(EveryByte, CutThereIsRefused)
 {
     const Archive archive = GetParam()();
-    const Report report = change_every_byte(archive, cut);
+    const std::uint64_t count = Positions(archive).count();
+    const Report report = change_every_byte(archive, count, cut);
     constexpr std::uint64_t idle = 2;  // the last bytes of the anchor file, which say nothing
-    EXPECT_EQ(report.of(Verdict::Refused), Positions(archive).count() - idle) << fmt::format("{}", report.wrong);
-    EXPECT_EQ(report.of(Verdict::Accepted), idle);
+    EXPECT_LE(report.of(Verdict::Accepted), idle);
+    EXPECT_EQ(report.of(Verdict::Refused) + report.of(Verdict::Accepted), changed_of(count))
+        << fmt::format("{}", report.wrong);
 }
 
 TEST_P(EveryByte, InvertedThereHasAVerdict)
 {
-    const Report report = change_every_byte(
-        GetParam()(), [](std::string& bytes, std::size_t at) { bytes[at] = static_cast<char>(~bytes[at]); });
+    const Archive archive = GetParam()();
+    const Report report =
+        change_every_byte(archive, Positions(archive).count(),
+                          [](std::string& bytes, std::size_t at) { bytes[at] = static_cast<char>(~bytes[at]); });
     EXPECT_EQ(report.of(Verdict::Wrong), 0) << fmt::format("{}", fmt::join(report.wrong, "\n"));
     EXPECT_GT(report.of(Verdict::Refused), 0);
 }
@@ -93,17 +112,14 @@ TEST(EveryByteOfTheEvents, CutThereAndEndedProperlyIsRefused)
 {
     Archive events = twins();
     std::erase_if(events, [](const File& file) { return file.name.extension() != ".evt"; });
-    const std::uint64_t count = Positions(events).count();
-    const Positions positions(twins());
-    const Report report = judge_all(0, count, Depth::Load, 0, [&](auto number) {  // the event files are the first
-        return positions.at(number, [](std::string& bytes, std::size_t at) {
-            bytes.resize(at);
-            if (at >= marks.size()) {
-                bytes.replace(at - marks.size(), marks.size(), marks);
-            }
-        });
+    const std::uint64_t count = Positions(events).count();  // the event files are the first
+    const Report report = change_every_byte(twins(), count, [](std::string& bytes, std::size_t at) {
+        bytes.resize(at);
+        if (at >= marks.size()) {
+            bytes.replace(at - marks.size(), marks.size(), marks);
+        }
     });
-    EXPECT_EQ(report.of(Verdict::Refused), count) << fmt::format("{}", report.wrong);
+    EXPECT_EQ(report.of(Verdict::Refused), changed_of(count)) << fmt::format("{}", report.wrong);
 }
 
 class Chunks : public testing::Test
@@ -147,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Of, EveryByte, testing::Values(twins, variety));
 TEST(RandomDamage, HasAVerdict)
 {
     const RandomCases cases;
-    const Report report = judge_all(1, 400, Depth::Load, 0, [&](auto number) { return cases.make(number); });
+    const Report report = judge_all(1, random_cases, Depth::Load, 0, [&](auto number) { return cases.make(number); });
     EXPECT_EQ(report.of(Verdict::Wrong), 0) << fmt::format("{}", fmt::join(report.wrong, "\n"));
     EXPECT_GT(report.of(Verdict::Refused), 0);
     EXPECT_GT(report.of(Verdict::Accepted), 0);

@@ -107,21 +107,32 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
     return loaded;
 }
 
-Replayed replay(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine)
+Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine)
 {
     replayer::rules::Calibration calibration;
     calibration.clocks = replayer::rules::ClockUncertainty(loaded.definitions);
     calibration.calls = replayer::calibrate_calls(loaded);
     know(calibration);
-    const auto pairs = engine.pair(loaded, calibration);
+    auto pairs = engine.pair(loaded, calibration);
     know(calibration);
     replayer::learn_one_sided(loaded, calibration);
     know(calibration);
     const auto windows = replayer::one_sided(loaded, calibration);
-    const auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances);
+    auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances);
     know(calibration);
-    const auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration);
-    const auto path = replayer::restore(loaded, predecessors, engine.walk_path);
+    auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration);
+    return {std::move(pairs), std::move(collectives), std::move(predecessors)};
+}
+
+Replayed replay(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine)
+{
+    return walk(loaded, resolve(loaded, know, engine), engine.walk_path);
+}
+
+Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer::WalkPath walk_path)
+{
+    const auto& [pairs, collectives, predecessors] = resolved;
+    const auto path = replayer::restore(loaded, predecessors, walk_path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors}, path);
     return {attributed.profile, all_segments(loaded, predecessors, path, attributed)};
 }

@@ -39,6 +39,18 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
 using Knowledge = std::function<void(replayer::rules::Calibration&)>;
 inline const Knowledge knows_nothing = [](replayer::rules::Calibration&) {};
 
+/// What the path is walked on.
+struct Resolved {
+    replayer::Pairs pairs;
+    replayer::Collectives collectives;
+    replayer::Predecessors predecessors;
+};
+Resolved resolve(const replayer::Replay& loaded, const Knowledge& know = knows_nothing,
+                 const replayer::Engine& engine = replayer::aggregated_engine);
+
+/// The rest of the phases; the outcome is as that of `replay`.
+Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer::WalkPath walk_path);
+
 /// All phases. The outcome is whole on process 0; on the others it has no segments and of the profile the facts, the
 /// properties and the rows. Collective over `loaded.comm`.
 Replayed replay(const replayer::Replay& loaded, const Knowledge& know = knows_nothing,

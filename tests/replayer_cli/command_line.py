@@ -156,6 +156,15 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(result.code, DONE, result)
             self.assertEqual(self.digest(), aggregated)
 
+    def test_ways_to_walk_give_the_same_bytes(self):
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        expected = self.digest()
+        for way in ("gather", "token", "segments", "lifting"):
+            shutil.rmtree(os.path.join(self.trace, "critpath"))
+            result = self.run_many(self.trace, "--walk=" + way, processes=PROCESSES)
+            self.assertEqual(result.code, DONE, result)
+            self.assertEqual(self.digest(), expected)
+
     def test_progress(self):
         result = self.run_many(self.trace, "--progress=always")
         self.assertEqual(result.code, DONE, result)
@@ -184,6 +193,9 @@ class CommandLine(unittest.TestCase):
 
     def test_unknown_engine(self):
         self.refuse(USAGE, "steam", arguments=["--engine=steam", self.trace])
+
+    def test_unknown_way_to_walk(self):
+        self.refuse(USAGE, "backwards", arguments=["--walk=backwards", self.trace])
 
     def test_two_traces(self):
         self.refuse(USAGE, arguments=[self.trace, self.trace])

@@ -8,6 +8,7 @@
 #include "formats/support/error.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
+#include "replayer/restore/tiers.hpp"
 #include "tests/builder/replayed.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <utility>
 
 #include <unistd.h>
 
@@ -203,6 +205,30 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
                 expect_no_wait(alone);
             EXPECT_EQ(text(together.profile), text(alone.profile));
             EXPECT_TRUE(same_bytes(together.segments, alone.segments));
+        }
+    }
+}
+
+/// In parts, and however the trace is divided: the walk on one process is what all of them come to.
+TEST_P(RandomPrograms, AllWaysToWalkComeToTheSamePath)
+{
+    const std::uint32_t seed = GetParam();
+    for (const int ranks : {2, 7}) {
+        Program program(ranks);
+        Simulation(program, seed).run(12);
+        const auto loaded = load(program, MPI_COMM_WORLD, Rules::Arrival);
+        const Resolved resolved = resolve(loaded);
+        ASSERT_TRUE(replayer::all_lead_back(loaded, replayer::own_jumps(loaded, resolved.predecessors)));
+        const Replayed gathered = walk(loaded, resolved, replayer::gather_and_walk);
+        const std::pair<const char*, replayer::WalkPath> ways[] = {{"token", replayer::pass_token},
+                                                                   {"segments", replayer::walk_segments},
+                                                                   {"lifting", replayer::lift},
+                                                                   {"as fits", replayer::walk_as_fits}};
+        for (const auto& [name, way] : ways) {
+            SCOPED_TRACE(fmt::format("seed {}, {} ranks, {}", seed, ranks, name));
+            const Replayed walked = walk(loaded, resolved, way);
+            EXPECT_EQ(text(walked.profile), text(gathered.profile));
+            EXPECT_TRUE(same_bytes(walked.segments, gathered.segments));
         }
     }
 }

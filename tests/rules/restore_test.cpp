@@ -101,6 +101,15 @@ Jump jump(std::uint32_t location, std::uint32_t call, int leave, std::uint32_t t
             model::Confidence::Full};
 }
 
+/// `jumps`: at most one of each location.
+replayer::Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
+{
+    replayer::JumpsByLocation by_location(spans.size());
+    for (const Jump& j : jumps)
+        by_location[j.call.location.value] = {&j, 1};
+    return replayer::walk(spans, by_location);
+}
+
 std::int64_t sum(const replayer::Walk& walk)
 {
     std::int64_t ns = 0;

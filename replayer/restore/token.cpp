@@ -4,14 +4,13 @@
 // The walk along the path by a token: where it stands, whoever holds the location walks on, until the path leads to a
 // location of another process. There is one token, so all others wait for it, or for the word that the walk has ended.
 // (Seed, section 4, step 3)
-#include "replayer/literal/literal.hpp"
-#include "replayer/restore/walk.hpp"
+#include "replayer/restore/restore.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-namespace critpath::replayer::literal
+namespace critpath::replayer
 {
 
 namespace
@@ -71,36 +70,20 @@ Position walk_together(const Replay& replay, Walker& walker, Position position)
     }
 }
 
-Ends agree_on_ends(const Replay& replay, const Ends& own)
-{
-    Ends ends = own;
-    std::int64_t times[2] = {-own.begin.count(), own.end.count()};
-    MPI_Allreduce(MPI_IN_PLACE, times, 2, MPI_INT64_T, MPI_MAX, replay.comm);
-    const bool has_last = own.last.valid() && own.end.count() == times[1];
-    std::int64_t last = has_last ? std::int64_t{own.last.value} : -1;
-    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_INT64_T, MPI_MAX, replay.comm);
-    ends.begin = model::Ns{-times[0]};
-    ends.end = model::Ns{times[1]};
-    ends.last = last < 0 ? model::LocationId::none() : model::LocationId{static_cast<std::uint32_t>(last)};
-    return ends;
-}
-
 }  // namespace
 
 std::vector<Piece> pass_token(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
     const auto spans = own_spans(replay);
-    const auto jumps = own_jumps(predecessors);
+    const auto jumps = own_jumps(replay, predecessors);
     const Ends ends = agree_on_ends(replay, find_ends(spans));
     if (!ends.last.valid())
         return {};
     Walker walker(spans, jumps);
     const Position end = walk_together(replay, walker, start_of_walk(ends));
-    path.begin = ends.begin;
-    path.makespan = ends.end - ends.begin;
-    path.hops = end.hops;
-    path.clock_violations = end.clock_violations;
+    const bool counts = replay.rank == 0;  // all know what the token has counted
+    add_up(replay, ends, counts ? end.hops : 0, counts ? end.clock_violations : 0, path);
     return std::move(walker.pieces);
 }
 
-}  // namespace critpath::replayer::literal
+}  // namespace critpath::replayer

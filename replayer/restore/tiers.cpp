@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/restore/tiers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace critpath::replayer
+{
+
+using model::Ns;
+
+namespace
+{
+
+bool leads_back(const model::Calls& calls, const Jump& jump)
+{
+    const std::size_t call = jump.call.call.value;
+    return jump.to_enter < jump.leave && calls.enter(call) <= jump.leave &&
+           (call + 1 == calls.size() || jump.leave <= calls.enter(call + 1));
+}
+
+Size measure(const Replay& replay, const JumpsByLocation& jumps)
+{
+    Size size;
+    for (const auto& here : jumps)
+        size.jumps += here.size();
+    MPI_Allreduce(MPI_IN_PLACE, &size.jumps, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
+    size.locations = jumps.size();
+    return size;
+}
+
+}  // namespace
+
+bool all_lead_back(const Replay& replay, const JumpsByLocation& jumps)
+{
+    int result = 1;
+    for (const model::ProcessTrace& process : replay.processes)
+        for (const model::LocationTrace& location : process.locations)
+            for (const Jump& jump : jumps[location.location.value])
+                result = result != 0 && leads_back(location.calls, jump) ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_LAND, replay.comm);
+    return result != 0;
+}
+
+std::vector<Piece> in_order_of_walk(std::vector<Piece> pieces)
+{
+    std::ranges::sort(
+        pieces, [](const Piece& a, const Piece& b) { return std::tuple(a.begin, a.end) > std::tuple(b.begin, b.end); });
+    return pieces;
+}
+
+Tier choose(const Size& size)
+{
+    constexpr std::uint64_t most_gathered = std::uint64_t{1} << 30;  // bytes
+    if (size.jumps * sizeof(Jump) <= most_gathered)
+        return Tier::Gather;
+    return size.leads_back ? Tier::Segments : Tier::Token;
+}
+
+Tier choose(const Size& size, const Anchors& anchors)
+{
+    // A path is on one location at a time, and so has about as many jumps as a location.
+    constexpr std::uint64_t most_hops = 10000;
+    return anchors.count > 0 && anchors.most_jumps / std::max<std::uint64_t>(size.locations, 1) <= most_hops
+               ? Tier::Segments
+               : Tier::Lifting;
+}
+
+std::vector<Piece> walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path)
+{
+    const auto jumps = own_jumps(replay, predecessors);
+    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
+    if (!all_lead_back(replay, jumps) || !ends.last.valid())
+        return gather_and_walk(replay, predecessors, path);
+    return walk_between(replay, jumps, find_anchors(replay, predecessors, jumps), ends, path);
+}
+
+std::vector<Piece> lift(const Replay& replay, const Predecessors& predecessors, Path& path)
+{
+    const auto jumps = own_jumps(replay, predecessors);
+    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
+    if (!all_lead_back(replay, jumps) || !ends.last.valid())
+        return gather_and_walk(replay, predecessors, path);
+    return walk_by_lifting(replay, jumps, ends, path);
+}
+
+std::vector<Piece> walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path)
+{
+    const auto jumps = own_jumps(replay, predecessors);
+    Size size = measure(replay, jumps);
+    if (replay.size == 1 || choose(size) == Tier::Gather)
+        return gather_and_walk(replay, predecessors, path);
+    size.leads_back = all_lead_back(replay, jumps);
+    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
+    if (choose(size) == Tier::Token || !ends.last.valid())
+        return pass_token(replay, predecessors, path);
+    const Anchors anchors = find_anchors(replay, predecessors, jumps);
+    return choose(size, anchors) == Tier::Segments ? walk_between(replay, jumps, anchors, ends, path)
+                                                   : walk_by_lifting(replay, jumps, ends, path);
+}
+
+}  // namespace critpath::replayer

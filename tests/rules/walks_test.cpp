@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the walk in parts stands on: the moments that no path can pass by, and which way to walk is chosen.
+#include "replayer/restore/tiers.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::Anchors;
+using replayer::Tier;
+
+struct Found {
+    Anchors anchors;
+    std::vector<std::int64_t> enters;  // us, of all processes
+};
+
+Found anchors_of(const Program& program)
+{
+    const auto loaded = load(program, MPI_COMM_WORLD, replayer::Rules::Arrival);
+    const auto resolved = resolve(loaded);
+    const auto jumps = replayer::own_jumps(loaded, resolved.predecessors);
+    Found found{replayer::find_anchors(loaded, resolved.predecessors, jumps), {}};
+    constexpr int most = 16;
+    std::int64_t mine[most] = {};
+    std::int64_t all[most * 16] = {};
+    for (std::size_t i = 0; i < found.anchors.own.size(); ++i)
+        mine[i] = found.anchors.own[i].enter.count() / 1000;
+    MPI_Allgather(mine, most, MPI_INT64_T, all, most, MPI_INT64_T, MPI_COMM_WORLD);
+    std::ranges::copy_if(all, std::back_inserter(found.enters), [](std::int64_t t) { return t != 0; });
+    std::ranges::sort(found.enters);
+    return found;
+}
+
+/// Everybody comes at the times of `enters` and leaves 3 us behind the last one.
+void meet(Program& program, std::initializer_list<std::int64_t> enters)
+{
+    int rank = 0;
+    for (const std::int64_t enter : enters)
+        program[rank++].collective(FunctionId::MPI_Allreduce, {enter, std::max(enters) + 3});
+}
+
+TEST(Anchors, AreWhereAllWaitedForOne)
+{
+    Program program(3);
+    meet(program, {100, 200, 300});
+    meet(program, {600, 500, 400});
+    program.finish(700);
+    const Found found = anchors_of(program);
+    EXPECT_EQ(found.anchors.count, 2U);
+    EXPECT_EQ(found.enters, (std::vector<std::int64_t>{300, 600}));
+    EXPECT_EQ(found.anchors.most_jumps, 2U);  // the two others, of each of them
+}
+
+TEST(Anchors, AreNotWhereAMessagePassesBy)
+{
+    Program program(3);
+    meet(program, {100, 200, 300});
+    const Request receive = program[1].irecv({310, 311}, 0);
+    program[0].send({320, 321}, 1);
+    meet(program, {600, 500, 400});
+    program[1].wait({700, 900}, receive);  // which took until long after the collective to arrive
+    meet(program, {1000, 1100, 1200});
+    program.finish(1300);
+    const Found found = anchors_of(program);
+    EXPECT_EQ(found.enters, (std::vector<std::int64_t>{300, 1200}));
+    EXPECT_EQ(found.anchors.count, 2U);
+}
+
+TEST(Anchors, AreNotWhereSomebodyDidNotWait)
+{
+    Program program(3);
+    meet(program, {100, 200, 300});
+    for (int rank = 0; rank < 3; ++rank)  // only rank 0 waits for the root
+        program[rank].rooted(FunctionId::MPI_Reduce, {rank == 0 ? 400 : 500, rank == 0 ? 503 : 501}, 0);
+    program.finish(700);
+    EXPECT_EQ(anchors_of(program).enters, (std::vector<std::int64_t>{300}));
+}
+
+TEST(Anchors, AreNotOfSomeProcessesOnly)
+{
+    Program program(3);
+    const auto two = program.comm({0, 1});
+    program[0].collective(FunctionId::MPI_Allreduce, {100, 203}, two);
+    program[1].collective(FunctionId::MPI_Allreduce, {200, 203}, two);
+    program.finish(700);
+    EXPECT_EQ(anchors_of(program).anchors.count, 0U);
+}
+
+TEST(Tiers, FollowTheNumberOfJumpsAndTheAnchors)
+{
+    using replayer::choose;
+    EXPECT_EQ(choose({.jumps = 1000, .locations = 4, .leads_back = false}), Tier::Gather);
+    const std::uint64_t many = 1'000'000'000;
+    EXPECT_EQ(choose({.jumps = many, .locations = 4, .leads_back = false}), Tier::Token);
+    const replayer::Size large{.jumps = many, .locations = 1000, .leads_back = true};
+    EXPECT_EQ(choose(large), Tier::Segments);
+    EXPECT_EQ(choose(large, Anchors{{}, 0, many}), Tier::Lifting);
+    EXPECT_EQ(choose(large, Anchors{{}, 100, many / 10}), Tier::Lifting);
+    EXPECT_EQ(choose(large, Anchors{{}, 100'000, many / 100'000}), Tier::Segments);
+}
+
+}  // namespace
+}  // namespace critpath::tests
