@@ -20,11 +20,12 @@ namespace critpath::model
 
 /// One member's part in a collective operation.
 struct CollectiveCall {
+    static constexpr std::int32_t this_rank = -2;
     static constexpr std::int32_t no_precede = -4;
 
     CallRef call;  // of a non-blocking one: that completed it; invalid if none did
     CommId comm;
-    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; -2: this rank, and -3:
+    std::int32_t root;  // rank in comm (inter-communicator: in the remote group); -1: none; this_rank, and -3:
                         // another of its side, in an inter-communicator; no_precede: a fence that need not wait for
                         // anybody (MPI_MODE_NOPRECEDE)
     std::uint64_t sent;

@@ -9,6 +9,7 @@
 #include "analysis/model/collectives.hpp"
 #include "analysis/model/ids.hpp"
 #include "analysis/model/messages.hpp"
+#include "analysis/model/neighbours.hpp"
 #include "analysis/model/one_sided.hpp"
 #include "formats/functions/functions.hpp"
 
@@ -63,6 +64,7 @@ struct Communicator {
     bool is_self = false;            // MPI_COMM_SELF or a duplicate of it: every member is alone
     std::vector<ProcessId> members;  // by rank; for an inter-communicator the group of its first side
     std::vector<ProcessId> remote;   // inter-communicator: the other side
+    Neighbours neighbours;           // by its topology, if the trace tells it
 };
 
 struct CallingContext {

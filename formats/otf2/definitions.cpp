@@ -40,6 +40,7 @@ public:
         contexts();
         generators();
         communicators();
+        topologies();
         windows();
         metrics();
     }
@@ -208,6 +209,49 @@ private:
                 const OTF2_GroupRef members = comm.is_self ? self : group_of(groups, comm.members);
                 checked(OTF2_GlobalDefWriter_WriteComm(out_, id++, string(comm.name), members, comm.parent, flags));
             }
+        }
+    }
+
+    void topologies()
+    {
+        std::map<GridDimension, OTF2_CartDimensionRef> references;
+        OTF2_CartTopologyRef id = 0;
+        for (OTF2_CommRef comm = 0; comm < trace_.communicators.size(); ++comm) {
+            const std::vector<GridDimension>& grid = trace_.communicators[comm].grid;
+            if (grid.empty()) {
+                continue;
+            }
+            std::vector<OTF2_CartDimensionRef> dimensions;
+            for (const GridDimension& dimension : grid) {
+                const auto [reference, is_new] =
+                    references.try_emplace(dimension, static_cast<OTF2_CartDimensionRef>(references.size()));
+                if (is_new) {
+                    checked(OTF2_GlobalDefWriter_WriteCartDimension(out_, reference->second, string(""), dimension.size,
+                                                                    dimension.is_periodic ? OTF2_CART_PERIODIC_TRUE
+                                                                                          : OTF2_CART_PERIODIC_FALSE));
+                }
+                dimensions.push_back(reference->second);
+            }
+            checked(OTF2_GlobalDefWriter_WriteCartTopology(out_, id, string(""), comm,
+                                                           static_cast<std::uint8_t>(grid.size()), dimensions.data()));
+            coordinates(id++, grid);
+        }
+    }
+
+    void coordinates(OTF2_CartTopologyRef topology, const std::vector<GridDimension>& grid)
+    {
+        std::uint32_t ranks = 1;
+        for (const GridDimension& dimension : grid) {
+            ranks *= dimension.size;
+        }
+        std::vector<std::uint32_t> place(grid.size());
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            std::uint32_t rest = rank;
+            for (std::size_t d = grid.size(); d-- > 0; rest /= grid[d].size) {
+                place[d] = rest % grid[d].size;
+            }
+            checked(OTF2_GlobalDefWriter_WriteCartCoordinate(out_, topology, rank,
+                                                             static_cast<std::uint8_t>(grid.size()), place.data()));
         }
     }
 

@@ -61,6 +61,13 @@ RankList compress(const std::vector<std::int32_t>& ranks);
 /// The way back.
 std::vector<std::int32_t> expand(const RankList& runs);
 
+/// One dimension of a Cartesian topology.
+struct GridDimension {
+    std::uint32_t size = 0;
+    bool is_periodic = false;
+    auto operator<=>(const GridDimension&) const = default;
+};
+
 struct CommunicatorDefinition {
     std::string name;
     RankList members;  // by rank; for an inter-communicator its first side
@@ -69,6 +76,7 @@ struct CommunicatorDefinition {
     bool is_self = false;     // MPI_COMM_SELF or a relative: every member is alone
     bool has_events = false;  // created and perhaps freed during the recording
     std::uint32_t parent = none;
+    std::vector<GridDimension> grid = {};  // empty: it has no Cartesian topology; else its ranks are in row-major order
 };
 
 struct ContextDefinition {

@@ -101,6 +101,9 @@ DefinitionCallbacks definition_callbacks()
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, define<CallingContext>);
     OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, define<InterruptGenerator>);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, define<RmaWin>);
+    OTF2_GlobalDefReaderCallbacks_SetCartDimensionCallback(c, define<CartDimension>);
+    OTF2_GlobalDefReaderCallbacks_SetCartTopologyCallback(c, define<CartTopology>);
+    OTF2_GlobalDefReaderCallbacks_SetCartCoordinateCallback(c, define<CartCoordinate>);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(c, define<LocationGroupProperty>);
     OTF2_GlobalDefReaderCallbacks_SetLocationPropertyCallback(c, define<LocationProperty>);
     return callbacks;

@@ -118,6 +118,25 @@ struct RmaWin {
     OTF2_CommRef comm;
     OTF2_RmaWinFlag flags;
 };
+struct CartDimension {
+    OTF2_CartDimensionRef self;
+    OTF2_StringRef name;
+    std::uint32_t size;
+    OTF2_CartPeriodicity periodicity;
+};
+struct CartTopology {
+    OTF2_CartTopologyRef self;
+    OTF2_StringRef name;
+    OTF2_CommRef comm;
+    std::uint8_t size;
+    const OTF2_CartDimensionRef* dimensions;
+};
+struct CartCoordinate {
+    OTF2_CartTopologyRef topology;
+    std::uint32_t rank;
+    std::uint8_t size;
+    const std::uint32_t* coordinates;
+};
 struct LocationGroupProperty {
     OTF2_LocationGroupRef group;
     OTF2_StringRef name;
@@ -158,6 +177,9 @@ public:
     virtual void on(const definition::CallingContext&) {}
     virtual void on(const definition::InterruptGenerator&) {}
     virtual void on(const definition::RmaWin&) {}
+    virtual void on(const definition::CartDimension&) {}
+    virtual void on(const definition::CartTopology&) {}
+    virtual void on(const definition::CartCoordinate&) {}
     virtual void on(const definition::LocationGroupProperty&) {}
     virtual void on(const definition::LocationProperty&) {}
 };

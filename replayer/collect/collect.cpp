@@ -82,7 +82,8 @@ rules::CollectiveCase Collectives::of(std::size_t process, std::size_t collectiv
     const Part& part = members.part(process, collective);
     const bool inter = members.is_inter(part.side);
     const Side side = part.side.partner(inter);
-    return {members.operation(process, collective), inter, members.size(side), &instances.at(side, part.number)};
+    return {members.operation(process, collective), inter, members.neighbours(part.side).known(part.rank),
+            members.size(side), &instances.at(side, part.number)};
 }
 
 Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce)

@@ -94,8 +94,9 @@ void Members::add(std::size_t process)
         }
         const Place& place = member->place;
         auto& calls = calls_of_member(*member);
-        const bool is_root = !is_inter(place.side) && collective.root >= 0 &&
-                             (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
+        const bool is_named = collective.root >= 0 &&
+                              (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
+        const bool is_root = is_inter(place.side) ? collective.root == model::CollectiveCall::this_rank : is_named;
         parts_[process].push_back({place.side, static_cast<std::uint32_t>(calls.size()), place.rank, is_root});
         calls.push_back(static_cast<std::uint32_t>(i));
     }
@@ -113,6 +114,7 @@ rules::Member Members::describe(std::size_t process, std::size_t collective) con
     const model::ProcessTrace& trace = replay_.processes[process];
     const model::CollectiveCall& call = trace.collectives[collective];
     const Part& p = part(process, collective);
+    const bool has_amounts = operation(process, collective).has_amounts;
     return {enter_of(trace, call.begin()),
             call.call.valid() ? leave_of(trace, call.call) : model::Ns::max() / 2,  // no wait can end after it
             function_of(replay_.definitions, trace, call.begin()),
@@ -120,6 +122,8 @@ rules::Member Members::describe(std::size_t process, std::size_t collective) con
             call.root,
             p.is_root,
             std::max(call.sent, call.received),
+            !has_amounts || call.sent > 0,
+            !has_amounts || call.received > 0,
             replay_.definitions.processes[trace.process.value].clock_domain};
 }
 
@@ -143,6 +147,11 @@ const std::vector<model::ProcessId>& Members::group(Side side) const
 {
     const model::Communicator& comm = replay_.definitions.communicators[side.comm().value];
     return side.value % 2 == 0 ? comm.members : comm.remote;
+}
+
+const model::Neighbours& Members::neighbours(Side side) const
+{
+    return replay_.definitions.communicators[side.comm().value].neighbours;
 }
 
 std::size_t Members::size(Side side) const

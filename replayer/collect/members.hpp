@@ -68,6 +68,7 @@ public:
     /// Members of the side according to the definitions.
     [[nodiscard]] std::size_t size(Side side) const;
     [[nodiscard]] const std::vector<model::ProcessId>& group(Side side) const;
+    [[nodiscard]] const model::Neighbours& neighbours(Side side) const;
 
 private:
     void add(std::size_t process);

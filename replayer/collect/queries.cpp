@@ -85,13 +85,13 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
             for (const MemberCalls& member : members.of({name.side}))
                 if (name.number < member.calls.size() && member.calls[name.number] != MemberCalls::none) {
                     const auto m = members.describe(member.process, member.calls[name.number]);
-                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root}});
+                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
                 }
     return parts;
 }
 
-std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Question>& questions,
-                                         const std::vector<KnownMember>& parts)
+std::vector<std::vector<Answer>> answers(const Replay& replay, const Members& members,
+                                         const Received<Question>& questions, const std::vector<KnownMember>& parts)
 {
     const rules::ClockUncertainty clocks(replay.definitions);
     std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
@@ -100,7 +100,9 @@ std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Qu
     auto result = for_everyone<Answer>(replay);
     for (std::size_t asker = 0; asker < result.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
-            result[asker].push_back({q.index, rules::answer(q.question, instances[q.instance], clocks)});
+            result[asker].push_back(
+                {q.index, rules::answer(q.question, instances[q.instance], clocks,
+                                        members.neighbours({q.instance.side}).of(q.question.rank))});
     return result;
 }
 
@@ -121,7 +123,8 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
         const auto questions = replayer::exchange(replay.comm, out);
         const auto requests = request_members(replay, members, questions.items);
         const auto parts = replayer::exchange(replay.comm, own_parts(replay, members, requests));
-        for (const Answer& answer : replayer::exchange(replay.comm, answers(replay, questions, parts.items)).items)
+        for (const Answer& answer :
+             replayer::exchange(replay.comm, answers(replay, members, questions, parts.items)).items)
             result[answer.index] = answer.predecessor;
     }
     return result;

@@ -4,6 +4,7 @@
 
 #include "formats/otf2/function_map.hpp"
 #include "formats/support/error.hpp"
+#include "replayer/load/grid.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,11 @@ struct GroupContent {
     OTF2_GroupType type;
     OTF2_Paradigm paradigm;
     std::vector<std::uint64_t> members;
+};
+
+struct Topology {
+    OTF2_CommRef comm;
+    std::vector<OTF2_CartDimensionRef> dimensions;
 };
 
 struct Property {
@@ -49,6 +55,18 @@ public:
     void on(const def::RmaWin& d) override { windows.push_back(d); }
     void on(const def::CallingContext& d) override { contexts.push_back(d); }
     void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
+    void on(const def::CartDimension& d) override
+    {
+        dimensions[d.self] = {d.size, d.periodicity == OTF2_CART_PERIODIC_TRUE};
+    }
+    void on(const def::CartTopology& d) override
+    {
+        topologies[d.self] = {d.comm, {d.dimensions, d.dimensions + d.size}};
+    }
+    void on(const def::CartCoordinate& d) override
+    {
+        places[d.topology].push_back({d.rank, {d.coordinates, d.coordinates + d.size}});
+    }
     void on(const def::LocationGroupProperty& d) override
     {
         group_properties.push_back({d.group, d.name, d.type, d.value});
@@ -78,6 +96,9 @@ public:
     std::vector<def::Comm> comms;
     std::vector<def::InterComm> inter_comms;
     std::vector<def::RmaWin> windows;
+    std::unordered_map<OTF2_CartDimensionRef, Grid::Dimension> dimensions;
+    std::unordered_map<OTF2_CartTopologyRef, Topology> topologies;
+    std::unordered_map<OTF2_CartTopologyRef, std::vector<Grid::Place>> places;
     std::vector<def::CallingContext> contexts;
     std::vector<def::InterruptGenerator> generators;
     std::vector<Property> group_properties;
@@ -129,6 +150,7 @@ public:
         add_process_properties();
         add_location_properties();
         add_communicators();
+        add_topologies();
         add_windows();
         return std::move(out_);
     }
@@ -485,6 +507,42 @@ private:
             made.members = members(a->second);
             made.remote = members(b->second);
         }
+    }
+
+    /// What has more than one topology is described for other reasons than MPI's.
+    void add_topologies()
+    {
+        std::unordered_map<OTF2_CommRef, int> described;
+        for (const auto& [reference, topology] : in_.topologies) {
+            ++described[topology.comm];
+        }
+        for (const auto& [reference, topology] : in_.topologies) {
+            const CommId comm = vocabulary_.communicators.find(topology.comm);
+            if (!comm.valid() || described[topology.comm] != 1) {
+                continue;
+            }
+            Communicator& made = definitions_.communicators[comm.value];
+            const auto found = neighbours(grid(reference, topology), made.members.size());
+            if (found && !made.is_inter && !made.is_self) {
+                made.neighbours = *found;
+            }
+        }
+    }
+
+    [[nodiscard]] Grid grid(OTF2_CartTopologyRef reference, const Topology& topology) const
+    {
+        Grid result;
+        for (const OTF2_CartDimensionRef dimension : topology.dimensions) {
+            const auto found = in_.dimensions.find(dimension);
+            if (found == in_.dimensions.end()) {
+                return {};
+            }
+            result.dimensions.push_back(found->second);
+        }
+        if (const auto places = in_.places.find(reference); places != in_.places.end()) {
+            result.places = places->second;
+        }
+        return result;
     }
 
     /// Collectives on a window have an order of their own, beside those on the communicator that it was made from. So

@@ -19,9 +19,12 @@ struct Pending {
 };
 
 /// Whether every process was in this operation, and left it after the one that came last.
-bool is_meeting(const Replay& replay, const rules::CollectiveCase& instance, const rules::Predecessor& predecessor)
+bool is_meeting(const Replay& replay, functions::FunctionId function, const rules::CollectiveCase& instance,
+                const rules::Predecessor& predecessor)
 {
-    const bool all_to_all = instance.operation.shape == functions::CollectiveShape::AllToAll && !instance.inter;
+    const rules::Operation& operation = instance.operation;
+    const bool all_to_all = operation.shape == functions::CollectiveShape::AllToAll && !instance.inter &&
+                            (!operation.has_amounts || rules::needs_all(function, instance.instance->bytes));
     const bool released =
         predecessor.route == rules::Route::Collective || predecessor.route == rules::Route::Completion;
     return all_to_all && released && !predecessor.low_confidence &&
@@ -41,13 +44,14 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             const CallRef call = trace.collectives[i].call;
             const rules::CollectiveCase instance = collectives.of(p, i);
             if (!trace.collectives[i].is_blocking() || instance.operation.dependence != rules::Dependence::Members ||
-                instance.size < 2 || !usable(*instance.instance, instance.size))
+                instance.is_alone() || !usable(*instance.instance, instance.size))
                 continue;
             const rules::Waiting waits = waiting(replay, trace, calibration.calls, call);
-            rules::CollectiveDecision decision = rules::collective_predecessor(
-                replay.rules, waits, collectives.members.describe(p, i), instance, calibration);
+            const rules::Member member = collectives.members.describe(p, i);
+            rules::CollectiveDecision decision =
+                rules::collective_predecessor(replay.rules, waits, member, instance, calibration);
             if (decision.predecessor.route != rules::Route::Ask) {
-                decision.predecessor.meeting = is_meeting(replay, instance, decision.predecessor);
+                decision.predecessor.meeting = is_meeting(replay, member.function, instance, decision.predecessor);
                 answers[p].set(call, decision.predecessor);
                 continue;
             }
@@ -58,7 +62,7 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
     }
     const auto found = ask(replay, collectives.members, queries);
     for (std::size_t i = 0; i < found.size(); ++i) {
-        rules::Predecessor answer = found[i].is_jump() ? found[i] : pending[i].otherwise;
+        rules::Predecessor answer = found[i].route == rules::Route::Ask ? pending[i].otherwise : found[i];
         answer.doubt_clocks(found[i].within_clocks || pending[i].otherwise.within_clocks);
         if (found[i].is_jump())
             answer.bytes = pending[i].bytes;

@@ -26,28 +26,49 @@ const Enter& later(const Enter& a, const Enter& b)
 Enter last_needed(const rules::Member& member, const rules::CollectiveCase& c)
 {
     const rules::Instance& instance = *c.instance;
+    if (rules::gets_nothing(instance, member) && c.operation.shape != CollectiveShape::AllToOne)
+        return {};
+    const Enter giver = rules::last_giver(instance, c.operation);
     switch (c.operation.shape) {
     case CollectiveShape::AllToAll:
-        return c.inter ? later(instance.last, member.enter) : instance.last;
+        return c.inter ? later(giver, member.enter) : giver;
     case CollectiveShape::OneToAll:
         return member.is_root ? Enter{} : instance.root;
     case CollectiveShape::AllToOne:
-        return member.is_root ? later(instance.last_other, member.enter) : Enter{};
+        return member.is_root && giver.valid() ? later(giver, member.enter) : Enter{};
     default:
         return {};
     }
 }
 
-InstanceQuery ask_prefix(const Part& part, const rules::Member& member)
+/// Whether the members have to be looked at one by one.
+bool is_asked(const rules::Member& member, const rules::CollectiveCase& c)
+{
+    if (c.inter || rules::gets_nothing(*c.instance, member))
+        return false;
+    return c.operation.shape == CollectiveShape::Prefix ||
+           (c.operation.shape == CollectiveShape::AllToAll && c.operation.some_give) ||
+           (c.operation.shape == CollectiveShape::Neighbour && c.neighbours_known);
+}
+
+/// Whether its own post is among those that the member needs.
+bool needs_itself(FunctionId function)
+{
+    return function == FunctionId::MPI_Iscan;
+}
+
+InstanceQuery question(const Part& part, const rules::Member& member, const rules::CollectiveCase& c, model::Ns least)
 {
     rules::MemberQuery query{};
     query.call = member.enter.call;
     query.exclusive_prefix = member.function == FunctionId::MPI_Iexscan;
-    // The member itself is not among those that Iexscan needs.
-    query.enter = query.exclusive_prefix ? model::Ns::min() : member.enter.time;
+    query.enter = needs_itself(member.function) ? member.enter.time : model::Ns::min();
+    query.since = query.enter;
     query.leave = member.leave;
     query.rank = member.rank;
-    query.shape = CollectiveShape::Prefix;
+    query.shape = c.operation.shape;
+    query.some_give = c.operation.some_give;
+    query.completion = query.some_give ? least : model::Ns{0};
     query.may_depend = true;
     return {part.side, part.number, query};
 }
@@ -71,7 +92,7 @@ public:
             const rules::Member member = collectives_.members.describe(process, collective);
             if (answers[i].is_jump())
                 add(process, collective, member, answers[i].from, answers[i].within_clocks);
-            else if (member.function != FunctionId::MPI_Iexscan)
+            else if (needs_itself(member.function) || answers[i].route == rules::Route::Completion)
                 add(process, collective, member, member.enter, answers[i].within_clocks);
         }
         for (auto& of_process : result_)
@@ -86,24 +107,30 @@ private:
         if (call.is_blocking() || !call.call.valid())
             return;
         const rules::CollectiveCase c = collectives_.of(p, i);
-        if (c.operation.dependence != rules::Dependence::MembersLater || c.size < 2 || !usable(*c.instance, c.size))
+        if (c.operation.dependence != rules::Dependence::MembersLater || c.is_alone() || !usable(*c.instance, c.size))
             return;
         const rules::Member member = collectives_.members.describe(p, i);
-        if (c.operation.shape == CollectiveShape::Prefix && !c.inter) {
-            queries_.push_back(ask_prefix(collectives_.members.part(p, i), member));
+        if (is_asked(member, c)) {
+            queries_.push_back(question(collectives_.members.part(p, i), member, c, least(member, c)));
             asked_.emplace_back(p, i);
         } else if (const Enter last = last_needed(member, c); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
-            add(p, i, member, last, needs_all && rules::may_be_another(*c.instance, calibration_.clocks));
+            add(p, i, member, last,
+                needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
         }
     }
 
     void add(std::size_t p, std::size_t i, const rules::Member& member, const Enter& last, bool within_clocks)
     {
         const rules::CollectiveCase c = collectives_.of(p, i);
-        const model::Ns least = calibration_.collective(member.function, c.instance->bytes, c.size);
-        result_[p].push_back({replay_.processes[p].collectives[i].call,
-                              {last, last.call == member.enter.call, least, c.instance->bytes, within_clocks}});
+        result_[p].push_back(
+            {replay_.processes[p].collectives[i].call,
+             {last, last.call == member.enter.call, least(member, c), c.instance->bytes, within_clocks}});
+    }
+
+    [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const
+    {
+        return calibration_.collective(member.function, c.instance->bytes, c.size);
     }
 
     const Replay& replay_;

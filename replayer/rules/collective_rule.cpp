@@ -45,13 +45,18 @@ Predecessor unexplained(const Waiting& call, const Operation& operation)
     return {};
 }
 
+Ns least_message(const Calibration& calibration)
+{
+    return std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
+}
+
 /// The call is longer than its dependencies explain: ask who came while it was inside. Implementations make members
 /// wait for each other beyond the semantics (trees, rendezvous), and neighbourhoods whose topology is not recorded
 /// leave nothing but this.
 CollectiveDecision ask_for_release(const Waiting& call, const Member& member, const CollectiveCase& instance,
                                    const Calibration& calibration, const Predecessor& otherwise)
 {
-    if (!is_long(call) || instance.size < 2)
+    if (!is_long(call) || instance.is_alone())
         return {otherwise, {}, {}};
     MemberQuery query{};
     query.call = call.call;
@@ -60,7 +65,7 @@ CollectiveDecision ask_for_release(const Waiting& call, const Member& member, co
     query.rank = member.rank;
     query.shape = instance.operation.shape;
     query.may_release = true;
-    query.least = std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
+    query.least = least_message(calibration);
     query.limit =
         calibration.collective_limit(member.function, instance.instance->bytes, instance.size) + call.threshold;
     return {{Route::Ask, {}, 0, true}, query, otherwise};
@@ -86,23 +91,114 @@ bool may_be_earlier(const Enter& other, const Waiting& call, const Calibration& 
     return may_be_same(other, Ns{0}, call, call.enter, calibration.clocks);
 }
 
+/// The call depends on one other member, which came at `other`: bound by that if what came from there cannot have been
+/// there when the call was entered.
+CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Member& member, const CollectiveCase& c,
+                            const Calibration& calibration)
+{
+    const Instance& instance = *c.instance;
+    const Predecessor local = unexplained(call, c.operation);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
+    const Ns cost = call.leave - call.enter - call.excess;
+    const bool is_late = other.time + least > call.enter + cost && other.time <= call.leave;
+    const bool unsure = may_be_earlier(other, call, calibration) ||
+                        may_be_same(other, least, call, call.enter + cost, calibration.clocks);
+    if (!is_late)
+        return doubted(ask_for_release(call, member, c, calibration, local), unsure);
+    // Who explains only the beginning of a long call is not what released it: look for a better answer first.
+    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
+    if (call.leave - other.time <= limit)
+        return {doubted(to(other, instance), may_be_earlier(other, call, calibration)), {}, {}};
+    const bool waited = other.time > call.enter;
+    Predecessor late = to(other, instance);
+    late.low_confidence = true;
+    return doubted(ask_for_release(call, member, c, calibration, waited ? late : local), unsure);
+}
+
+/// The members have to be looked at one by one: the last one that came of those that the call depends on.
+/// `waits_for_itself`: its own part counts as well, so that nobody who came earlier can be the reason.
+CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, const CollectiveCase& c,
+                                  const Calibration& calibration, bool waits_for_itself)
+{
+    const Predecessor local = unexplained(call, c.operation);
+    CollectiveDecision decision = ask_for_release(call, member, c, calibration, local);
+    if (!call.waited() || c.is_alone() || gets_nothing(*c.instance, member))
+        return decision;
+    if (decision.predecessor.route != Route::Ask) {  // too short for the release rule, not for its dependencies
+        decision.predecessor = {Route::Ask, {}, 0, false};
+        decision.query.call = call.call;
+        decision.query.enter = call.enter;
+        decision.query.leave = call.leave;
+        decision.query.rank = member.rank;
+        decision.query.shape = c.operation.shape;
+        decision.otherwise = local;
+    }
+    MemberQuery& query = decision.query;
+    query.may_depend = true;
+    query.some_give = c.operation.some_give;
+    query.since = call.enter;
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
+    if (!waits_for_itself)
+        query.since = call.leave - call.excess - least;
+    if (c.operation.some_give)
+        query.completion = least > Ns{0} ? least : least_message(calibration);
+    return decision;
+}
+
+/// Whether the last one to come can have given something to everybody, as far as this member can tell.
+bool all_give(const Waiting& call, const Member& member, const CollectiveCase& c, const Calibration& calibration)
+{
+    const Instance& instance = *c.instance;
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
+    return last_giver(instance, c.operation).call == instance.last.call &&
+           (!c.operation.some_give || call.leave - instance.last.time >= least);
+}
+
+/// Members of which somebody gives nothing, or of which some may give to others only.
+CollectiveDecision partly_all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
+                                     const Calibration& calibration)
+{
+    if (!call.waited())
+        return {};
+    if (c.operation.some_give)
+        return ask_for_needed(call, member, c, calibration, false);
+    const Enter last = last_giver(*c.instance, c.operation);
+    const bool unsure = may_be_another_giver(*c.instance, c.operation, calibration.clocks);
+    if (last.call == call.call)
+        return {doubted(Predecessor{Route::Completion, {}, 0, false, false}, unsure), {}, {}};
+    return doubted(wait_for(last, call, member, c, calibration), unsure);
+}
+
+CollectiveDecision all_to_all_of_remote(const Waiting& call, const Member& member, const CollectiveCase& c,
+                                        const Calibration& calibration)
+{
+    if (gets_nothing(*c.instance, member))
+        return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+    // Only the remote group counts, and its last arriver may have been there before me.
+    const Enter last = last_giver(*c.instance, c.operation);
+    if (call.leave < last.time - calibration.clocks.largest())
+        return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+    const bool unsure =
+        may_be_another_giver(*c.instance, c.operation, calibration.clocks) || may_be_earlier(last, call, calibration);
+    if (last.time > call.enter)
+        return {doubted(to(last, *c.instance), unsure), {}, {}};
+    return {doubted(Predecessor{Route::Completion, {}, 0, false}, unsure), {}, {}};
+}
+
 CollectiveDecision all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,
                               const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Ns uncertainty = calibration.clocks.largest();
-    if (c.inter) {  // only the remote group counts, and its last arriver may have been there before me
-        if (call.leave < instance.last.time - uncertainty)
-            return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
-        const bool unsure =
-            may_be_another(instance, calibration.clocks) || may_be_earlier(instance.last, call, calibration);
-        if (instance.last.time > call.enter)
-            return {doubted(to(instance.last, instance), unsure), {}, {}};
-        return {{Route::Completion, {}, 0, false}, {}, {}};
-    }
-    if (c.size < 2 || (c.operation.may_pass && !call.waited()))
+    if (c.inter)
+        return all_to_all_of_remote(call, member, c, calibration);
+    const bool gets_something = instance.bytes > 0 && member.gets;
+    const bool may_pass = c.operation.may_pass || (c.operation.has_amounts && !gets_something);
+    if (c.is_alone() || (may_pass && !call.waited()))
         return {};
-    if (!synchronised(instance, uncertainty))
+    const bool is_synchronised = synchronised(instance, calibration.clocks.largest());
+    if (c.operation.has_amounts && gets_something && !(is_synchronised && all_give(call, member, c, calibration)))
+        return partly_all_to_all(call, member, c, calibration);
+    if (!is_synchronised)
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     // Always the canonical last arriver, also for ties: so that all paths meet there.
     const Arriver last = last_arriver(instance, calibration.clocks);
@@ -115,31 +211,16 @@ CollectiveDecision one_to_all(const Waiting& call, const Member& member, const C
                               const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Predecessor local = unexplained(call, c.operation);
-    if (member.is_root || !instance.root.valid() || !call.waited())
-        return ask_for_release(call, member, c, calibration, local);
-    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
-    const Ns cost = call.leave - call.enter - call.excess;
-    const bool late_root = instance.root.time + least > call.enter + cost && instance.root.time <= call.leave;
-    const bool unsure = may_be_earlier(instance.root, call, calibration) ||
-                        may_be_same(instance.root, least, call, call.enter + cost, calibration.clocks);
-    if (!late_root)
-        return doubted(ask_for_release(call, member, c, calibration, local), unsure);
-    // A root that explains only the beginning of a long call is not what released it: look for a better answer first.
-    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
-    if (call.leave - instance.root.time <= limit)
-        return {doubted(to(instance.root, instance), may_be_earlier(instance.root, call, calibration)), {}, {}};
-    const bool waited_for_root = instance.root.time > call.enter;
-    Predecessor root = to(instance.root, instance);
-    root.low_confidence = true;
-    return doubted(ask_for_release(call, member, c, calibration, waited_for_root ? root : local), unsure);
+    if (member.is_root || !instance.root.valid() || !call.waited() || gets_nothing(instance, member))
+        return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
+    return wait_for(instance.root, call, member, c, calibration);
 }
 
 CollectiveDecision all_to_one(const Waiting& call, const Member& member, const CollectiveCase& c,
                               const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Enter& last = instance.last_other;
+    const Enter last = last_giver(instance, c.operation);
     const bool explained = member.is_root && last.valid() && last.time > call.enter && last.time <= call.leave;
     const bool unsure = member.is_root && call.waited() && last.valid() &&
                         (may_be_earlier(last, call, calibration) || may_be_another(instance, calibration.clocks));
@@ -151,17 +232,7 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
 CollectiveDecision prefix(const Waiting& call, const Member& member, const CollectiveCase& c,
                           const Calibration& calibration)
 {
-    const Predecessor local = unexplained(call, c.operation);
-    CollectiveDecision decision = ask_for_release(call, member, c, calibration, local);
-    if (!call.waited() || c.size < 2)
-        return decision;
-    if (decision.predecessor.route != Route::Ask) {  // too short for the release rule, not for its dependencies
-        decision.predecessor = {Route::Ask, {}, 0, false};
-        decision.query = {call.call, call.enter, call.leave, member.rank, CollectiveShape::Prefix,
-                          false,     true,       false,      Ns{0},       Ns{0}};
-        decision.otherwise = local;
-    }
-    decision.query.may_depend = true;
+    CollectiveDecision decision = ask_for_needed(call, member, c, calibration, true);
     decision.query.exclusive_prefix = member.function == FunctionId::MPI_Exscan;
     return decision;
 }
@@ -179,7 +250,10 @@ CollectiveDecision by_arrival(const Waiting& call, const Member& member, const C
         return all_to_one(call, member, c, calibration);
     case CollectiveShape::Prefix:
         return prefix(call, member, c, calibration);
-    case CollectiveShape::Neighbour:  // OTF2 does not say which process has which neighbours
+    case CollectiveShape::Neighbour:
+        if (c.neighbours_known)
+            return ask_for_needed(call, member, c, calibration, false);
+        return ask_for_release(call, member, c, calibration, local);
     case CollectiveShape::DataDriven:
         return ask_for_release(call, member, c, calibration, local);
     case CollectiveShape::None:
@@ -212,70 +286,6 @@ CollectiveDecision by_duration(const Waiting& call, const CollectiveCase& c)
     return {to(instance.shortest, instance), {}, {}};
 }
 
-bool in_prefix(const MemberQuery& query, const MemberInfo& member)
-{
-    return query.exclusive_prefix ? member.rank < query.rank : member.rank <= query.rank;
-}
-
-/// Strictly before the end of the call, so that the path goes back in time, and not so shortly before that no message
-/// can have come from there.
-bool came_after(Ns since, const MemberQuery& query, const MemberInfo& member)
-{
-    return member.enter.call != query.call && member.enter.time > since && member.enter.time < query.leave &&
-           query.leave - member.enter.time >= query.least;
-}
-
-/// Whoever came while the call was inside and shortly enough before its end.
-Enter blocker_within_limit(const MemberQuery& query, std::span<const MemberInfo> members)
-{
-    Enter blocker;
-    for (const MemberInfo& member : members) {
-        if (!came_after(query.enter, query, member) || query.leave - member.enter.time > query.limit)
-            continue;
-        if (member.is_root && query.shape == CollectiveShape::OneToAll)
-            return member.enter;
-        take_later(blocker, member.enter);
-    }
-    return blocker;
-}
-
-/// The completion took longer than it should (no core free, slow progress), but the last one to come came so shortly
-/// before the end, compared with the time that is to be explained, that it is hardly there by chance: if the n members
-/// that came in this time had come at random, one of them would be so close to its end in 1 of 8 cases at most. Thus
-/// in a dense stream of arrivals nobody is the blocker only for being the latest.
-Enter outstanding_blocker(const MemberQuery& query, std::span<const MemberInfo> members)
-{
-    constexpr std::int64_t chance = 8;
-    Ns since = query.enter;  // a root explains the time until it came
-    for (const MemberInfo& member : members)
-        if (member.is_root && query.shape == CollectiveShape::OneToAll && came_after(since, query, member))
-            since = member.enter.time;
-    Enter last;
-    std::int64_t came = 0;
-    for (const MemberInfo& member : members)
-        if (came_after(since, query, member)) {
-            take_later(last, member.enter);
-            ++came;
-        }
-    const bool stands_out = came > 0 && query.leave - last.time <= (query.leave - since) / (chance * came);
-    return stands_out ? last : Enter{};
-}
-
-/// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
-bool may_be_it(const MemberQuery& query, const MemberInfo& member, const Enter& found, const ClockUncertainty& clocks)
-{
-    if (member.enter.call == query.call || (!query.may_release && !in_prefix(query, member)))
-        return false;
-    const Ns error = clocks.between(member.enter.call.location, query.call.location);
-    const auto is_near = [&](Ns time) {  // what is asked by a prefix without the member itself has no begin
-        return time != Ns::min() && std::chrono::abs(member.enter.time - time) < error;
-    };
-    const bool at_border = is_near(query.enter) || is_near(query.leave);
-    return at_border || (found.valid() && found.call != member.enter.call &&
-                         std::chrono::abs(member.enter.time - found.time) <
-                             clocks.between(member.enter.call.location, found.call.location));
-}
-
 }  // namespace
 
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
@@ -292,41 +302,23 @@ CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, co
     return by_arrival(call, member, instance, calibration);
 }
 
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks)
-{
-    const auto within_clocks = [&](const Enter& found) {
-        return std::ranges::any_of(members, [&](const MemberInfo& m) { return may_be_it(query, m, found, clocks); });
-    };
-    if (query.may_depend) {
-        Enter last{query.call, query.enter};
-        for (const MemberInfo& member : members)
-            if (in_prefix(query, member) && member.enter.time <= query.leave)
-                take_later(last, member.enter);
-        if (last.call != query.call)
-            return doubted(Predecessor{Route::Collective, last, 0, false}, within_clocks(last));
-    }
-    if (query.may_release)
-        for (const Enter& blocker : {blocker_within_limit(query, members), outstanding_blocker(query, members)})
-            if (blocker.valid())
-                return doubted(Predecessor{Route::Collective, blocker, 0, true}, within_clocks(blocker));
-    return doubted(Predecessor{Route::Ask, {}, 0, true}, within_clocks({}));
-}
-
 Ns completion_example(const Waiting& call, const Member& member, const CollectiveCase& c)
 {
     const Instance& instance = *c.instance;
-    const Enter* needed = nullptr;
+    if (gets_nothing(instance, member))
+        return Ns{-1};
+    Enter needed;
     if (c.operation.shape == CollectiveShape::AllToAll && !c.operation.sync_tested)
-        needed = &instance.last;
+        needed = c.operation.some_give && !synchronised(instance, Ns{0}) ? Enter{} : last_giver(instance, c.operation);
     else if (c.operation.shape == CollectiveShape::OneToAll && !member.is_root)
-        needed = &instance.root;
+        needed = instance.root;
     else if (c.operation.shape == CollectiveShape::AllToOne && member.is_root)
-        needed = &instance.last_other;
-    if (needed == nullptr || !needed->valid() || needed->time <= call.enter || needed->time > call.leave)
+        needed = last_giver(instance, c.operation);
+    if (!needed.valid() || needed.time <= call.enter || needed.time > call.leave)
         return Ns{-1};
     // What took long may have waited for somebody who came later, against the semantics: no example of anything.
-    const Ns time = call.leave - needed->time;
-    const bool nobody_later = needed->call == instance.last.call;
+    const Ns time = call.leave - needed.time;
+    const bool nobody_later = needed.call == instance.last.call;
     return nobody_later || time <= usual_completion(instance.bytes, c.size) ? time : Ns{-1};
 }
 

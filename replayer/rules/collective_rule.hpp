@@ -6,13 +6,13 @@
 #pragma once
 
 #include "replayer/rules/calibration.hpp"
+#include "replayer/rules/member_query.hpp"
 #include "replayer/rules/operation.hpp"
 #include "replayer/rules/predecessor.hpp"
 #include "replayer/rules/rule_set.hpp"
 
 #include <cstdint>
 #include <limits>
-#include <span>
 
 namespace critpath::replayer::rules
 {
@@ -26,6 +26,7 @@ struct Member {
     std::int32_t root;   // as recorded; -1: none
     bool is_root;
     std::uint64_t bytes;  // the larger of sent and received
+    bool gives, gets;     // false: it has nothing to send to anybody, nothing to receive from anybody
     model::NodeId clock;  // domain
 };
 
@@ -36,7 +37,7 @@ struct Instance {
 
     Enter last{CallRef{}, Ns::min()};        // the last arriver
     Enter second{CallRef{}, Ns::min()};      // the last one by another clock than that of `last`
-    Enter last_other{CallRef{}, Ns::min()};  // the last arriver that is not the root
+    Enter last_giver{CallRef{}, Ns::min()};  // the last arriver that gives something, the root left out
     Enter root{CallRef{}, Ns::min()};
     Enter shortest{CallRef{}, Ns::min()};  // whoever was in the call for the shortest time (larger order on ties)
     std::int64_t least_duration = latest;  // ns
@@ -54,39 +55,31 @@ struct Instance {
     [[nodiscard]] bool mismatched() const { return members > 0 && least_function != largest_function; }
 };
 
-/// What a member's question to the whole instance looks like (Route::Ask): the last arriver among `from`, or the
-/// one that let a call go which its dependencies do not explain.
-struct MemberQuery {
-    CallRef call;
-    Ns enter;
-    Ns leave;
-    std::uint32_t rank;  // of the asking member
-    CollectiveShape shape;
-    bool exclusive_prefix;  // Exscan: only the members before it
-    bool may_depend;        // Prefix: it waited, so that its dependencies may have released it
-    bool may_release;       // it waited so long that the release rule applies
-    Ns limit;               // for the release rule: the longest time after an arrival,
-    Ns least;               // and the shortest, that of a message
-};
-
-struct MemberInfo {
-    Enter enter;
-    Ns leave;
-    std::uint32_t rank;
-    bool is_root;
-};
-
 /// What the rules need to know to decide about one member without looking at the others one by one.
 struct CollectiveCase {
     Operation operation;
-    bool inter = false;    // inter-communicator: `instance` is the remote side
-    std::size_t size = 0;  // members of the communicator (of the side that `instance` describes)
+    bool inter = false;             // inter-communicator: `instance` is the remote side
+    bool neighbours_known = false;  // the trace tells whom this member gets something from
+    std::size_t size = 0;           // members of the communicator (of the side that `instance` describes)
     const Instance* instance = nullptr;
+
+    /// Nobody else is there.
+    [[nodiscard]] bool is_alone() const { return !inter && size < 2; }
 };
 
 /// Whether no member can leave such an operation before all have come. Where it is false, members may have nothing to
 /// say to each other, or need not wait.
 bool needs_all(FunctionId function, std::uint64_t bytes);
+
+/// The last arriver of those that an operation waits for which waits for all that give something; not valid: for
+/// nobody.
+Enter last_giver(const Instance& instance, const Operation& operation);
+
+/// Whether the clocks are too far off to tell which of those was the last one.
+bool may_be_another_giver(const Instance& instance, const Operation& operation, const ClockUncertainty& clocks);
+
+/// Whether the member waits for nobody, because it gets nothing while others do.
+bool gets_nothing(const Instance& instance, const Member& member);
 
 /// For whom the members of an all-to-all operation waited. The same for all members.
 struct Arriver {
@@ -107,9 +100,6 @@ struct CollectiveDecision {
 };
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
                                           const CollectiveCase& instance, const Calibration& calibration);
-
-/// Answers a query: Route::Collective, or Route::Ask if no member released the call.
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks);
 
 /// The time from the last arrival that `call` needed to its leave, if it evidently waited for it: an example for
 /// Calibration::collectives. Negative: none.

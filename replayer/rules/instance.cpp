@@ -15,8 +15,8 @@ void Instance::add(const Member& member)
     one.take_arrival(member.enter, member.clock);
     if (member.is_root)
         one.root = member.enter;
-    else
-        one.last_other = member.enter;
+    else if (member.gives)
+        one.last_giver = member.enter;
     one.shortest = member.enter;
     one.least_duration = (member.leave - member.enter.time).count();
     one.clock_of_shortest = member.clock;
@@ -51,7 +51,7 @@ void Instance::merge(const Instance& other)
 {
     take_arrival(other.last, other.clock_of_last);
     take_arrival(other.second, other.clock_of_second);
-    take_later(last_other, other.last_other);
+    take_later(last_giver, other.last_giver);
     take_later(root, other.root);
     const bool is_shorter =
         other.least_duration < least_duration || (other.least_duration == least_duration && other.shortest.valid() &&
@@ -73,6 +73,27 @@ bool may_be_another(const Instance& instance, const ClockUncertainty& clocks)
 {
     return instance.second.valid() && instance.last.time - instance.second.time <
                                           clocks.between(instance.last.call.location, instance.second.call.location);
+}
+
+/// Where nobody has said how much there was, everybody may have given something. Where all that there was is the root's
+/// own, nobody has.
+Enter last_giver(const Instance& instance, const Operation& operation)
+{
+    const bool is_known =
+        instance.last_giver.valid() || (operation.shape == CollectiveShape::AllToOne && instance.bytes > 0);
+    return is_known ? instance.last_giver : instance.last;
+}
+
+/// Who came before the last giver is not known if that is not the last of all.
+bool may_be_another_giver(const Instance& instance, const Operation& operation, const ClockUncertainty& clocks)
+{
+    return last_giver(instance, operation).call == instance.last.call ? may_be_another(instance, clocks)
+                                                                      : clocks.largest() > Ns{0};
+}
+
+bool gets_nothing(const Instance& instance, const Member& member)
+{
+    return !member.gets && instance.bytes > 0;
 }
 
 bool needs_all(FunctionId function, std::uint64_t bytes)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 
 namespace critpath::replayer::rules
 {
@@ -81,7 +82,24 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
 };
 
-constexpr Operation look_up(const functions::FunctionInfo& info)
+constexpr bool has_amounts(const functions::FunctionInfo& info, FunctionId function)
+{
+    const bool is_collective =
+        info.semantic_class == SemanticClass::Collective || info.semantic_class == SemanticClass::Icollective;
+    return is_collective && function != FunctionId::MPI_Barrier && function != FunctionId::MPI_Ibarrier;
+}
+
+constexpr bool some_give(FunctionId function)
+{
+    constexpr FunctionId functions[] = {
+        FunctionId::MPI_Alltoallv,           FunctionId::MPI_Alltoallw,           FunctionId::MPI_Ialltoallv,
+        FunctionId::MPI_Ialltoallw,          FunctionId::MPI_Neighbor_alltoallv,  FunctionId::MPI_Neighbor_alltoallw,
+        FunctionId::MPI_Ineighbor_alltoallv, FunctionId::MPI_Ineighbor_alltoallw,
+    };
+    return std::ranges::find(functions, function) != std::end(functions);
+}
+
+constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId function)
 {
     for (const ClassRule& rule : class_rules) {
         if (rule.semantic_class != info.semantic_class)
@@ -91,6 +109,8 @@ constexpr Operation look_up(const functions::FunctionInfo& info)
             result.dependence == Dependence::Members || result.dependence == Dependence::MembersLater;
         if (of_members && result.shape == CollectiveShape::None)
             result.shape = info.shape;  // the function table knows the shape of each collective
+        result.has_amounts = has_amounts(info, function);
+        result.some_give = some_give(function);
         return result;
     }
     return {};
@@ -102,7 +122,7 @@ std::array<Operation, count + 1> make_operations()
 {
     std::array<Operation, count + 1> operations{};  // the last: of all that are not listed
     for (std::size_t i = 0; i < count; ++i)
-        operations[i] = look_up(functions::info(static_cast<FunctionId>(i)));
+        operations[i] = look_up(functions::info(static_cast<FunctionId>(i)), static_cast<FunctionId>(i));
     return operations;
 }
 

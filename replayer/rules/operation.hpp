@@ -32,6 +32,9 @@ struct Operation {
     bool polls = false;        // returns at once: waits only as the end of a run of polls
     bool blocking = false;     // if the call is long and nobody explains it, it is a delay, not work
     bool may_pass = false;     // AllToAll only where the call waited: nothing obliges it to
+    bool has_amounts =
+        false;               // members that have nothing to give need not be waited for, who gets nothing need not wait
+    bool some_give = false;  // a member may give to some of those that it gives to, and nothing to others
 };
 
 /// The row of the table for `function`; functions that the table does not list wait for nothing, unless the trace

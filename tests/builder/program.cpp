@@ -221,6 +221,11 @@ void Rank::rooted(FunctionId function, Span span, int root, std::uint64_t bytes)
     collective(function, span, Program::world(), root, bytes);
 }
 
+void Rank::part(FunctionId function, Span span, std::uint64_t sent, std::uint64_t received, CommId comm, int root)
+{
+    trace_.collectives.push_back({add(function, span), comm, root, sent, received});
+}
+
 void Rank::call(FunctionId function, Span span)
 {
     add(function, span);
@@ -327,6 +332,11 @@ void Program::clocks(const std::vector<std::uint32_t>& of_rank, const std::vecto
         definitions_.processes[r].clock_domain = {of_rank[r]};
     for (const std::int64_t us : uncertainty)
         definitions_.clock_uncertainty.push_back(std::chrono::microseconds{us});
+}
+
+void Program::neighbours(CommId comm, std::uint32_t rank, const std::vector<std::uint32_t>& sources)
+{
+    definitions_.communicators[comm.value].neighbours.set(rank, sources);
 }
 
 void Program::finish(std::int64_t time)

@@ -76,6 +76,9 @@ public:
     void collective(FunctionId function, Span span, std::uint64_t bytes = 8);
     void collective(FunctionId function, Span span, model::CommId comm, int root = -1, std::uint64_t bytes = 8);
     void rooted(FunctionId function, Span span, int root, std::uint64_t bytes = 8);
+    /// With as much to give, and to get.
+    void part(FunctionId function, Span span, std::uint64_t sent, std::uint64_t received,
+              model::CommId comm = model::CommId{0}, int root = -1);
 
     // One-sided communication (windows.cpp).
     void fence(Span span, model::WindowId window, bool precedes = true);
@@ -140,6 +143,9 @@ public:
     static model::CommId self() { return {1}; }
     model::CommId comm(std::initializer_list<std::uint32_t> members);
     model::CommId intercomm(std::initializer_list<std::uint32_t> first, std::initializer_list<std::uint32_t> second);
+
+    /// A topology, as far as it is stated: whom the rank gets something from.
+    void neighbours(model::CommId comm, std::uint32_t rank, const std::vector<std::uint32_t>& sources);
 
     model::WindowId window(std::initializer_list<std::uint32_t> members);
     /// For Rank::post and Rank::start.

@@ -87,9 +87,9 @@ private:
     void complete(std::uint64_t time, const CollectiveOperation& operation)
     {
         const auto known = otf2::collective_operation(operation.function);
-        const std::uint32_t root =
-            operation.root < 0 ? OTF2_COLLECTIVE_ROOT_NONE : static_cast<std::uint32_t>(operation.root);
-        const otf2::CollectiveEnd end{known.value(), comms_[operation.comm], root, operation.bytes, operation.bytes};
+        // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3.
+        const otf2::CollectiveEnd end{known.value(), comms_[operation.comm], static_cast<std::uint32_t>(operation.root),
+                                      operation.sent, operation.received};
         if (operation.request == 0)
             out_.collective_end(time, end);
         else
@@ -110,6 +110,20 @@ private:
     std::function<std::uint64_t(std::int64_t)> clock_;
     otf2::EventWriter& out_;
 };
+
+OTF2_CommRef define_communicator(TraceWriter& trace, const Program& program, std::size_t comm)
+{
+    const std::vector<int>& members = program.comms[comm];
+    if (const auto first = program.first_groups.find(comm); first != program.first_groups.end()) {
+        const auto border = members.begin() + static_cast<std::ptrdiff_t>(first->second);
+        return trace.inter_communicator({members.begin(), border}, {border, members.end()});
+    }
+    const OTF2_CommRef result = trace.communicator(members);
+    if (const auto grid = program.grids.find(comm); grid != program.grids.end())
+        for (const auto& [size, is_periodic] : grid->second)
+            trace.definitions().communicators[result].grid.push_back({static_cast<std::uint32_t>(size), is_periodic});
+    return result;
+}
 
 /// What the collector measures: an interval that contains true time minus the time that the clock shows.
 otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_t ns)
@@ -136,7 +150,7 @@ void write_archive(const std::string& directory, const Program& program, const M
     TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
     std::vector<OTF2_CommRef> comms{TraceWriter::world};
     for (std::size_t c = 1; c < program.comms.size(); ++c)
-        comms.push_back(trace.communicator(program.comms[c]));
+        comms.push_back(define_communicator(trace, program, c));
     for (int r = 0; r < program.ranks; ++r) {
         const auto rank = static_cast<std::uint32_t>(r);
         const auto node = static_cast<std::size_t>(r / machine.ranks_a_node);

@@ -5,11 +5,14 @@
 #include "replayer/clocks/tighten.hpp"
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
+#include "tests/oracle/grammar/sketch.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 namespace critpath::oracle
@@ -67,23 +70,27 @@ using replayer::rules::Calibration;
 using replayer::rules::FastestMessages;
 
 /// Every call costs the same, but for collectives that no member can leave before the end.
-std::int64_t call_cost(FunctionId function, const Machine& machine)
+std::int64_t call_cost(FunctionId function, int bucket, const Machine& machine)
 {
-    const auto shape = functions::info(function).shape;
-    const bool to_the_end = functions::info(function).semantic_class == functions::SemanticClass::Collective &&
-                            (shape == functions::CollectiveShape::AllToAll || function == FunctionId::MPI_Scan);
+    const bool to_the_end = function == FunctionId::MPI_Scan && bucket > 0;
     return (to_the_end || function == FunctionId::MPI_Init ? machine.collective : machine.call) * machine.tick_ns;
 }
 
-replayer::rules::CallCosts call_costs(const Machine& machine)
+/// Made once a machine: that takes longer than a program.
+const replayer::rules::CallCosts& call_costs(const Machine& machine)
 {
-    replayer::rules::CallCosts costs;
+    static std::map<std::array<std::int64_t, 3>, replayer::rules::CallCosts> made;
+    const auto [found, is_new] = made.try_emplace({machine.tick_ns, machine.call, machine.collective});
+    replayer::rules::CallCosts& costs = found->second;
+    if (!is_new)
+        return costs;
     for (std::uint16_t number = 0; number < static_cast<std::uint16_t>(FunctionId::count); ++number) {
         const FunctionId function{number};
-        replayer::rules::Durations durations;
-        durations.add(model::Ns{call_cost(function, machine)});
-        for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket)
+        for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket) {
+            replayer::rules::Durations durations;
+            durations.add(model::Ns{call_cost(function, bucket, machine)});
             costs.set({function, bucket}, durations);
+        }
     }
     return costs;
 }
@@ -107,7 +114,6 @@ void tell(const Machine& machine, Calibration& calibration)
     calibration.transfer = {transfer_time(machine, true), transfer_time(machine, false)};
     calibration.eager_limit.fill(static_cast<std::int64_t>(machine.eager_limit));
     calibration.collectives.clear();
-    constexpr std::uint64_t usual_bytes = 8;  // of grammar.cpp
     constexpr int most_members_bucket = 8;
     for (std::uint16_t function = 0; function < static_cast<std::uint16_t>(FunctionId::count); ++function)
         for (int members = 0; members <= most_members_bucket; ++members)

@@ -25,8 +25,11 @@ enum class BlockKind : std::uint8_t {
     Crossing,     // messages that cross a collective
     Probes,
     Cancelled,
+    BetweenGroups,   // collectives on an inter-communicator
+    Neighbourhoods,  // on a ring, or a plane
+    Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
 };
-inline constexpr int block_kinds = 9;
+inline constexpr int block_kinds = 12;
 
 const char* name(BlockKind kind);
 

@@ -7,7 +7,10 @@
 
 #include "formats/functions/functions.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 namespace critpath::oracle
@@ -38,6 +41,13 @@ enum class Kind : std::uint8_t {
     Icollective,
 };
 
+/// A member's part in a collective operation in which not everybody has something for everybody.
+struct Part {
+    bool gives = true;
+    bool gets = true;
+    std::vector<int> sources = {};  // members that it gets something from
+};
+
 /// What a rank does next. Numbers of requests are the rank's own, from 0, each used once.
 struct Step {
     Kind kind = Kind::Compute;
@@ -49,16 +59,27 @@ struct Step {
     int tag = 0;
     std::size_t comm = 0;
     std::uint64_t bytes = 8;
-    int root = -1;                   // of a collective: rank of the communicator
+    int root = -1;                   // of a collective: member of the communicator
+    std::optional<Part> part = {};   // of a collective; nothing: as the function has it
     int request = -1;                // that the step makes, or that it refers to
     bool persistent = false;         // Isend, Irecv: by MPI_Start
     std::vector<int> requests = {};  // that it waits for
 };
 
+/// A Cartesian topology; ranks are in row-major order.
+struct Dimension {
+    int size;
+    bool is_periodic;
+};
+using Grid = std::vector<Dimension>;
+
 struct Program {
     int ranks = 0;
-    std::vector<std::vector<int>> comms;   // world ranks by rank of the communicator; 0: all
+    std::vector<std::vector<int>> comms;   // world ranks by member of the communicator; 0: all
     std::vector<std::vector<Step>> steps;  // by rank
+    std::map<std::size_t, Grid> grids = {};
+    // Of an inter-communicator, whose members are those of both groups: how many of them are in the first.
+    std::map<std::size_t, std::size_t> first_groups = {};
 };
 
 }  // namespace critpath::oracle

@@ -59,8 +59,8 @@ struct Message {
 struct CollectiveOperation {
     FunctionId function;
     std::size_t comm;
-    int root;
-    std::uint64_t bytes;
+    int root;  // as the trace has it
+    std::uint64_t sent, received;
     std::uint64_t request;  // 0: blocking
 };
 
@@ -83,8 +83,5 @@ Execution simulate(const Program& program, const Machine& machine);
 
 /// What happened, a line a call.
 std::string text(const Execution& execution);
-
-/// The members whose enter the leave of member `rank` waits for, in a collective of `size` members.
-std::vector<int> needed_members(FunctionId function, int rank, int size, int root);
 
 }  // namespace critpath::oracle

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/oracle/simulation/collectives.hpp"
 
+#include "tests/oracle/needed.hpp"
+
 #include <algorithm>
-#include <numeric>
-#include <stdexcept>
 
 namespace critpath::oracle
 {
@@ -12,33 +12,21 @@ namespace critpath::oracle
 namespace
 {
 
-std::vector<int> range(int from, int to)
+/// The root as a rank of the communicator; in an inter-communicator, of the other group, or one of OTF2's words for
+/// those of the same group.
+int written_root(const Program& program, std::size_t comm, int member, int root)
 {
-    std::vector<int> result(static_cast<std::size_t>(std::max(0, to - from)));
-    std::iota(result.begin(), result.end(), from);
-    return result;
+    const auto first = program.first_groups.find(comm);
+    if (root < 0 || first == program.first_groups.end())
+        return root;
+    const int border = static_cast<int>(first->second);
+    constexpr int this_rank = -2, this_group = -3;
+    if ((member < border) == (root < border))
+        return member == root ? this_rank : this_group;
+    return root < border ? root : root - border;
 }
 
 }  // namespace
-
-std::vector<int> needed_members(FunctionId function, int rank, int size, int root)
-{
-    using functions::CollectiveShape;
-    if (function == FunctionId::MPI_Init)
-        return range(0, size);
-    switch (functions::info(function).shape) {
-    case CollectiveShape::AllToAll:
-        return range(0, size);
-    case CollectiveShape::OneToAll:
-        return rank == root ? std::vector<int>{} : std::vector<int>{root};
-    case CollectiveShape::AllToOne:
-        return rank == root ? range(0, size) : std::vector<int>{};
-    case CollectiveShape::Prefix:
-        return range(0, rank + (function == FunctionId::MPI_Exscan || function == FunctionId::MPI_Iexscan ? 0 : 1));
-    default:
-        throw std::logic_error("no such collective in the oracle");
-    }
-}
 
 Collectives::Collectives(World& world) : world_(world), scheduler_(world.scheduler), machine_(world.machine) {}
 
@@ -46,17 +34,23 @@ Collectives::Collectives(World& world) : world_(world), scheduler_(world.schedul
 Posted* Collectives::join(const Node& call, const Step& step, int request)
 {
     const int number = posted_[{call.rank, step.comm}]++;
-    const int size = static_cast<int>(world_.program.comms[step.comm].size());
     const int member = world_.rank_in(step.comm, call.rank);
     Posted* posted = world_.requests.add({call.rank, request, call, scheduler_.now(), {}});
-    posted->collective = CollectiveOperation{step.function, step.comm, step.root, step.bytes, posted->message.request};
+    const Part part =
+        step.part ? *step.part
+                  : Part{true, true, needed_members(world_.program, step.comm, step.function, member, step.root)};
+    posted->collective = CollectiveOperation{step.function,
+                                             step.comm,
+                                             written_root(world_.program, step.comm, member, step.root),
+                                             part.gives ? step.bytes : 0,
+                                             part.gets ? step.bytes : 0,
+                                             posted->message.request};
     Gathering& gathering = gatherings_[{step.comm, number}];
     gathering.came[member] = call;
-    gathering.waiting.emplace_back(member, posted);
-    for (auto& [waiting, theirs] : gathering.waiting) {
+    gathering.waiting.emplace_back(part.sources, posted);
+    for (auto& [needed, theirs] : gathering.waiting) {
         if (theirs->done)
             continue;
-        const std::vector<int> needed = needed_members(step.function, waiting, size, step.root);
         if (!std::ranges::all_of(needed, [&](int one) { return gathering.came.contains(one); }))
             continue;
         const std::int64_t completion = machine_.collective + world_.draw(machine_.skew);

@@ -26,7 +26,7 @@ private:
     /// One operation: who came when. Members are ranks of the communicator.
     struct Gathering {
         std::map<int, Node> came;
-        std::vector<std::pair<int, Posted*>> waiting;
+        std::vector<std::pair<std::vector<int>, Posted*>> waiting;  // with the members that each needs
     };
 
     Posted* join(const Node& call, const Step& step, int request);

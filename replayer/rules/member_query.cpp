@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/member_query.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+/// One question, and those who may know.
+class Answer
+{
+public:
+    Answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
+           std::span<const std::uint32_t> sources)
+        : query_(query), members_(members), clocks_(clocks), sources_(sources)
+    {
+    }
+
+    [[nodiscard]] Predecessor find() const
+    {
+        const Enter last = query_.may_depend ? last_needed() : Enter{};
+        const bool explains = last.valid() && (!query_.may_release || query_.leave - last.time <= query_.limit);
+        if (explains && last.call == query_.call)
+            return doubted({Route::Completion, {}, 0, query_.some_give}, last);
+        if (explains)
+            return doubted({Route::Collective, last, 0, query_.some_give}, last);
+        // What explains only the beginning of a long call is not what released it: look for a better answer first.
+        if (query_.may_release)
+            for (const Enter& blocker : {blocker_within_limit(last), outstanding_blocker(last)})
+                if (blocker.valid())
+                    return doubted({Route::Collective, blocker, 0, true}, blocker);
+        if (last.valid() && last.call != query_.call)
+            return doubted({Route::Collective, last, 0, true}, last);
+        return doubted({Route::Ask, {}, 0, true}, {});
+    }
+
+private:
+    [[nodiscard]] bool needs(const MemberInfo& member) const
+    {
+        if (!member.gives)
+            return false;
+        switch (query_.shape) {
+        case CollectiveShape::Prefix:
+            return query_.exclusive_prefix ? member.rank < query_.rank : member.rank <= query_.rank;
+        case CollectiveShape::Neighbour:
+            return std::ranges::binary_search(sources_, member.rank);
+        default:
+            return true;
+        }
+    }
+
+    /// Of those that the call depends on; the call itself, if that was the last one. Not valid: it waited for nobody.
+    [[nodiscard]] Enter last_needed() const
+    {
+        Enter last{query_.call, query_.since};
+        for (const MemberInfo& member : members_)
+            if (needs(member) && query_.leave - member.enter.time >= query_.completion)
+                take_later(last, member.enter);
+        return last.call == query_.call && last.time == query_.since ? Enter{} : last;
+    }
+
+    /// Strictly before the end of the call, so that the path goes back in time, and not so shortly before that no
+    /// message can have come from there.
+    [[nodiscard]] bool came_after(Ns since, const MemberInfo& member) const
+    {
+        return member.enter.call != query_.call && member.enter.time > since && member.enter.time < query_.leave &&
+               query_.leave - member.enter.time >= query_.least;
+    }
+
+    [[nodiscard]] Ns unexplained_since(const Enter& explained) const
+    {
+        return explained.valid() ? std::max(query_.enter, explained.time) : query_.enter;
+    }
+
+    /// Whoever came while the call was inside and shortly enough before its end.
+    [[nodiscard]] Enter blocker_within_limit(const Enter& explained) const
+    {
+        Enter blocker;
+        for (const MemberInfo& member : members_) {
+            if (!came_after(unexplained_since(explained), member) || query_.leave - member.enter.time > query_.limit)
+                continue;
+            if (member.is_root && query_.shape == CollectiveShape::OneToAll)
+                return member.enter;
+            take_later(blocker, member.enter);
+        }
+        return blocker;
+    }
+
+    /// The completion took longer than it should (no core free, slow progress), but the last one to come came so
+    /// shortly before the end, compared with the time that is to be explained, that it is hardly there by chance: if
+    /// the n members that came in this time had come at random, one of them would be so close to its end in 1 of 8
+    /// cases at most. Thus in a dense stream of arrivals nobody is the blocker only for being the latest.
+    [[nodiscard]] Enter outstanding_blocker(const Enter& explained) const
+    {
+        constexpr std::int64_t chance = 8;
+        Ns since = unexplained_since(explained);  // a root explains the time until it came
+        for (const MemberInfo& member : members_)
+            if (member.is_root && query_.shape == CollectiveShape::OneToAll && came_after(since, member))
+                since = member.enter.time;
+        Enter last;
+        std::int64_t came = 0;
+        for (const MemberInfo& member : members_)
+            if (came_after(since, member)) {
+                take_later(last, member.enter);
+                ++came;
+            }
+        const bool stands_out = came > 0 && query_.leave - last.time <= (query_.leave - since) / (chance * came);
+        return stands_out ? last : Enter{};
+    }
+
+    /// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
+    [[nodiscard]] bool may_be_it(const MemberInfo& member, const Enter& found) const
+    {
+        if (member.enter.call == query_.call || (!query_.may_release && !needs(member)))
+            return false;
+        const Ns error = clocks_.between(member.enter.call.location, query_.call.location);
+        const auto is_near = [&](Ns time) {  // what is asked without a begin has none
+            return time != Ns::min() && std::chrono::abs(member.enter.time - time) < error;
+        };
+        bool at_border = is_near(query_.enter) || is_near(query_.leave);
+        if (query_.may_depend)  // what an operation takes was learned from times of different clocks, too
+            at_border = at_border || is_near(query_.since) ||
+                        std::chrono::abs(query_.leave - query_.completion - member.enter.time) <
+                            (query_.completion > Ns{0} && error > Ns{0} ? error + clocks_.largest() : error);
+        return at_border || (found.valid() && found.call != member.enter.call &&
+                             std::chrono::abs(member.enter.time - found.time) <
+                                 clocks_.between(member.enter.call.location, found.call.location));
+    }
+
+    [[nodiscard]] Predecessor doubted(Predecessor predecessor, const Enter& found) const
+    {
+        predecessor.doubt_clocks(
+            std::ranges::any_of(members_, [&](const MemberInfo& m) { return may_be_it(m, found); }));
+        return predecessor;
+    }
+
+    const MemberQuery& query_;
+    std::span<const MemberInfo> members_;
+    const ClockUncertainty& clocks_;
+    std::span<const std::uint32_t> sources_;
+};
+
+}  // namespace
+
+Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
+                   std::span<const std::uint32_t> sources)
+{
+    return Answer(query, members, clocks, sources).find();
+}
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/grammar/blocks.hpp"
+#include "tests/oracle/needed.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace critpath::oracle::blocks
+{
+
+namespace
+{
+
+using enum FunctionId;
+using functions::CollectiveShape;
+
+std::size_t at(int index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+/// One collective operation, which may wait for others than its function says.
+struct Operation {
+    FunctionId function;
+    std::size_t comm = Sketch::world;
+    int root = -1;
+    std::vector<Part> parts = {};  // by member; empty: as the function says
+    bool is_blocking = true;
+};
+
+/// What each member does: computes afterwards, or while the operation is under way.
+void perform(Sketch& s, const Operation& operation)
+{
+    const auto& members = s.members(operation.comm);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+        const int r = members[m];
+        Step step{.kind = operation.is_blocking ? Kind::Collective : Kind::Icollective,
+                  .function = operation.function,
+                  .comm = operation.comm,
+                  .bytes = usual_bytes,
+                  .root = operation.root};
+        if (!operation.parts.empty())
+            step.part = operation.parts[m];
+        if (operation.is_blocking) {
+            s.add(r, step);
+            s.compute(r, 30);
+            continue;
+        }
+        const int request = s.post(r, step);
+        s.compute(r);
+        if (s.chance(3))
+            s.add(r, {.kind = Kind::PollLoop, .ticks = 0, .function = MPI_Test, .request = request});
+        else
+            s.add(r, {.kind = Kind::Waitall, .function = MPI_Wait, .requests = {request}});
+    }
+}
+
+bool is_rooted(FunctionId function)
+{
+    const auto shape = functions::info(function).shape;
+    return shape == CollectiveShape::OneToAll || shape == CollectiveShape::AllToOne;
+}
+
+int draw_root(Sketch& s, FunctionId function, std::size_t comm)
+{
+    return is_rooted(function) ? s.draw(0, static_cast<int>(s.members(comm).size()) - 1) : -1;
+}
+
+using Both = std::pair<FunctionId, FunctionId>;  // blocking and not
+
+FunctionId choose(Sketch& s, Operation& operation, const Both& functions)
+{
+    operation.is_blocking = s.chance(2);
+    operation.function = operation.is_blocking ? functions.first : functions.second;
+    operation.root = draw_root(s, operation.function, operation.comm);
+    return operation.function;
+}
+
+}  // namespace
+
+void collectives(Sketch& s)
+{
+    for (int i = s.draw(1, 4); i > 0; --i) {
+        Operation operation{s.one_of({MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather, MPI_Bcast, MPI_Scatter,
+                                      MPI_Reduce, MPI_Gather, MPI_Scan, MPI_Exscan}),
+                            s.one_of({Sketch::world, Sketch::world, Sketch::even, Sketch::reversed})};
+        operation.root = draw_root(s, operation.function, operation.comm);
+        perform(s, operation);
+    }
+}
+
+void overlap(Sketch& s)
+{
+    Operation operation{
+        s.one_of({MPI_Ibarrier, MPI_Iallreduce, MPI_Ialltoall, MPI_Ibcast, MPI_Ireduce, MPI_Iscan, MPI_Iexscan}),
+        s.one_of({Sketch::world, Sketch::even, Sketch::reversed})};
+    operation.root = draw_root(s, operation.function, operation.comm);
+    operation.is_blocking = false;
+    perform(s, operation);
+}
+
+void crossing(Sketch& s)
+{
+    const std::uint64_t bytes = s.size();
+    std::vector<std::vector<int>> requests(at(s.ranks()));
+    s.each([&](int r) {
+        requests[at(r)].push_back(s.irecv(r, (r + s.ranks() - 1) % s.ranks(), 5));
+        requests[at(r)].push_back(s.isend(r, (r + 1) % s.ranks(), 5, bytes));
+    });
+    s.each([&](int r) { s.compute(r); });
+    perform(s, {MPI_Allreduce});
+    s.each([&](int r) { s.complete(r, requests[at(r)]); });
+}
+
+void between_groups(Sketch& s)
+{
+    for (int i = s.draw(1, 3); i > 0; --i) {
+        Operation operation{MPI_Barrier, Sketch::inter};
+        choose(s, operation,
+               s.one_of<Both>({{MPI_Barrier, MPI_Ibarrier},
+                               {MPI_Allreduce, MPI_Iallreduce},
+                               {MPI_Allgather, MPI_Iallgather},
+                               {MPI_Bcast, MPI_Ibcast},
+                               {MPI_Scatter, MPI_Iscatter},
+                               {MPI_Reduce, MPI_Ireduce},
+                               {MPI_Gather, MPI_Igather}}));
+        perform(s, operation);
+    }
+}
+
+void neighbourhoods(Sketch& s)
+{
+    for (int i = s.draw(1, 3); i > 0; --i) {
+        Operation operation{MPI_Neighbor_allgather, s.one_of({Sketch::ring, Sketch::plane})};
+        choose(s, operation,
+               s.one_of<Both>({{MPI_Neighbor_allgather, MPI_Ineighbor_allgather},
+                               {MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall},
+                               {MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv}}));
+        perform(s, operation);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------- amounts
+
+namespace
+{
+
+class Amounts
+{
+public:
+    Amounts(Sketch& s, Operation& operation) : s_(s), operation_(operation), size_(at(members())), needed_(size_)
+    {
+        for (int m = 0; m < members(); ++m)
+            needed_[at(m)] = needed_members(s.program(), operation.comm, operation.function, m, operation.root);
+        operation.parts.assign(size_, {false, false, {}});
+    }
+
+    /// Who has something has it for all who need it.
+    void some_give()
+    {
+        std::vector<bool> gives(size_);
+        for (std::size_t m = 0; m < size_; ++m)
+            gives[m] = !s_.chance(3);
+        draw([&](int from, int) { return gives[at(from)]; });
+    }
+
+    void some_get()
+    {
+        std::vector<bool> gets(size_);
+        for (std::size_t m = 0; m < size_; ++m)
+            gets[m] = !s_.chance(3);
+        draw([&](int, int to) { return gets[at(to)]; });
+    }
+
+    void some_give_to_some()
+    {
+        draw([&](int, int) { return s_.chance(2); });
+    }
+
+private:
+    [[nodiscard]] int members() const { return static_cast<int>(s_.members(operation_.comm).size()); }
+
+    template <class Has>
+    void draw(Has has)
+    {
+        for (int to = 0; to < members(); ++to)
+            for (const int from : needed_[at(to)])
+                if (has(from, to)) {
+                    operation_.parts[at(from)].gives = true;
+                    operation_.parts[at(to)].gets = true;
+                    operation_.parts[at(to)].sources.push_back(from);
+                }
+    }
+
+    Sketch& s_;
+    Operation& operation_;
+    std::size_t size_;
+    std::vector<std::vector<int>> needed_;
+};
+
+}  // namespace
+
+void amounts(Sketch& s)
+{
+    const auto of_all = [&] { return s.one_of({Sketch::world, Sketch::even, Sketch::reversed, Sketch::inter}); };
+    const auto of_some = [&] { return s.one_of({Sketch::world, Sketch::even, Sketch::reversed}); };
+    const auto of_grid = [&] { return s.one_of({Sketch::ring, Sketch::plane}); };
+    for (int i = s.draw(1, 4); i > 0; --i) {
+        Operation operation{MPI_Allreduce};
+        switch (s.draw(0, 5)) {
+        case 0:  // nobody has anything
+            operation.comm = of_some();
+            choose(s, operation,
+                   s.one_of<Both>({{MPI_Allreduce, MPI_Iallreduce},
+                                   {MPI_Bcast, MPI_Ibcast},
+                                   {MPI_Gather, MPI_Igather},
+                                   {MPI_Scan, MPI_Iscan},
+                                   {MPI_Alltoall, MPI_Ialltoall}}));
+            Amounts(s, operation);
+            break;
+        case 1:
+            operation.comm = of_all();
+            choose(s, operation, s.one_of<Both>({{MPI_Allgatherv, MPI_Iallgatherv}, {MPI_Gatherv, MPI_Igatherv}}));
+            Amounts(s, operation).some_give();
+            break;
+        case 2:
+            operation.comm = of_all();
+            choose(s, operation,
+                   s.one_of<Both>({{MPI_Reduce_scatter, MPI_Ireduce_scatter}, {MPI_Scatterv, MPI_Iscatterv}}));
+            Amounts(s, operation).some_get();
+            break;
+        case 3:
+            operation.comm = of_grid();
+            choose(s, operation, {MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv});
+            Amounts(s, operation).some_give();
+            break;
+        case 4:
+            operation.comm = of_grid();
+            choose(s, operation, {MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv});
+            Amounts(s, operation).some_give_to_some();
+            break;
+        default:
+            operation.comm = of_some();
+            choose(s, operation, {MPI_Alltoallv, MPI_Ialltoallv});
+            Amounts(s, operation).some_give_to_some();
+            break;
+        }
+        perform(s, operation);
+    }
+}
+
+}  // namespace critpath::oracle::blocks

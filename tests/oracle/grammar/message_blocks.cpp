@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/grammar/blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace critpath::oracle::blocks
+{
+
+namespace
+{
+
+std::size_t at(int index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+}  // namespace
+
+void halo(Sketch& s)
+{
+    const std::size_t comm = s.chance(2) ? 0 : 2;
+    const std::uint64_t bytes = s.size();
+    for (int round = s.draw(1, 3); round > 0; --round)
+        for (int place = 0; place < s.ranks(); ++place) {
+            const int r = s.members(comm)[at(place)];
+            std::vector<int> requests;
+            for (const int side : {-1, 1})
+                if (const int other = place + side; other >= 0 && other < s.ranks())
+                    requests.push_back(s.irecv(r, other, 1, comm));
+            s.compute(r, 10);
+            for (const int side : {-1, 1})
+                if (const int other = place + side; other >= 0 && other < s.ranks())
+                    requests.push_back(s.isend(r, other, 1, bytes, comm));
+            s.compute(r);
+            s.complete(r, requests);
+        }
+}
+
+void sweep(Sketch& s)
+{
+    const std::uint64_t bytes = s.size();
+    for (int round = s.draw(1, 3); round > 0; --round)
+        s.each([&](int r) {
+            if (r > 0)
+                s.recv(r, r - 1, 2);
+            s.compute(r, 30);
+            if (r + 1 < s.ranks())
+                s.send(r, r + 1, 2, bytes);
+        });
+}
+
+void pairs(Sketch& s)
+{
+    std::vector<int> order = s.all();
+    std::ranges::shuffle(order, s.random());
+    for (int i = 0; i + 1 < s.ranks(); i += 2) {
+        const int a = order[at(i)], b = order[at(i + 1)];
+        if (s.chance(3)) {
+            const std::uint64_t bytes = s.size();
+            for (const auto& [me, other] : {std::pair(a, b), std::pair(b, a)})
+                s.add(me, {.kind = Kind::Sendrecv,
+                           .function = FunctionId::MPI_Sendrecv,
+                           .peer = other,
+                           .source = other,
+                           .tag = 3,
+                           .bytes = bytes});
+            continue;
+        }
+        for (int k = s.draw(1, 3); k > 0; --k) {
+            s.send(a, b, 3, s.size());
+            s.recv(b, a, 3);
+            s.compute(s.one_of({a, b}), 20);
+        }
+    }
+}
+
+void farm(Sketch& s)
+{
+    if (s.ranks() < 2)
+        return;
+    const int tasks = s.draw(1, 2);
+    const int tag = s.unique();  // so that nobody takes what belongs to the next farm
+    for (int r = 1; r < s.ranks(); ++r)
+        for (int i = 0; i < tasks; ++i) {
+            s.send(r, 0, tag, 8);
+            s.compute(r);
+        }
+    for (int i = 0; i < tasks * (s.ranks() - 1); ++i) {
+        s.recv(0, any_source, tag);
+        s.compute(0, 10);
+    }
+}
+
+void probes(Sketch& s)
+{
+    const bool matched = s.chance(2);
+    const std::uint64_t bytes = s.size();
+    for (int r = 0; r + 1 < s.ranks(); r += 2) {
+        const int request = s.isend(r, r + 1, 6, bytes);
+        s.compute(r, 20);
+        s.add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
+        if (matched) {
+            const int message =
+                s.post(r + 1, {.kind = Kind::Mprobe, .function = FunctionId::MPI_Mprobe, .peer = any_source, .tag = 6});
+            s.compute(r + 1, 10);
+            s.add(r + 1, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});
+        } else {
+            s.add(r + 1, {.kind = Kind::Probe, .function = FunctionId::MPI_Probe, .peer = r, .tag = any_tag});
+            s.compute(r + 1, 10);
+            s.recv(r + 1, r, 6);
+        }
+    }
+}
+
+void cancelled(Sketch& s)
+{
+    const int r = s.draw(0, s.ranks() - 1);
+    const int request =
+        s.post(r, {.kind = Kind::Irecv, .function = FunctionId::MPI_Irecv, .peer = any_source, .tag = 99});
+    s.compute(r);
+    s.add(r, {.kind = Kind::Cancel, .function = FunctionId::MPI_Cancel, .request = request});
+    s.add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
+}
+
+}  // namespace critpath::oracle::blocks

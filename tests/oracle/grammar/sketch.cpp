@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/oracle/grammar/sketch.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace critpath::oracle
+{
+
+namespace
+{
+
+/// As square as it can be.
+Grid plane_of(int ranks)
+{
+    int rows = 1;
+    for (int i = 1; i * i <= ranks; ++i)
+        rows = ranks % i == 0 ? i : rows;
+    return {{rows, false}, {ranks / rows, true}};
+}
+
+}  // namespace
+
+Sketch::Sketch(int ranks) : requests_(at(ranks), 0)
+{
+    program_.ranks = ranks;
+    program_.steps.resize(at(ranks));
+    const std::vector<int> everybody = all();
+    std::vector<int> backwards(everybody.rbegin(), everybody.rend());
+    std::vector<int> evens, odds;
+    for (const int r : everybody)
+        (r % 2 == 0 ? evens : odds).push_back(r);
+    std::vector<int> both = evens;
+    both.insert(both.end(), odds.begin(), odds.end());
+    program_.comms = {everybody, evens, backwards, both, backwards, everybody};
+    program_.first_groups[inter] = evens.size();
+    program_.grids[ring] = {{ranks, true}};
+    program_.grids[plane] = plane_of(ranks);
+    each([&](int r) { add(r, {.kind = Kind::Collective, .function = FunctionId::MPI_Init}); });
+}
+
+std::vector<int> Sketch::all() const
+{
+    std::vector<int> result(at(ranks()));
+    std::iota(result.begin(), result.end(), 0);
+    return result;
+}
+
+void Sketch::compute(int r, int most)
+{
+    add(r, {.kind = Kind::Compute, .ticks = draw(0, 100 * most)});
+}
+
+std::uint64_t Sketch::size()
+{
+    return one_of<std::uint64_t>({0, 8, 1000, 4096, 5000, 60'000, 400'000});
+}
+
+int Sketch::post(int r, Step step)
+{
+    step.request = requests_[at(r)]++;
+    add(r, step);
+    return step.request;
+}
+
+int Sketch::irecv(int r, int from, int tag, std::size_t comm)
+{
+    const bool persistent = chance(4);
+    return post(r, {.kind = Kind::Irecv,
+                    .function = persistent ? FunctionId::MPI_Start : FunctionId::MPI_Irecv,
+                    .peer = from,
+                    .tag = tag,
+                    .comm = comm,
+                    .persistent = persistent});
+}
+
+int Sketch::isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
+{
+    const auto [function, mode] =
+        one_of<std::pair<FunctionId, SendMode>>({{FunctionId::MPI_Isend, SendMode::Standard},
+                                                 {FunctionId::MPI_Isend, SendMode::Standard},
+                                                 {FunctionId::MPI_Issend, SendMode::Synchronous},
+                                                 {FunctionId::MPI_Ibsend, SendMode::Buffered},
+                                                 {FunctionId::MPI_Start, SendMode::Standard}});
+    return post(r, {.kind = Kind::Isend,
+                    .function = function,
+                    .mode = mode,
+                    .peer = to,
+                    .tag = tag,
+                    .comm = comm,
+                    .bytes = bytes,
+                    .persistent = function == FunctionId::MPI_Start});
+}
+
+void Sketch::send(int r, int to, int tag, std::uint64_t bytes)
+{
+    const auto [function, mode] =
+        one_of<std::pair<FunctionId, SendMode>>({{FunctionId::MPI_Send, SendMode::Standard},
+                                                 {FunctionId::MPI_Send, SendMode::Standard},
+                                                 {FunctionId::MPI_Ssend, SendMode::Synchronous},
+                                                 {FunctionId::MPI_Bsend, SendMode::Buffered}});
+    add(r, {.kind = Kind::Send, .function = function, .mode = mode, .peer = to, .tag = tag, .bytes = bytes});
+}
+
+void Sketch::recv(int r, int from, int tag)
+{
+    add(r, {.kind = Kind::Recv, .function = FunctionId::MPI_Recv, .peer = from, .tag = tag});
+}
+
+void Sketch::complete(int r, std::vector<int> requests)
+{
+    switch (draw(0, 4)) {
+    case 0:
+        for (const int request : requests) {
+            add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
+            if (chance(3))
+                compute(r, 20);
+        }
+        break;
+    case 1:
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            add(r, {.kind = Kind::Waitany, .function = FunctionId::MPI_Waitany, .requests = requests});
+            if (chance(3))
+                compute(r, 20);
+        }
+        break;
+    case 2:
+        // As often as it may have to be called; where nothing is open any more it returns at once.
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            add(r, {.kind = Kind::Waitsome, .function = FunctionId::MPI_Waitsome, .requests = requests});
+        break;
+    default:
+        add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall, .requests = std::move(requests)});
+        break;
+    }
+}
+
+}  // namespace critpath::oracle

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns a random program while it is drawn: the steps so far, the communicators, and the numbers of requests. The blocks
+// of the grammar (blocks.hpp) draw on it.
+#pragma once
+
+#include "tests/oracle/grammar.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace critpath::oracle
+{
+
+/// Of a collective operation, where it does not matter.
+inline constexpr std::uint64_t usual_bytes = 8;
+
+class Sketch
+{
+public:
+    /// Communicators of every sketch. `inter`: ranks of even numbers on its first side.
+    static constexpr std::size_t world = 0, even = 1, reversed = 2, inter = 3, ring = 4, plane = 5;
+
+    /// All ranks have been through MPI_Init.
+    explicit Sketch(int ranks);
+
+    void seed(std::uint32_t seed) { random_.seed(seed); }
+    Program finish() { return std::move(program_); }
+
+    [[nodiscard]] int ranks() const { return program_.ranks; }
+    [[nodiscard]] const std::vector<int>& members(std::size_t comm) const { return program_.comms[comm]; }
+    [[nodiscard]] const Program& program() const { return program_; }
+    /// 0 .. ranks - 1.
+    [[nodiscard]] std::vector<int> all() const;
+    /// A number that no other block of the program gets.
+    int unique() { return next_unique_++; }
+
+    int draw(int from, int to)
+    {
+        return from + static_cast<int>(random_() % static_cast<std::uint32_t>(to - from + 1));
+    }
+    bool chance(int one_of) { return draw(1, one_of) == 1; }
+    template <class T>
+    T one_of(std::initializer_list<T> all)
+    {
+        return all.begin()[draw(0, static_cast<int>(all.size()) - 1)];
+    }
+    std::mt19937& random() { return random_; }
+    std::uint64_t size();
+
+    template <class Visit>
+    void each(Visit visit)
+    {
+        for (int r = 0; r < ranks(); ++r)
+            visit(r);
+    }
+
+    void add(int r, Step step) { program_.steps[at(r)].push_back(std::move(step)); }
+    void compute(int r, int most = 60);
+    /// With a request of its own, which is returned.
+    int post(int r, Step step);
+
+    int irecv(int r, int from, int tag, std::size_t comm = world);
+    int isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
+    void send(int r, int to, int tag, std::uint64_t bytes);
+    void recv(int r, int from, int tag);
+    /// Completes all of `requests` in one of all ways.
+    void complete(int r, std::vector<int> requests);
+
+private:
+    static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+    Program program_;
+    std::vector<int> requests_;  // by rank: how many
+    int next_unique_ = 1000;
+    std::mt19937 random_;
+};
+
+}  // namespace critpath::oracle

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives in which a member waits for some of the others only: inter-communicators, neighbourhoods, and amounts of
+// nothing (docs/ALGORITHM, "Collectives"). Times are in us. Calls up to 5 us never count as having waited.
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+constexpr int me = -2;      // MPI_ROOT
+constexpr int beside = -3;  // MPI_PROC_NULL
+
+// ---- inter-communicators, MPI-3.1, 5.2.2 and 5.2.3
+
+TEST(InterCommunicator, BcastGoesFromTheRootToTheOtherGroup)
+{
+    Program p(4);
+    const auto inter = p.intercomm({0, 1}, {2, 3});
+    p[0].collective(FunctionId::MPI_Bcast, {50, 51}, inter, me);
+    p[1].collective(FunctionId::MPI_Bcast, {70, 71}, inter, beside);
+    p[2].collective(FunctionId::MPI_Bcast, {60, 61}, inter, 0);  // later than 3, which does not wait for it
+    p[3].collective(FunctionId::MPI_Bcast, {10, 53}, inter, 0);
+    p[3].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | collective 0>3: 50-53 | compute 3: 53-120");
+}
+
+TEST(InterCommunicator, WhoIsBesideTheRootWaitsForNobody)
+{
+    Program p(4);
+    const auto inter = p.intercomm({0, 1}, {2, 3});
+    p[0].collective(FunctionId::MPI_Bcast, {50, 51}, inter, me);
+    p[1].collective(FunctionId::MPI_Bcast, {10, 11}, inter, beside);
+    p[2].collective(FunctionId::MPI_Bcast, {60, 61}, inter, 0);
+    p[3].collective(FunctionId::MPI_Bcast, {40, 53}, inter, 0);
+    p[1].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-10 | mpi 1: 10-11 | compute 1: 11-120");
+}
+
+TEST(InterCommunicator, ReduceWaitsForTheOtherGroupAtTheRoot)
+{
+    Program p(4);
+    const auto inter = p.intercomm({0, 1}, {2, 3});
+    p[0].collective(FunctionId::MPI_Reduce, {10, 53}, inter, me);
+    p[1].collective(FunctionId::MPI_Reduce, {70, 71}, inter, beside);
+    p[2].collective(FunctionId::MPI_Reduce, {50, 51}, inter, 0);
+    p[3].collective(FunctionId::MPI_Reduce, {20, 21}, inter, 0);
+    p[0].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | collective 2>0: 50-53 | compute 0: 53-120");
+}
+
+TEST(InterCommunicator, AGroupOfOneIsWaitedForAsWell)
+{
+    Program p(2);
+    const auto inter = p.intercomm({0}, {1});
+    p[0].collective(FunctionId::MPI_Barrier, {10, 53}, inter);
+    p[1].collective(FunctionId::MPI_Barrier, {50, 51}, inter);
+    p[0].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | collective 1>0: 50-53 | compute 0: 53-120");
+}
+
+// ---- neighbourhoods, MPI-3.1, 7.6
+
+TEST(Neighbourhood, WaitsForItsInNeighbours)
+{
+    Program p(4);  // a ring in one direction; rank 3 is the last of all, but sends to 0 only
+    for (std::uint32_t r = 0; r < 4; ++r)
+        p.neighbours(Program::world(), r, {(r + 3) % 4});
+    p[0].collective(FunctionId::MPI_Neighbor_allgather, {10, 73});
+    p[1].collective(FunctionId::MPI_Neighbor_allgather, {50, 51});
+    p[2].collective(FunctionId::MPI_Neighbor_allgather, {20, 53});
+    p[3].collective(FunctionId::MPI_Neighbor_allgather, {70, 71});
+    p[2].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | collective 1>2: 50-53 | compute 2: 53-120");
+    Program q(3);  // the same, but who is late is no neighbour; so nobody explains it but the release rule
+    q.neighbours(Program::world(), 2, {1});
+    q[0].collective(FunctionId::MPI_Neighbor_allgather, {60, 61});
+    q[1].collective(FunctionId::MPI_Neighbor_allgather, {20, 21});
+    q[2].collective(FunctionId::MPI_Neighbor_allgather, {30, 63});
+    q[2].finish(120);
+    q.finish(100);
+    EXPECT_EQ(path(q), "compute 0: 0-60 | collective? 0>2: 60-63 | compute 2: 63-120");
+}
+
+// Rendezvous with a receiver can hold up who sends, beyond the semantics.
+TEST(Neighbourhood, WhoExplainsOnlyTheBeginningIsNotTheReason)
+{
+    Program p(3);
+    p.neighbours(Program::world(), 0, {1});
+    p[0].collective(FunctionId::MPI_Neighbor_allgather, {10, 1002});
+    p[1].collective(FunctionId::MPI_Neighbor_allgather, {20, 21});
+    p[2].collective(FunctionId::MPI_Neighbor_allgather, {1000, 1001});
+    p[0].finish(1200);
+    p.finish(1100);
+    EXPECT_EQ(path(p), "compute 2: 0-1000 | collective? 2>0: 1000-1002 | compute 0: 1002-1200");
+}
+
+// ---- amounts of nothing
+
+TEST(Amounts, WhoGivesNothingIsNotWaitedFor)
+{
+    Program p(3);
+    p[0].part(FunctionId::MPI_Allgatherv, {10, 53}, 8, 16);
+    p[1].part(FunctionId::MPI_Allgatherv, {50, 53}, 8, 16);
+    p[2].part(FunctionId::MPI_Allgatherv, {70, 71}, 0, 16);
+    p[0].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | collective 1>0: 50-53 | compute 0: 53-120");
+    Program q(3);
+    q[0].part(FunctionId::MPI_Gatherv, {10, 53}, 8, 16, Program::world(), 0);
+    q[1].part(FunctionId::MPI_Gatherv, {50, 51}, 8, 0, Program::world(), 0);
+    q[2].part(FunctionId::MPI_Gatherv, {52, 54}, 0, 0, Program::world(), 0);
+    q[0].finish(120);
+    q.finish(100);
+    EXPECT_EQ(path(q), "compute 1: 0-50 | collective 1>0: 50-53 | compute 0: 53-120");
+}
+
+TEST(Amounts, WhoGetsNothingWaitsForNobody)
+{
+    Program p(3);
+    p[0].part(FunctionId::MPI_Reduce_scatter, {10, 73}, 16, 8);
+    p[1].part(FunctionId::MPI_Reduce_scatter, {50, 51}, 16, 0);
+    p[2].part(FunctionId::MPI_Reduce_scatter, {70, 73}, 16, 8);
+    p[1].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | mpi 1: 50-51 | compute 1: 51-120");
+    Program q(3);
+    q[0].part(FunctionId::MPI_Scatterv, {50, 51}, 16, 8, Program::world(), 0);
+    q[1].part(FunctionId::MPI_Scatterv, {40, 60}, 0, 0, Program::world(), 0);  // for another reason
+    q[2].part(FunctionId::MPI_Scatterv, {40, 53}, 0, 8, Program::world(), 0);
+    q[1].finish(120);
+    q.finish(100);
+    EXPECT_EQ(path(q), "compute 1: 0-40 | mpi 1: 40-60 | compute 1: 60-120");
+}
+
+// All have come before the first leaves, as it happens; nobody has waited.
+TEST(Amounts, WhereThereIsNothingAtAllNobodyWaits)
+{
+    Program p(2);
+    p[0].part(FunctionId::MPI_Allreduce, {50, 54}, 0, 0);
+    p[1].part(FunctionId::MPI_Allreduce, {52, 55}, 0, 0);
+    p[0].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | mpi 0: 50-54 | compute 0: 54-120");
+    Program q(2);  // but an implementation may wait
+    q[0].part(FunctionId::MPI_Allreduce, {10, 54}, 0, 0);
+    q[1].part(FunctionId::MPI_Allreduce, {52, 55}, 0, 0);
+    q[0].finish(120);
+    q.finish(100);
+    EXPECT_EQ(path(q), "compute 1: 0-52 | collective 1>0: 52-54 | compute 0: 54-120");
+    Program r(2);  // and a barrier does
+    r[0].part(FunctionId::MPI_Barrier, {50, 54}, 0, 0);
+    r[1].part(FunctionId::MPI_Barrier, {52, 55}, 0, 0);
+    r[0].finish(120);
+    r.finish(100);
+    EXPECT_EQ(path(r), "compute 1: 0-52 | collective 1>0: 52-54 | compute 0: 54-120");
+}
+
+// Totals do not say who gives to whom. Who came too shortly before the end for anything to have come from there did
+// not.
+TEST(Amounts, SomeGiveToSome)
+{
+    Program p(4);
+    p[0].part(FunctionId::MPI_Alltoallv, {10, 53}, 8, 8);
+    p[1].part(FunctionId::MPI_Alltoallv, {50, 93}, 8, 8);
+    p[2].part(FunctionId::MPI_Alltoallv, {52, 93}, 8, 8);  // gives to 3
+    p[3].part(FunctionId::MPI_Alltoallv, {90, 93}, 8, 8);
+    p[0].finish(120);
+    p.finish(100);
+    const auto knows = [](replayer::rules::Calibration& calibration) {
+        for (int members = 0; members < 4; ++members)
+            calibration.collectives[{FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members}] =
+                std::chrono::microseconds{3};
+    };
+    EXPECT_EQ(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), knows).path(),
+              "compute 1: 0-50 | collective? 1>0: 50-53 | compute 0: 53-120");
+}
+
+}  // namespace
+}  // namespace critpath::tests
