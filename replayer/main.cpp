@@ -27,6 +27,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -137,6 +139,7 @@ void run(Phases& phases, const Options& options)
     Pairs pairs;
     std::vector<ProcessWindows> windows;
     std::optional<Collectives> collectives;  // made of the trace, so not before it is loaded
+    std::vector<ProcessAnswers> answers;
     Predecessors predecessors;
     Path path;
     Attributed attributed;
@@ -151,11 +154,13 @@ void run(Phases& phases, const Options& options)
         windows = one_sided(replay, calibration);
     });
     phases.run("collect", Scope::Collective, [&] {
-        collectives.emplace(collect(replay, calibration, options.engine.reduce_instances));
-        phases.remark(fmt::format("{} collective operations", collectives->instances.count));
+        answers = first_answers(replay, calibration.calls);
+        collectives.emplace(collect(replay, calibration, options.engine.reduce_instances,
+                                    conclude_at_once(replay, calibration, answers)));
+        phases.remark(fmt::format("{} collective operations", collectives->counts.all));
     });
     phases.run("resolve", Scope::Collective,
-               [&] { predecessors = resolve(replay, pairs, windows, *collectives, calibration); });
+               [&] { predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers)); });
     phases.run("restore", Scope::Collective, [&] {
         path = restore(replay, predecessors, options.engine.walk_path);
         phases.remark(fmt::format("{} changes of location", path.hops));

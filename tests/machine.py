@@ -31,3 +31,27 @@ def perf_event_refused():
         return os.strerror(ctypes.get_errno())
     os.close(descriptor)
     return ""
+
+
+# Of the kernel, and so on every machine; but PAPI has a table of processors, and knows none of these events on others.
+SOFTWARE_EVENT = "perf::PAGE-FAULTS"
+
+
+@functools.lru_cache
+def papi_refused():
+    """Why PAPI does not count what the kernel counts; empty if it does, or if there is no PAPI."""
+    for name in ("libpapi.so.7.0", "libpapi.so.7", "libpapi.so.6.0", "libpapi.so.6", "libpapi.so"):
+        try:
+            papi = ctypes.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        return ""
+    versions = (major << 24 | minor << 16 for major in range(5, 9) for minor in range(10))  # as PAPI_VER_CURRENT
+    if not any(papi.PAPI_library_init(version) == version for version in versions):
+        return ""
+    code = ctypes.c_int()
+    if papi.PAPI_event_name_to_code(SOFTWARE_EVENT.encode(), ctypes.byref(code)) != 0:
+        return "PAPI knows no event of the kernel on this processor"
+    return ""

@@ -117,9 +117,9 @@ void add_facts(const Replay& replay, const Findings& findings, const Path& path,
     set("messages", findings.pairs.messages);
     set("unmatched_sends", findings.pairs.unmatched_sends);
     set("unmatched_receives", findings.pairs.unmatched_receives);
-    set("collectives", findings.collectives.instances.count);
-    set("incomplete_collectives", findings.collectives.instances.incomplete);
-    set("mismatched_collectives", findings.collectives.instances.mismatched);
+    set("collectives", findings.collectives.counts.all);
+    set("incomplete_collectives", findings.collectives.counts.incomplete);
+    set("mismatched_collectives", findings.collectives.counts.mismatched);
     facts["clock_violations"] +=
         static_cast<std::int64_t>(findings.pairs.clock_violations + findings.predecessors.clock_violations);
 }

@@ -190,21 +190,10 @@ private:
         }
     }
 
-    /// Only of operations that several clocks took part in.
     void count_last_arrivals(const Collectives& collectives)
     {
-        const rules::ClockUncertainty clocks(definitions_);
-        for (std::size_t p = 0; p < replay_.processes.size(); ++p) {
-            const model::ProcessTrace& trace = replay_.processes[p];
-            for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
-                const rules::CollectiveCase c = collectives.of(p, i);
-                const bool counts = trace.collectives[i].is_blocking() && !c.inter && !c.operation.sync_tested &&
-                                    c.operation.shape == functions::CollectiveShape::AllToAll &&
-                                    usable(*c.instance, c.size) && c.instance->second.valid();
-                if (counts && rules::last_arriver(*c.instance, clocks).enter.call == trace.collectives[i].call)
-                    ++result_[definitions_.processes[trace.process.value].clock_domain.value].last_arrivals;
-            }
-        }
+        for (std::size_t clock = 0; clock < result_.size(); ++clock)
+            result_[clock].last_arrivals += collectives.last_arrivals[clock];
     }
 
     void add_up()

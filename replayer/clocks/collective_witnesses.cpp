@@ -91,13 +91,14 @@ private:
 
     /// Calls `visit(number, member)` for the collectives of an owned member of a side that prove something.
     template <class Visit>
-    void for_each_call(const MemberCalls& member, std::size_t begin, std::size_t end, Visit visit) const
+    void for_each_call(Side side, const MemberCalls& member, std::size_t begin, std::size_t end, Visit visit) const
     {
         for (std::size_t n = begin; n < std::min(end, member.calls.size()); ++n) {
             if (member.calls[n] == MemberCalls::none)
                 continue;
-            const auto& call = replay_.processes[member.process].collectives[member.calls[n]];
-            const rules::Member part = members_.describe(member.process, member.calls[n]);
+            const model::CollectiveCall call = replay_.processes[member.process].collectives[member.calls[n]];
+            const rules::Member part =
+                members_.describe({side, static_cast<std::uint32_t>(n), member.process, member.rank, member.calls[n]});
             if (call.call.valid() && rules::needs_all(part.function, part.bytes))
                 visit(n, part, call.is_blocking());
         }
@@ -115,10 +116,11 @@ private:
             for (const MemberCalls& member : list) {
                 std::int64_t time = 0;
                 bool has_any = false;
-                for_each_call(member, 0, member.calls.size(), [&](std::size_t, const rules::Member& m, bool blocking) {
-                    time += blocking ? (m.leave - m.enter.time).count() : 0;
-                    has_any = true;
-                });
+                for_each_call({value}, member, 0, member.calls.size(),
+                              [&](std::size_t, const rules::Member& m, bool blocking) {
+                                  time += blocking ? (m.leave - m.enter.time).count() : 0;
+                                  has_any = true;
+                              });
                 const std::int64_t own = clock_of(replay_.processes[member.process].process).value;
                 if (has_any && (time < least[value] || (time == least[value] && own < clock[value]))) {
                     least[value] = time;
@@ -153,7 +155,7 @@ private:
         std::vector<Pivot> result(end - begin);
         for (const MemberCalls& member : members_.of(side))
             if (clock_of(replay_.processes[member.process].process) == pivots_[side.value])
-                for_each_call(member, begin, end,
+                for_each_call(side, member, begin, end,
                               [&](std::size_t n, const rules::Member& part, bool) { result[n - begin].add(part); });
         return result;
     }
@@ -165,13 +167,14 @@ private:
             const NodeId own = clock_of(replay_.processes[member.process].process);
             if (own == clock)
                 continue;
-            for_each_call(member, begin, begin + pivots.size(), [&](std::size_t n, const rules::Member& part, bool) {
-                const Pivot& pivot = pivots[n - begin];
-                if (!pivot.is_in(part.function))
-                    return;
-                evidence_.add({clock, Ns{pivot.last_enter}}, {own, part.leave});
-                evidence_.add({own, part.enter.time}, {clock, Ns{-pivot.minus_first_leave}});
-            });
+            for_each_call(side, member, begin, begin + pivots.size(),
+                          [&](std::size_t n, const rules::Member& part, bool) {
+                              const Pivot& pivot = pivots[n - begin];
+                              if (!pivot.is_in(part.function))
+                                  return;
+                              evidence_.add({clock, Ns{pivot.last_enter}}, {own, part.leave});
+                              evidence_.add({own, part.enter.time}, {clock, Ns{-pivot.minus_first_leave}});
+                          });
         }
     }
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/collect/collect.hpp"
 
-#include "replayer/pair/lookup.hpp"
-
 #include <algorithm>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -12,6 +11,7 @@ namespace critpath::replayer
 namespace
 {
 
+using model::Ns;
 using rules::CollectiveKey;
 
 constexpr std::size_t member_buckets = 33;
@@ -31,67 +31,123 @@ CollectiveKey key_at(std::size_t index)
             static_cast<int>(index / member_buckets % rules::size_buckets), static_cast<int>(index % member_buckets)};
 }
 
-/// The fastest completion of each kind of collective on this process.
-std::map<CollectiveKey, Ns> examples(const Replay& replay, const Collectives& collectives)
+/// Looks at all instances as they come by.
+class Observer
 {
-    std::map<CollectiveKey, Ns> fastest;
-    for (std::size_t p = 0; p < replay.processes.size(); ++p)
-        for (std::size_t i = 0; i < replay.processes[p].collectives.size(); ++i) {
-            const rules::Member member = collectives.members.describe(p, i);
-            const rules::CollectiveCase instance = collectives.of(p, i);
-            if (!replay.processes[p].collectives[i].is_blocking())
-                continue;  // who waits for it decides when it ends
-            if (member.function >= functions::FunctionId::count || !usable(*instance.instance, instance.size))
-                continue;
-            const rules::Waiting call{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};
-            const Ns example = rules::completion_example(call, member, instance);
-            if (example < Ns{0})
-                continue;
-            const CollectiveKey key{member.function, rules::size_bucket(instance.instance->bytes),
-                                    rules::size_bucket(instance.size)};
-            const auto [entry, is_new] = fastest.try_emplace(key, example);
-            entry->second = std::min(entry->second, example);
-        }
-    return fastest;
-}
+public:
+    Observer(const Replay& replay, const rules::Calibration& calibration, const Conclude& conclude, Collectives& result)
+        : replay_(replay), clocks_(calibration.clocks), conclude_(conclude), result_(result)
+    {
+        for (const model::Process& process : replay.definitions.processes)
+            result.last_arrivals.resize(
+                std::max<std::size_t>(result.last_arrivals.size(), process.clock_domain.value + 1));
+    }
 
-void learn(const Replay& replay, const Collectives& collectives, rules::Calibration& calibration)
+    void see(Side side, std::uint32_t first, std::span<const rules::Instance> instances)
+    {
+        const Side dependent = side.partner(result_.members.is_inter(side));
+        for (std::uint32_t n = 0; n < instances.size(); ++n) {
+            if (!usable(instances[n], result_.members.size(side)))
+                continue;
+            bool is_open = false;
+            result_.members.for_each_part(dependent, first + n,
+                                          [&](const Part& part) { is_open = !see(part, instances[n]) || is_open; });
+            if (is_open)
+                result_.open[side.value].push_back({first + n, instances[n]});
+        }
+    }
+
+    /// Puts the fastest completion of each kind of collective into `calibration`. Collective.
+    void learn(rules::Calibration& calibration) const;
+
+private:
+    /// Whether it is concluded.
+    bool see(const Part& part, const rules::Instance& instance)
+    {
+        const rules::CollectiveCase c = result_.case_of(part, instance);
+        const rules::Member member = result_.members.describe(part);
+        const bool is_blocking = replay_.processes[part.process].collectives[part.collective].is_blocking();
+        if (is_blocking && member.function < functions::FunctionId::count)  // else who waits decides when it ends
+            learn_from(member, c);
+        if (!c.inter)
+            count_last(part, member, c, is_blocking);
+        return conclude_(part, member, c);
+    }
+
+    void learn_from(const rules::Member& member, const rules::CollectiveCase& c)
+    {
+        const rules::Waiting call{member.enter.call, member.enter.time, member.leave, Ns{0}, Ns{0}};
+        const Ns example = rules::completion_example(call, member, c);
+        if (example < Ns{0})
+            return;
+        const CollectiveKey key{member.function, rules::size_bucket(c.instance->bytes), rules::size_bucket(c.size)};
+        if (latest_ == nullptr || latest_->first != key)
+            latest_ = &*fastest_.try_emplace(key, example).first;
+        latest_->second = std::min(latest_->second, example);
+    }
+
+    void count_last(const Part& part, const rules::Member& member, const rules::CollectiveCase& c, bool is_blocking)
+    {
+        const rules::Instance& instance = *c.instance;
+        const bool came_last = instance.last.call == member.enter.call;
+        if (came_last && rules::needs_all(member.function, member.bytes) &&
+            instance.first_leave < (instance.last.time - clocks_.largest()).count())
+            ++result_.left_too_early;
+        if (is_blocking && !c.operation.sync_tested && c.operation.shape == functions::CollectiveShape::AllToAll &&
+            instance.second.valid() && rules::last_arriver(instance, clocks_).enter.call == member.enter.call)
+            ++result_.last_arrivals[clock_of(part).value];
+    }
+
+    [[nodiscard]] model::NodeId clock_of(const Part& part) const
+    {
+        return replay_.definitions.processes[replay_.processes[part.process].process.value].clock_domain;
+    }
+
+    const Replay& replay_;
+    const rules::ClockUncertainty& clocks_;
+    const Conclude& conclude_;
+    Collectives& result_;
+    std::map<CollectiveKey, Ns> fastest_;
+    std::pair<const CollectiveKey, Ns>* latest_ = nullptr;  // of fastest_: calls are often of the same kind as before
+};
+
+void Observer::learn(rules::Calibration& calibration) const
 {
-    const auto fastest = examples(replay, collectives);
     std::vector<std::uint8_t> present(keys, 0);
-    for (const auto& [key, ns] : fastest)
+    for (const auto& [key, ns] : fastest_)
         present[index_of(key)] = 1;
-    MPI_Allreduce(MPI_IN_PLACE, present.data(), static_cast<int>(keys), MPI_UINT8_T, MPI_MAX, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, present.data(), static_cast<int>(keys), MPI_UINT8_T, MPI_MAX, replay_.comm);
     std::vector<CollectiveKey> agreed;
     std::vector<std::int64_t> least;
     for (std::size_t i = 0; i < keys; ++i)
         if (present[i] != 0) {
             agreed.push_back(key_at(i));
-            const auto found = fastest.find(agreed.back());
-            least.push_back(found == fastest.end() ? INT64_MAX : found->second.count());
+            const auto found = fastest_.find(agreed.back());
+            least.push_back(found == fastest_.end() ? INT64_MAX : found->second.count());
         }
-    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay_.comm);
     for (std::size_t i = 0; i < agreed.size(); ++i)
         calibration.collectives[agreed[i]] = Ns{least[i]};
 }
 
 }  // namespace
 
-rules::CollectiveCase Collectives::of(std::size_t process, std::size_t collective) const
+rules::CollectiveCase Collectives::case_of(const Part& part, const rules::Instance& instance) const
 {
-    const Part& part = members.part(process, collective);
     const bool inter = members.is_inter(part.side);
-    const Side side = part.side.partner(inter);
-    return {members.operation(process, collective), inter, members.neighbours(part.side).known(part.rank),
-            members.size(side), &instances.at(side, part.number)};
+    return {members.operation(part), inter, members.neighbours(part.side).known(part.rank),
+            members.size(part.side.partner(inter)), &instance};
 }
 
-Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce)
+Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce,
+                    const Conclude& conclude)
 {
-    Members members(replay);
-    Instances instances = reduce(replay, members);
-    Collectives result{std::move(members), std::move(instances)};
-    learn(replay, result, calibration);
+    Collectives result(replay);
+    Observer observer(replay, calibration, conclude, result);
+    result.counts = reduce(replay, result.members, [&](Side side, std::uint32_t first, auto instances) {
+        observer.see(side, first, instances);
+    });
+    observer.learn(calibration);
     return result;
 }
 

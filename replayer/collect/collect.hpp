@@ -8,22 +8,58 @@
 #include "replayer/collect/members.hpp"
 #include "replayer/rules/calibration.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
 namespace critpath::replayer
 {
 
-struct Collectives {
-    Members members;
-    Instances instances;
+/// What is known of the collectives, for those that it takes.
+class Collectives
+{
+public:
+    explicit Collectives(const Replay& replay) : members(replay) {}
 
-    /// What the rules decide about one part from.
-    [[nodiscard]] rules::CollectiveCase of(std::size_t process, std::size_t collective) const;
+    /// visit(part, case), for each part of an owned process in an instance that was not concluded.
+    template <class Visit>
+    void for_each_open(Visit visit) const
+    {
+        for (const auto& [side, instances] : open)
+            for (const Open& o : instances)
+                members.for_each_part(Side{side}.partner(members.is_inter({side})), o.number,
+                                      [&](const Part& part) { visit(part, case_of(part, o.instance)); });
+    }
+
+    /// What the rules decide about a part from. `instance`: of the partner side.
+    [[nodiscard]] rules::CollectiveCase case_of(const Part& part, const rules::Instance& instance) const;
+
+    struct Open {
+        std::uint32_t number;
+        rules::Instance instance;
+    };
+
+    Members members;
+    InstanceCounts counts;
+    std::map<std::uint32_t, std::vector<Open>> open;  // by side; ascending by number
+    // Of operations of owned processes that came last to them:
+    std::uint64_t left_too_early = 0;          // somebody left before, by more than clocks are off, though nobody can
+    std::vector<std::uint64_t> last_arrivals;  // by clock domain; of operations that several clocks took part in
 };
 
 /// Re-executes the collectives of all sides; as reduce_instances.
-using ReduceInstances = Instances (*)(const Replay& replay, const Members& members);
+using ReduceInstances = InstanceCounts (*)(const Replay& replay, const Members& members, const VisitInstances& visit);
+
+/// Gets each part of an owned process while its instance is there; all members are known and in the same operation.
+/// False: it is wanted again, when everything has been learned.
+using Conclude =
+    std::function<bool(const Part& part, const rules::Member& member, const rules::CollectiveCase& instance)>;
+inline const Conclude later = [](const Part&, const rules::Member&, const rules::CollectiveCase&) { return false; };
 
 /// Reduces all instances, and puts the completion times of collectives into `calibration`. Collective over
-/// `replay.comm`.
-Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce = reduce_instances);
+/// `replay.comm`; `conclude` must not be.
+Collectives collect(const Replay& replay, rules::Calibration& calibration, ReduceInstances reduce = reduce_instances,
+                    const Conclude& conclude = later);
 
 }  // namespace critpath::replayer

@@ -6,6 +6,9 @@
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -18,103 +21,174 @@ using rules::Instance;
 constexpr std::size_t window = 4096;  // instances a reduction: as many as stay in the cache
 constexpr std::size_t windows_in_flight = 8;
 
-/// Merges the vectors of all processes, a window at a time, several of them under way.
-void reduce_windows(MPI_Comm comm, const Reduction& reduction, std::vector<Instance>& instances)
+/// Reduces the instances of one side over all processes, a window at a time, several of them under way.
+class WideSide
 {
-    std::vector<MPI_Request> requests;
-    const auto finish = [&] {
-        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-        requests.clear();
-    };
-    for (std::size_t begin = 0; begin < instances.size(); begin += window) {
-        const auto length = static_cast<int>(std::min(window, instances.size() - begin));
-        MPI_Iallreduce(MPI_IN_PLACE, instances.data() + begin, length, reduction.type(), reduction.op(), comm,
-                       &requests.emplace_back());
-        if (requests.size() == windows_in_flight)
-            finish();
+public:
+    WideSide(const Replay& replay, const Members& members, const Reduction& reduction, const VisitInstances& visit,
+             InstanceCounts& counts)
+        : replay_(replay), members_(members), reduction_(reduction), visit_(visit), counts_(counts)
+    {
     }
-    finish();
-}
+
+    /// Collective.
+    void reduce(Side side, std::uint32_t length)
+    {
+        for (std::size_t begin = 0; begin < length; begin += window) {
+            if (begin >= windows_in_flight * window)
+                finish_first(side);
+            start(side, static_cast<std::uint32_t>(begin), std::min(window, length - begin));
+        }
+        while (!under_way_.empty())
+            finish_first(side);
+    }
+
+private:
+    struct Window {
+        std::uint32_t first;
+        std::vector<Instance> instances;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+
+    void start(Side side, std::uint32_t first, std::size_t length)
+    {
+        Window& next = under_way_.emplace_back(Window{first, std::vector<Instance>(length)});
+        merge_own(members_, side, first, next.instances);
+        MPI_Iallreduce(MPI_IN_PLACE, next.instances.data(), static_cast<int>(length), reduction_.type(),
+                       reduction_.op(), replay_.comm, &next.request);
+    }
+
+    void finish_first(Side side)
+    {
+        Window& done = under_way_.front();
+        MPI_Wait(&done.request, MPI_STATUS_IGNORE);
+        if (replay_.rank == 0)
+            count(done.instances, members_.size(side), counts_);
+        if (has_members(members_, side))
+            visit_(side, done.first, done.instances);
+        under_way_.pop_front();
+    }
+
+    const Replay& replay_;
+    const Members& members_;
+    const Reduction& reduction_;
+    const VisitInstances& visit_;
+    InstanceCounts& counts_;
+    std::deque<Window> under_way_;
+};
 
 struct Numbered {
     std::uint32_t side, number;
     Instance instance;
 };
 
-/// Sides that are reduced at one process: partial knowledge goes there, the whole comes back to whoever has members.
-void reduce_small(const Replay& replay, const Members& members, const std::vector<Side>& sides, Instances& result)
+/// Reduces sides that each have their home at one process: partial knowledge goes there, the whole comes back to
+/// whoever has members. In rounds of some instances of each side.
+class NarrowSides
 {
-    const auto home_of = [&](Side side) {
-        return static_cast<std::size_t>(side.value / 2) % static_cast<std::size_t>(replay.size);
-    };
-    std::vector<std::vector<Numbered>> to_home(static_cast<std::size_t>(replay.size));
-    for (const Side side : sides) {
-        const auto part = own_part(members, side);
-        for (std::uint32_t n = 0; n < part.size(); ++n)
-            to_home[home_of(side)].push_back({side.value, n, part[n]});
+public:
+    NarrowSides(const Replay& replay, const Members& members, const VisitInstances& visit, InstanceCounts& counts)
+        : replay_(replay), members_(members), visit_(visit), counts_(counts)
+    {
     }
-    std::unordered_map<std::uint32_t, std::vector<Instance>> whole;
-    for (const Numbered& item : replayer::exchange(replay.comm, to_home).items) {
-        auto& instances = whole[item.side];
-        instances.resize(std::max<std::size_t>(instances.size(), item.number + 1));
-        instances[item.number].merge(item.instance);
+
+    /// `sides`, and their `lengths`, are the same on all processes. Collective.
+    void reduce(const std::vector<Side>& sides, const std::vector<std::uint32_t>& lengths)
+    {
+        std::uint32_t longest = 0;
+        for (const Side side : sides)
+            longest = std::max(longest, lengths[side.value]);
+        const std::size_t all = window * windows_in_flight * static_cast<std::size_t>(replay_.size);
+        const auto some =
+            static_cast<std::uint32_t>(std::max<std::size_t>(all / std::max<std::size_t>(sides.size(), 1), 1));
+        for (std::uint64_t first = 0; first < longest; first += some) {
+            const auto begin = static_cast<std::uint32_t>(first);
+            const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + some, longest));
+            bring_back(begin, at_home(sides, lengths, begin, end));
+        }
     }
-    std::vector<std::vector<Numbered>> back(static_cast<std::size_t>(replay.size));
-    for (const auto& [value, instances] : whole) {
-        const Side side{value};
-        count(instances, members.size(side), result);
-        auto to = owners(replay, members, side);
-        if (members.is_inter(side))
-            for (const int more : owners(replay, members, side.partner(true)))
-                if (std::ranges::find(to, more) == to.end())
-                    to.push_back(more);
-        for (const int process : to)
-            for (std::uint32_t n = 0; n < instances.size(); ++n)
-                back[static_cast<std::size_t>(process)].push_back({value, n, instances[n]});
+
+private:
+    using BySide = std::map<std::uint32_t, std::vector<Instance>>;  // instances from the first of a round on
+
+    [[nodiscard]] std::vector<std::vector<Numbered>> for_everyone() const
+    {
+        return std::vector<std::vector<Numbered>>(static_cast<std::size_t>(replay_.size));
     }
-    for (const Numbered& item : replayer::exchange(replay.comm, back).items) {
-        auto& instances = result.by_side[item.side];
-        instances.resize(std::max<std::size_t>(instances.size(), item.number + 1));
-        instances[item.number] = item.instance;
+
+    static void put(BySide& sides, std::uint32_t first, const Numbered& item)
+    {
+        auto& instances = sides[item.side];
+        instances.resize(std::max<std::size_t>(instances.size(), item.number - first + 1));
+        instances[item.number - first].merge(item.instance);
     }
-}
+
+    /// The whole instances of the sides whose home is here.
+    [[nodiscard]] BySide at_home(const std::vector<Side>& sides, const std::vector<std::uint32_t>& lengths,
+                                 std::uint32_t begin, std::uint32_t end) const
+    {
+        auto to_home = for_everyone();
+        std::vector<Instance> own;
+        for (const Side side : sides) {
+            if (lengths[side.value] <= begin || members_.of(side).empty())
+                continue;
+            own.assign(std::min(end, lengths[side.value]) - begin, {});
+            merge_own(members_, side, begin, own);
+            const auto home = static_cast<std::size_t>(side.value / 2) % static_cast<std::size_t>(replay_.size);
+            for (std::uint32_t n = 0; n < own.size(); ++n)
+                if (own[n].members > 0)
+                    to_home[home].push_back({side.value, begin + n, own[n]});
+        }
+        BySide whole;
+        for (const Numbered& item : replayer::exchange(replay_.comm, to_home).items)
+            put(whole, begin, item);
+        return whole;
+    }
+
+    void bring_back(std::uint32_t first, const BySide& whole)
+    {
+        auto back = for_everyone();
+        for (const auto& [value, instances] : whole) {
+            const Side side{value};
+            count(instances, members_.size(side), counts_);
+            for (const int process : takers(replay_, members_, side))
+                for (std::uint32_t n = 0; n < instances.size(); ++n)
+                    back[static_cast<std::size_t>(process)].push_back({value, first + n, instances[n]});
+        }
+        BySide here;
+        for (const Numbered& item : replayer::exchange(replay_.comm, back).items)
+            put(here, first, item);
+        for (const auto& [value, instances] : here)
+            visit_({value}, first, instances);
+    }
+
+    const Replay& replay_;
+    const Members& members_;
+    const VisitInstances& visit_;
+    InstanceCounts& counts_;
+};
 
 }  // namespace
 
-const rules::Instance& Instances::at(Side side, std::uint32_t number) const
+InstanceCounts reduce_instances(const Replay& replay, const Members& members, const VisitInstances& visit)
 {
-    static const Instance nothing;
-    const auto found = by_side.find(side.value);
-    if (found == by_side.end() || number >= found->second.size())
-        return nothing;
-    return found->second[number];
-}
-
-Instances reduce_instances(const Replay& replay, const Members& members)
-{
-    Instances result;
+    InstanceCounts counts;
     const auto lengths = agree_on_lengths(replay, members);
     const Reduction reduction;
-    std::vector<Side> small;
+    WideSide wide(replay, members, reduction, visit, counts);
+    std::vector<Side> narrow;
     for (std::uint32_t value = 0; value < lengths.size(); ++value) {
         const Side side{value};
         if (lengths[value] == 0 || is_private(replay, side))
             continue;
-        if (4 * owners(replay, members, side).size() <= static_cast<std::size_t>(replay.size)) {
-            small.push_back(side);
-            continue;
-        }
-        std::vector<Instance> instances = own_part(members, side);
-        instances.resize(lengths[value]);
-        reduce_windows(replay.comm, reduction, instances);
-        if (replay.rank == 0)
-            count(instances, members.size(side), result);
-        if (has_members(members, side))
-            result.by_side[value] = std::move(instances);
+        if (4 * owners(replay, members, side).size() <= static_cast<std::size_t>(replay.size))
+            narrow.push_back(side);
+        else
+            wide.reduce(side, lengths[value]);
     }
-    reduce_small(replay, members, small, result);
-    sum_counts(replay, result);
-    return result;
+    NarrowSides(replay, members, visit, counts).reduce(narrow, lengths);
+    sum_counts(replay, counts);
+    return counts;
 }
 
 bool usable(const rules::Instance& instance, std::size_t size)

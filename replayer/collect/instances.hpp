@@ -9,29 +9,26 @@
 #include "replayer/collect/members.hpp"
 
 #include <cstdint>
-#include <unordered_map>
-#include <vector>
+#include <functional>
+#include <span>
 
 namespace critpath::replayer
 {
 
-/// All instances on the sides that owned processes are members of, and on their partner sides.
-class Instances
-{
-public:
-    /// The n-th instance on a side.
-    [[nodiscard]] const rules::Instance& at(Side side, std::uint32_t number) const;
-
-    std::unordered_map<std::uint32_t, std::vector<rules::Instance>> by_side;
-    // Of the whole trace; both sides of an inter-communicator count once each.
-    std::uint64_t count = 0;
+/// Of the whole trace; both sides of an inter-communicator count once each.
+struct InstanceCounts {
+    std::uint64_t all = 0;
     std::uint64_t incomplete = 0;
     std::uint64_t mismatched = 0;
 };
 
-/// Instances of a communicator without a partner to reduce with cost nothing but their own processes' time.
-/// Collective over `replay.comm`.
-Instances reduce_instances(const Replay& replay, const Members& members);
+/// Gets instances `first`, `first` + 1, ... of a side, whole.
+using VisitInstances = std::function<void(Side side, std::uint32_t first, std::span<const rules::Instance> instances)>;
+
+/// Calls `visit` for all instances on the sides that owned processes are members of, and on their partner sides, those
+/// of a side in order; they are not in memory all at once. Instances of a communicator without a partner to reduce with
+/// cost nothing but their own processes' time. Collective over `replay.comm`; `visit` must not be.
+InstanceCounts reduce_instances(const Replay& replay, const Members& members, const VisitInstances& visit);
 
 /// Whether all members of the side were there, in the same operation; otherwise nothing can be concluded from it.
 bool usable(const rules::Instance& instance, std::size_t size);

@@ -44,7 +44,7 @@ bool is_numbered(functions::FunctionId function)
 
 }  // namespace
 
-Members::Members(const Replay& replay) : replay_(replay), parts_(replay.processes.size())
+Members::Members(const Replay& replay) : replay_(replay)
 {
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         add(p);
@@ -88,18 +88,16 @@ void Members::add(std::size_t process)
         if (numbered)
             pass_skipped(enter_of(trace, collective.begin()).time);
         const auto& member = numbered ? join(collective.comm) : std::nullopt;
-        if (!member) {
-            parts_[process].push_back({{2 * collective.comm.value}, Part::alone, 0, false});
-            continue;
-        }
-        const Place& place = member->place;
-        auto& calls = calls_of_member(*member);
-        const bool is_named = collective.root >= 0 &&
-                              (static_cast<std::uint32_t>(collective.root) == place.rank || size(place.side) == 1);
-        const bool is_root = is_inter(place.side) ? collective.root == model::CollectiveCall::this_rank : is_named;
-        parts_[process].push_back({place.side, static_cast<std::uint32_t>(calls.size()), place.rank, is_root});
-        calls.push_back(static_cast<std::uint32_t>(i));
+        if (member)
+            calls_of_member(*member).push_back(static_cast<std::uint32_t>(i));
     }
+}
+
+bool Members::is_root(const Part& part, const model::CollectiveCall& call) const
+{
+    if (is_inter(part.side))
+        return call.root == model::CollectiveCall::this_rank;
+    return call.root >= 0 && (static_cast<std::uint32_t>(call.root) == part.rank || size(part.side) == 1);
 }
 
 const std::vector<MemberCalls>& Members::of(Side side) const
@@ -109,32 +107,32 @@ const std::vector<MemberCalls>& Members::of(Side side) const
     return found == sides_.end() ? nobody : found->second;
 }
 
-rules::Member Members::describe(std::size_t process, std::size_t collective) const
+rules::Member Members::describe(const Part& part) const
 {
-    const model::ProcessTrace& trace = replay_.processes[process];
-    const model::CollectiveCall& call = trace.collectives[collective];
-    const Part& p = part(process, collective);
-    const bool has_amounts = operation(process, collective).has_amounts;
+    const model::ProcessTrace& trace = replay_.processes[part.process];
+    const model::CollectiveCall call = trace.collectives[part.collective];
+    const bool has_amounts = operation(part).has_amounts;
     return {enter_of(trace, call.begin()),
             call.call.valid() ? leave_of(trace, call.call) : model::Ns::max() / 2,  // no wait can end after it
             function_of(replay_.definitions, trace, call.begin()),
-            p.rank,
+            part.rank,
             call.root,
-            p.is_root,
+            is_root(part, call),
             std::max(call.sent, call.received),
             !has_amounts || call.sent > 0,
             !has_amounts || call.received > 0,
             replay_.definitions.processes[trace.process.value].clock_domain};
 }
 
-rules::Operation Members::operation(std::size_t process, std::size_t collective) const
+rules::Operation Members::operation(const Part& part) const
 {
-    const model::ProcessTrace& trace = replay_.processes[process];
-    const auto function = function_of(replay_.definitions, trace, trace.collectives[collective].begin());
+    const model::ProcessTrace& trace = replay_.processes[part.process];
+    const model::CollectiveCall call = trace.collectives[part.collective];
+    const auto function = function_of(replay_.definitions, trace, call.begin());
     if (function >= functions::FunctionId::count)
         return rules::unlisted_collective();
     rules::Operation result = rules::operation(function);
-    result.may_pass = trace.collectives[collective].root == model::CollectiveCall::no_precede;
+    result.may_pass = call.root == model::CollectiveCall::no_precede;
     return result;
 }
 

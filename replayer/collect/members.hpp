@@ -26,16 +26,6 @@ struct Side {
     auto operator<=>(const Side&) const = default;
 };
 
-/// One member's part in one instance.
-struct Part {
-    static constexpr std::uint32_t alone = UINT32_MAX;
-
-    Side side;
-    std::uint32_t number;  // of the instance on its communicator; alone: nobody knows who else took part
-    std::uint32_t rank;
-    bool is_root;
-};
-
 /// The parts of one owned member of one side: by instance number, index into ProcessTrace::collectives.
 struct MemberCalls {
     static constexpr std::uint32_t none = UINT32_MAX;  // it took part, but that was not recorded
@@ -45,24 +35,37 @@ struct MemberCalls {
     std::vector<std::uint32_t> calls;
 };
 
+/// One member's part in one instance.
+struct Part {
+    Side side;
+    std::uint32_t number;      // of the instance on its side
+    std::size_t process;       // as MemberCalls
+    std::uint32_t rank;        // as MemberCalls
+    std::uint32_t collective;  // index into ProcessTrace::collectives
+};
+
 class Members
 {
 public:
     explicit Members(const Replay& replay);
 
-    /// By owned process and index into ProcessTrace::collectives.
-    [[nodiscard]] const Part& part(std::size_t process, std::size_t collective) const
-    {
-        return parts_[process][collective];
-    }
     /// The owned members of a side that took part in anything; none for a side without.
     [[nodiscard]] const std::vector<MemberCalls>& of(Side side) const;
     [[nodiscard]] const std::unordered_map<std::uint32_t, std::vector<MemberCalls>>& sides() const { return sides_; }
 
+    /// visit(part), for the owned members that were recorded to take part in an instance.
+    template <class Visit>
+    void for_each_part(Side side, std::uint32_t number, Visit visit) const
+    {
+        for (const MemberCalls& member : of(side))
+            if (number < member.calls.size() && member.calls[number] != MemberCalls::none)
+                visit(Part{side, number, member.process, member.rank, member.calls[number]});
+    }
+
     /// What the rules need of one part.
-    [[nodiscard]] rules::Member describe(std::size_t process, std::size_t collective) const;
+    [[nodiscard]] rules::Member describe(const Part& part) const;
     /// The rule for one part.
-    [[nodiscard]] rules::Operation operation(std::size_t process, std::size_t collective) const;
+    [[nodiscard]] rules::Operation operation(const Part& part) const;
 
     [[nodiscard]] bool is_inter(Side side) const;
     /// Members of the side according to the definitions.
@@ -72,9 +75,9 @@ public:
 
 private:
     void add(std::size_t process);
+    [[nodiscard]] bool is_root(const Part& part, const model::CollectiveCall& call) const;
 
     const Replay& replay_;
-    std::vector<std::vector<Part>> parts_;
     std::unordered_map<std::uint32_t, std::vector<MemberCalls>> sides_;
 };
 

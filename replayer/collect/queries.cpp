@@ -82,11 +82,10 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
     auto parts = for_everyone<KnownMember>(replay);
     for (std::size_t home = 0; home < parts.size(); ++home)
         for (const InstanceName name : requests.from(static_cast<int>(home)))
-            for (const MemberCalls& member : members.of({name.side}))
-                if (name.number < member.calls.size() && member.calls[name.number] != MemberCalls::none) {
-                    const auto m = members.describe(member.process, member.calls[name.number]);
-                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
-                }
+            members.for_each_part({name.side}, name.number, [&](const Part& part) {
+                const auto m = members.describe(part);
+                parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
+            });
     return parts;
 }
 

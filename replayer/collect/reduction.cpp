@@ -3,6 +3,8 @@
 #include "replayer/collect/reduction.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -35,24 +37,18 @@ Reduction::~Reduction()
     MPI_Type_free(&type_);
 }
 
-std::vector<Instance> own_part(const Members& members, Side side)
+void merge_own(const Members& members, Side side, std::uint32_t first, std::span<Instance> instances)
 {
-    std::vector<Instance> result;
-    for (const MemberCalls& member : members.of(side)) {
-        result.resize(std::max(result.size(), member.calls.size()));
-        for (std::size_t n = 0; n < member.calls.size(); ++n)
-            if (member.calls[n] != MemberCalls::none)
-                result[n].add(members.describe(member.process, member.calls[n]));
-    }
-    return result;
+    for (std::uint32_t n = 0; n < instances.size(); ++n)
+        members.for_each_part(side, first + n, [&](const Part& part) { instances[n].add(members.describe(part)); });
 }
 
-void count(const std::vector<Instance>& instances, std::size_t size, Instances& result)
+void count(std::span<const Instance> instances, std::size_t size, InstanceCounts& result)
 {
     for (const Instance& instance : instances) {
         if (instance.members == 0)
             continue;  // not recorded by anybody
-        ++result.count;
+        ++result.all;
         result.incomplete += instance.members < size ? 1 : 0;
         result.mismatched += instance.mismatched() ? 1 : 0;
     }
@@ -65,6 +61,17 @@ std::vector<int> owners(const Replay& replay, const Members& members, Side side)
         result.push_back(replay.owner_of(process));
     std::ranges::sort(result);
     result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+}
+
+std::vector<int> takers(const Replay& replay, const Members& members, Side side)
+{
+    std::vector<int> result = owners(replay, members, side);
+    if (members.is_inter(side)) {
+        std::vector<int> both;
+        std::ranges::set_union(result, owners(replay, members, side.partner(true)), std::back_inserter(both));
+        result = std::move(both);
+    }
     return result;
 }
 
@@ -88,11 +95,11 @@ bool is_private(const Replay& replay, Side side)
     return replay.definitions.communicators[side.comm().value].is_self;
 }
 
-void sum_counts(const Replay& replay, Instances& result)
+void sum_counts(const Replay& replay, InstanceCounts& result)
 {
-    std::uint64_t counts[3] = {result.count, result.incomplete, result.mismatched};
+    std::uint64_t counts[3] = {result.all, result.incomplete, result.mismatched};
     MPI_Allreduce(MPI_IN_PLACE, counts, 3, MPI_UINT64_T, MPI_SUM, replay.comm);
-    result.count = counts[0];
+    result.all = counts[0];
     result.incomplete = counts[1];
     result.mismatched = counts[2];
 }

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace critpath::replayer
@@ -32,14 +33,18 @@ private:
     MPI_Op op_ = MPI_OP_NULL;
 };
 
-/// The longest of the owned members' sequences, merged over them.
-std::vector<rules::Instance> own_part(const Members& members, Side side);
+/// What the owned members of a side know of instances `first`, `first` + 1, ... of it: of as many as `instances` has,
+/// which have no content yet.
+void merge_own(const Members& members, Side side, std::uint32_t first, std::span<rules::Instance> instances);
 
 /// Length of the instance sequence of each side, over all processes. Collective over `replay.comm`.
 std::vector<std::uint32_t> agree_on_lengths(const Replay& replay, const Members& members);
 
 /// Processes of the replay that hold members of the side, ascending.
 std::vector<int> owners(const Replay& replay, const Members& members, Side side);
+
+/// Processes of the replay that hold members of the side, or of the side that depends on it, ascending.
+std::vector<int> takers(const Replay& replay, const Members& members, Side side);
 
 /// Whether this process has members on the side or on its partner side, so that it has to know the instances.
 bool has_members(const Members& members, Side side);
@@ -48,8 +53,8 @@ bool has_members(const Members& members, Side side);
 bool is_private(const Replay& replay, Side side);
 
 /// Counts whole instances of a side of `size` members into `result`, and sums what all processes have counted; each
-/// side is counted by one process. The sum is collective over `replay.comm`.
-void count(const std::vector<rules::Instance>& instances, std::size_t size, Instances& result);
-void sum_counts(const Replay& replay, Instances& result);
+/// instance is counted by one process. The sum is collective over `replay.comm`.
+void count(std::span<const rules::Instance> instances, std::size_t size, InstanceCounts& result);
+void sum_counts(const Replay& replay, InstanceCounts& result);
 
 }  // namespace critpath::replayer

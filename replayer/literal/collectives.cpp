@@ -13,7 +13,7 @@
 #include "replayer/literal/literal.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <span>
 
 namespace critpath::replayer::literal
 {
@@ -21,19 +21,7 @@ namespace critpath::replayer::literal
 namespace
 {
 
-/// Processes of the replay that hold members of the side, or of the side that depends on it, ascending.
-std::vector<int> takers(const Replay& replay, const Members& members, Side side)
-{
-    std::vector<int> result = owners(replay, members, side);
-    if (members.is_inter(side)) {
-        std::vector<int> both;
-        std::ranges::set_union(result, owners(replay, members, side.partner(true)), std::back_inserter(both));
-        result = std::move(both);
-    }
-    return result;
-}
-
-void reduce_one_by_one(MPI_Comm comm, const Reduction& reduction, std::vector<rules::Instance>& instances)
+void reduce_one_by_one(MPI_Comm comm, const Reduction& reduction, std::span<rules::Instance> instances)
 {
     for (rules::Instance& instance : instances)
         MPI_Allreduce(MPI_IN_PLACE, &instance, 1, reduction.type(), reduction.op(), comm);
@@ -41,10 +29,11 @@ void reduce_one_by_one(MPI_Comm comm, const Reduction& reduction, std::vector<ru
 
 }  // namespace
 
-Instances reduce_instances(const Replay& replay, const Members& members)
+InstanceCounts reduce_instances(const Replay& replay, const Members& members, const VisitInstances& visit)
 {
     constexpr std::uint32_t tags = 32767;  // that every MPI has
-    Instances result;
+    constexpr std::uint32_t window = 4096;
+    InstanceCounts counts;
     const auto lengths = agree_on_lengths(replay, members);
     const Reduction reduction;
     Groups groups(replay);
@@ -55,18 +44,20 @@ Instances reduce_instances(const Replay& replay, const Members& members)
         const std::vector<int> processes = takers(replay, members, side);
         if (!std::ranges::binary_search(processes, replay.rank))
             continue;
-        std::vector<rules::Instance> instances = own_part(members, side);
-        instances.resize(lengths[value]);
-        if (processes.size() > 1)
-            reduce_one_by_one(groups.of(processes, static_cast<int>(value % tags)), reduction, instances);
-        if (processes.front() == replay.rank)
-            count(instances, members.size(side), result);
-        if (has_members(members, side))
-            result.by_side[value] = std::move(instances);
+        for (std::uint32_t first = 0; first < lengths[value]; first += window) {
+            std::vector<rules::Instance> instances(std::min(window, lengths[value] - first));
+            merge_own(members, side, first, instances);
+            if (processes.size() > 1)
+                reduce_one_by_one(groups.of(processes, static_cast<int>(value % tags)), reduction, instances);
+            if (processes.front() == replay.rank)
+                count(instances, members.size(side), counts);
+            if (has_members(members, side))
+                visit(side, first, instances);
+        }
     }
     groups.close();
-    sum_counts(replay, result);
-    return result;
+    sum_counts(replay, counts);
+    return counts;
 }
 
 }  // namespace critpath::replayer::literal

@@ -19,6 +19,6 @@ namespace critpath::replayer::literal
 Pairs pair(const Replay& replay, rules::Calibration& calibration);
 
 /// As replayer::reduce_instances.
-Instances reduce_instances(const Replay& replay, const Members& members);
+InstanceCounts reduce_instances(const Replay& replay, const Members& members, const VisitInstances& visit);
 
 }  // namespace critpath::replayer::literal

@@ -5,32 +5,17 @@
 // the predecessors of one process.
 #pragma once
 
+#include "replayer/onesided/onesided.hpp"
 #include "replayer/pair/call_costs.hpp"
+#include "replayer/pair/pair.hpp"
+#include "replayer/resolve/answers.hpp"
 #include "replayer/resolve/nonblocking_collectives.hpp"
-#include "replayer/resolve/resolve.hpp"
 
 #include <span>
 #include <vector>
 
 namespace critpath::replayer
 {
-
-/// The predecessors of one process, as far as they are known.
-class ProcessAnswers
-{
-public:
-    ProcessAnswers(const Replay& replay, std::size_t process);
-
-    /// Enters the answer for the leave of `call`. Route::Ask is no answer.
-    void set(model::CallRef call, const rules::Predecessor& predecessor);
-
-    /// Sorts the jumps; nothing can be set afterwards.
-    std::vector<LocationPredecessors> finish();
-
-private:
-    const model::ProcessTrace& trace_;
-    std::vector<LocationPredecessors> locations_;
-};
 
 /// What the calls of one process may have waited for besides blocking collectives.
 struct Awaited {
@@ -43,8 +28,8 @@ struct Awaited {
 void resolve_completions(const Replay& replay, std::size_t process, const Awaited& awaited,
                          const rules::Calibration& calibration, ProcessAnswers& answers);
 
-/// Blocking collectives. For all owned processes at once, because some answers are asked from other processes.
-/// Collective.
+/// Blocking collectives that are still open. For all owned processes at once, because some answers are asked from other
+/// processes. Collective.
 void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
                          std::vector<ProcessAnswers>& answers);
 

@@ -31,35 +31,54 @@ bool is_meeting(const Replay& replay, functions::FunctionId function, const rule
            instance.size == replay.definitions.processes.size();
 }
 
+bool is_waited_for(const Replay& replay, const Part& part, const rules::CollectiveCase& instance)
+{
+    return replay.processes[part.process].collectives[part.collective].is_blocking() &&
+           instance.operation.dependence == rules::Dependence::Members && !instance.is_alone();
+}
+
+rules::CollectiveDecision decide(const Replay& replay, const rules::Calibration& calibration, const Part& part,
+                                 const rules::Member& member, const rules::CollectiveCase& instance)
+{
+    const rules::Waiting waits = waiting(replay, replay.processes[part.process], calibration.calls, member.enter.call);
+    rules::CollectiveDecision decision =
+        rules::collective_predecessor(replay.rules, waits, member, instance, calibration);
+    decision.predecessor.meeting = is_meeting(replay, member.function, instance, decision.predecessor);
+    return decision;
+}
+
 }  // namespace
+
+Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibration,
+                          std::vector<ProcessAnswers>& answers)
+{
+    return [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
+        if (!is_waited_for(replay, part, instance))
+            return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
+        if (!rules::is_decided_by_instance(replay.rules, instance, calibration.clocks))
+            return false;
+        answers[part.process].set(member.enter.call, decide(replay, calibration, part, member, instance).predecessor);
+        return true;
+    };
+}
 
 void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
                          std::vector<ProcessAnswers>& answers)
 {
     std::vector<InstanceQuery> queries;
     std::vector<Pending> pending;
-    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
-        const model::ProcessTrace& trace = replay.processes[p];
-        for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
-            const CallRef call = trace.collectives[i].call;
-            const rules::CollectiveCase instance = collectives.of(p, i);
-            if (!trace.collectives[i].is_blocking() || instance.operation.dependence != rules::Dependence::Members ||
-                instance.is_alone() || !usable(*instance.instance, instance.size))
-                continue;
-            const rules::Waiting waits = waiting(replay, trace, calibration.calls, call);
-            const rules::Member member = collectives.members.describe(p, i);
-            rules::CollectiveDecision decision =
-                rules::collective_predecessor(replay.rules, waits, member, instance, calibration);
-            if (decision.predecessor.route != rules::Route::Ask) {
-                decision.predecessor.meeting = is_meeting(replay, member.function, instance, decision.predecessor);
-                answers[p].set(call, decision.predecessor);
-                continue;
-            }
-            const Part& part = collectives.members.part(p, i);
-            queries.push_back({part.side.partner(instance.inter), part.number, decision.query});
-            pending.push_back({p, call, instance.instance->bytes, decision.otherwise});
+    collectives.for_each_open([&](const Part& part, const rules::CollectiveCase& instance) {
+        if (!is_waited_for(replay, part, instance))
+            return;
+        const rules::Member member = collectives.members.describe(part);
+        const auto decision = decide(replay, calibration, part, member, instance);
+        if (decision.predecessor.route != rules::Route::Ask) {
+            answers[part.process].set(member.enter.call, decision.predecessor);
+            return;
         }
-    }
+        queries.push_back({part.side.partner(instance.inter), part.number, decision.query});
+        pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise});
+    });
     const auto found = ask(replay, collectives.members, queries);
     for (std::size_t i = 0; i < found.size(); ++i) {
         rules::Predecessor answer = found[i].route == rules::Route::Ask ? pending[i].otherwise : found[i];

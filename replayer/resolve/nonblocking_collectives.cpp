@@ -83,17 +83,14 @@ public:
 
     std::vector<std::vector<CompletedCollective>> run()
     {
-        for (std::size_t p = 0; p < replay_.processes.size(); ++p)
-            for (std::size_t i = 0; i < replay_.processes[p].collectives.size(); ++i)
-                add(p, i);
+        collectives_.for_each_open([&](const Part& part, const rules::CollectiveCase& c) { add(part, c); });
         const auto answers = ask(replay_, collectives_.members, queries_);
         for (std::size_t i = 0; i < answers.size(); ++i) {
-            const auto& [process, collective] = asked_[i];
-            const rules::Member member = collectives_.members.describe(process, collective);
+            const Asked& asked = asked_[i];
             if (answers[i].is_jump())
-                add(process, collective, member, answers[i].from, answers[i].within_clocks);
-            else if (needs_itself(member.function) || answers[i].route == rules::Route::Completion)
-                add(process, collective, member, member.enter, answers[i].within_clocks);
+                add(asked, answers[i].from, answers[i].within_clocks);
+            else if (needs_itself(asked.function) || answers[i].route == rules::Route::Completion)
+                add(asked, asked.enter, answers[i].within_clocks);
         }
         for (auto& of_process : result_)
             std::ranges::stable_sort(of_process, {}, &CompletedCollective::call);
@@ -101,31 +98,37 @@ public:
     }
 
 private:
-    void add(std::size_t p, std::size_t i)
+    /// A part, and what is needed of it for its answer.
+    struct Asked {
+        std::size_t process;
+        model::CallRef call;
+        FunctionId function;
+        Enter enter;
+        std::uint64_t bytes;
+        model::Ns least;
+    };
+
+    void add(const Part& part, const rules::CollectiveCase& c)
     {
-        const model::CollectiveCall& call = replay_.processes[p].collectives[i];
-        if (call.is_blocking() || !call.call.valid())
+        const model::CollectiveCall call = replay_.processes[part.process].collectives[part.collective];
+        if (call.is_blocking() || !call.call.valid() || c.operation.dependence != rules::Dependence::MembersLater ||
+            c.is_alone())
             return;
-        const rules::CollectiveCase c = collectives_.of(p, i);
-        if (c.operation.dependence != rules::Dependence::MembersLater || c.is_alone() || !usable(*c.instance, c.size))
-            return;
-        const rules::Member member = collectives_.members.describe(p, i);
+        const rules::Member member = collectives_.members.describe(part);
+        const Asked asked{part.process, call.call, member.function, member.enter, c.instance->bytes, least(member, c)};
         if (is_asked(member, c)) {
-            queries_.push_back(question(collectives_.members.part(p, i), member, c, least(member, c)));
-            asked_.emplace_back(p, i);
+            queries_.push_back(question(part, member, c, asked.least));
+            asked_.push_back(asked);
         } else if (const Enter last = last_needed(member, c); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
-            add(p, i, member, last,
-                needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
+            add(asked, last, needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
         }
     }
 
-    void add(std::size_t p, std::size_t i, const rules::Member& member, const Enter& last, bool within_clocks)
+    void add(const Asked& asked, const Enter& last, bool within_clocks)
     {
-        const rules::CollectiveCase c = collectives_.of(p, i);
-        result_[p].push_back(
-            {replay_.processes[p].collectives[i].call,
-             {last, last.call == member.enter.call, least(member, c), c.instance->bytes, within_clocks}});
+        result_[asked.process].push_back(
+            {asked.call, {last, last.call == asked.enter.call, asked.least, asked.bytes, within_clocks}});
     }
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const
@@ -138,7 +141,7 @@ private:
     const rules::Calibration& calibration_;
     std::vector<std::vector<CompletedCollective>> result_;
     std::vector<InstanceQuery> queries_;
-    std::vector<std::pair<std::size_t, std::size_t>> asked_;  // process and collective of each query
+    std::vector<Asked> asked_;  // by query
 };
 
 }  // namespace

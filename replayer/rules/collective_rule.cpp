@@ -288,6 +288,15 @@ CollectiveDecision by_duration(const Waiting& call, const CollectiveCase& c)
 
 }  // namespace
 
+bool is_decided_by_instance(RuleSet rules, const CollectiveCase& c, const ClockUncertainty& clocks)
+{
+    if (rules != RuleSet::Arrival)
+        return true;
+    return c.operation.shape == CollectiveShape::AllToAll && !c.inter && !c.operation.some_give &&
+           synchronised(*c.instance, clocks.largest()) &&
+           last_giver(*c.instance, c.operation).call == c.instance->last.call;
+}
+
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
                                           const CollectiveCase& instance, const Calibration& calibration)
 {

@@ -118,9 +118,11 @@ Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const re
     replayer::learn_one_sided(loaded, calibration);
     know(calibration);
     const auto windows = replayer::one_sided(loaded, calibration);
-    auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances);
+    auto answers = replayer::first_answers(loaded, calibration.calls);
+    auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances,
+                                         replayer::conclude_at_once(loaded, calibration, answers));
     know(calibration);
-    auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration);
+    auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration, std::move(answers));
     return {std::move(pairs), std::move(collectives), std::move(predecessors)};
 }
 

@@ -29,7 +29,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from machine import MPI_ENVIRONMENT, perf_event_refused  # noqa: E402, F401
+from machine import MPI_ENVIRONMENT, papi_refused, perf_event_refused  # noqa: E402, F401
 from run_cases import main  # noqa: E402, F401
 
 BIN = os.environ.get("E2E_BIN", "")

@@ -140,6 +140,8 @@ class Kernel(harness.Case):
         program = os.environ["E2E_COUNTERS"]
         if not os.path.exists(program + "_papi"):
             self.skipTest("libpapi-dev was not there when the tests were built")
+        if harness.papi_refused():
+            self.skipTest(harness.papi_refused())
         result = self.record(2, program, "faults", options=("--counters", "perf::PAGE-FAULTS,perf::TASK-CLOCK"))
         self.assertNotIn("counter ", result.err)
         self.validate()

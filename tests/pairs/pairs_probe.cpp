@@ -7,7 +7,7 @@
 //     message <sender> <bytes sent> <receiver> <bytes received>
 //     unmatched <sends> <receives>
 //     part <side of a communicator> <number of the instance> <process> <bytes> <function>
-#include "replayer/collect/collect.hpp"
+#include "replayer/collect/members.hpp"
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/pair/call_costs.hpp"
@@ -50,17 +50,20 @@ void print_messages(const replayer::Replay& replay, const replayer::Pairs& pairs
     fmt::print("unmatched {} {}\n", pairs.unmatched_sends, pairs.unmatched_receives);
 }
 
-void print_parts(const replayer::Replay& replay, const replayer::Collectives& collectives)
+void print_parts(const replayer::Replay& replay)
 {
-    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
-        const auto& trace = replay.processes[p];
-        for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
-            const auto& part = collectives.members.part(p, i);
-            const auto function = replayer::function_of(replay.definitions, trace, trace.collectives[i].begin());
-            fmt::print("part {} {} {} {} {}\n", part.side.value, part.number, p, trace.collectives[i].received,
-                       functions::info(function).name);
-        }
-    }
+    const replayer::Members members(replay);
+    for (const auto& [side, of_side] : members.sides())
+        for (const replayer::MemberCalls& member : of_side)
+            for (std::size_t number = 0; number < member.calls.size(); ++number) {
+                if (member.calls[number] == replayer::MemberCalls::none)
+                    continue;
+                const auto& trace = replay.processes[member.process];
+                const model::CollectiveCall call = trace.collectives[member.calls[number]];
+                const auto function = replayer::function_of(replay.definitions, trace, call.begin());
+                fmt::print("part {} {} {} {} {}\n", side, number, member.process, call.received,
+                           functions::info(function).name);
+            }
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ int main(int argc, char** argv)
     calibration.calls = replayer::calibrate_calls(replay);
     const auto pairs = replayer::pair(replay, calibration);
     print_messages(replay, pairs);
-    print_parts(replay, replayer::collect(replay, calibration));
+    print_parts(replay);
     MPI_Finalize();
     return 0;
 }

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/resolve/answers.hpp"
+
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::SegmentKind;
+using rules::Route;
+
+SegmentKind kind_of(Route route)
+{
+    switch (route) {
+    case Route::Delay:
+        return SegmentKind::Delay;
+    case Route::Completion:
+    case Route::Collective:
+        return SegmentKind::Collective;
+    case Route::Message:
+        return SegmentKind::Transfer;
+    case Route::Work:
+    case Route::Ask:
+        break;
+    }
+    return SegmentKind::Mpi;
+}
+
+model::Confidence confidence_of(const rules::Predecessor& predecessor)
+{
+    if (predecessor.within_clocks)
+        return model::Confidence::WithinClocks;
+    if (predecessor.low_confidence)
+        return model::Confidence::Low;
+    return predecessor.meeting ? model::Confidence::Meeting : model::Confidence::Full;
+}
+
+}  // namespace
+
+ProcessAnswers::ProcessAnswers(const Replay& replay, std::size_t process) : trace_(replay.processes[process])
+{
+    for (const model::LocationTrace& location : trace_.locations)
+        locations_.push_back({{}, std::vector<Through>(location.calls.size())});
+}
+
+void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predecessor)
+{
+    LocationPredecessors& location = locations_[local_index(trace_, call.location)];
+    const SegmentKind kind = kind_of(predecessor.route);
+    if (predecessor.is_jump())
+        location.jumps.push_back({call, leave_of(trace_, call), predecessor.from.call, predecessor.from.time,
+                                  predecessor.bytes, calls_of(trace_, call.location).region(call.call.value), kind,
+                                  confidence_of(predecessor)});
+    else
+        location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
+}
+
+std::vector<LocationPredecessors> ProcessAnswers::finish()
+{
+    for (LocationPredecessors& location : locations_)
+        std::ranges::sort(location.jumps, {}, [](const Jump& jump) { return jump.call.call; });
+    return std::move(locations_);
+}
+
+}  // namespace critpath::replayer
