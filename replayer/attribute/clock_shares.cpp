@@ -243,6 +243,12 @@ void Choices::add(const model::Segment& segment)
         segment.end - segment.begin);
 }
 
+bool several_clocks(const model::Definitions& definitions)
+{
+    return std::ranges::any_of(definitions.processes,
+                               [](const auto& process) { return process.clock_domain.value > 0; });
+}
+
 std::vector<model::ClockTotals> clock_shares(const Replay& replay, const Collectives& collectives, const Path& path,
                                              const std::vector<Choices>& choices)
 {

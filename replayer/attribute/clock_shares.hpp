@@ -37,6 +37,9 @@ struct Choices {
     void add(model::SegmentKind kind, model::Confidence confidence, std::int64_t ns);
 };
 
+/// Whether processes may have different clocks, so that choices are worth a look.
+bool several_clocks(const model::Definitions& definitions);
+
 /// By clock; empty where all processes share one. The same on all processes. `choices`: by piece of `path`. A piece of
 /// path was decided by the next choice of a predecessor behind it in time: that choice put the path there. If it was a
 /// wrong one, all that comes before may lie elsewhere, back to the moment when all processes met. Collective over

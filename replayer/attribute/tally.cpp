@@ -210,14 +210,15 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
     std::vector<PieceSum> pieces(path.pieces.size());
-    std::vector<Choices> choices(path.pieces.size());
+    std::vector<Choices> choices(several_clocks(replay.definitions) ? path.pieces.size() : 0);
     PathCutter cutter(replay, predecessors, path);
     while (const auto part = cutter.next()) {
         PieceSum& piece = pieces[part->piece];
         piece.segments += part->segments.size();
         for (const Segment& segment : part->segments) {
             piece.ns += segment.end - segment.begin;
-            choices[part->piece].add(segment);
+            if (!choices.empty())
+                choices[part->piece].add(segment);
             tallier.add_segment(segment);
         }
     }

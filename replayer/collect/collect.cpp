@@ -46,15 +46,13 @@ public:
     void see(Side side, std::uint32_t first, std::span<const rules::Instance> instances)
     {
         const Side dependent = side.partner(result_.members.is_inter(side));
-        for (std::uint32_t n = 0; n < instances.size(); ++n) {
-            if (!usable(instances[n], result_.members.size(side)))
-                continue;
-            bool is_open = false;
-            result_.members.for_each_part(dependent, first + n,
-                                          [&](const Part& part) { is_open = !see(part, instances[n]) || is_open; });
-            if (is_open)
-                result_.open[side.value].push_back({first + n, instances[n]});
-        }
+        const std::size_t size = result_.members.size(side);
+        std::vector<Collectives::Open>& open = result_.open[side.value];
+        result_.members.for_each_part(dependent, first, instances.size(), [&](const Part& part) {
+            const rules::Instance& instance = instances[part.number - first];
+            if (usable(instance, size) && !see(part, instance) && (open.empty() || open.back().number != part.number))
+                open.push_back({part.number, instance});
+        });
     }
 
     /// Puts the fastest completion of each kind of collective into `calibration`. Collective.
@@ -64,8 +62,8 @@ private:
     /// Whether it is concluded.
     bool see(const Part& part, const rules::Instance& instance)
     {
-        const rules::CollectiveCase c = result_.case_of(part, instance);
         const rules::Member member = result_.members.describe(part);
+        const rules::CollectiveCase c = result_.case_of(part, member, instance);
         const bool is_blocking = replay_.processes[part.process].collectives[part.collective].is_blocking();
         if (is_blocking && member.function < functions::FunctionId::count)  // else who waits decides when it ends
             learn_from(member, c);
@@ -132,10 +130,11 @@ void Observer::learn(rules::Calibration& calibration) const
 
 }  // namespace
 
-rules::CollectiveCase Collectives::case_of(const Part& part, const rules::Instance& instance) const
+rules::CollectiveCase Collectives::case_of(const Part& part, const rules::Member& member,
+                                           const rules::Instance& instance) const
 {
     const bool inter = members.is_inter(part.side);
-    return {members.operation(part), inter, members.neighbours(part.side).known(part.rank),
+    return {Members::operation(member.function, member.root), inter, members.neighbours(part.side).known(part.rank),
             members.size(part.side.partner(inter)), &instance};
 }
 

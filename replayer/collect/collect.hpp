@@ -22,18 +22,21 @@ class Collectives
 public:
     explicit Collectives(const Replay& replay) : members(replay) {}
 
-    /// visit(part, case), for each part of an owned process in an instance that was not concluded.
+    /// visit(part, member, case), for each part of an owned process in an instance that was not concluded.
     template <class Visit>
     void for_each_open(Visit visit) const
     {
         for (const auto& [side, instances] : open)
             for (const Open& o : instances)
-                members.for_each_part(Side{side}.partner(members.is_inter({side})), o.number,
-                                      [&](const Part& part) { visit(part, case_of(part, o.instance)); });
+                members.for_each_part(Side{side}.partner(members.is_inter({side})), o.number, 1, [&](const Part& part) {
+                    const rules::Member member = members.describe(part);
+                    visit(part, member, case_of(part, member, o.instance));
+                });
     }
 
     /// What the rules decide about a part from. `instance`: of the partner side.
-    [[nodiscard]] rules::CollectiveCase case_of(const Part& part, const rules::Instance& instance) const;
+    [[nodiscard]] rules::CollectiveCase case_of(const Part& part, const rules::Member& member,
+                                                const rules::Instance& instance) const;
 
     struct Open {
         std::uint32_t number;

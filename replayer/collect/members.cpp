@@ -111,10 +111,11 @@ rules::Member Members::describe(const Part& part) const
 {
     const model::ProcessTrace& trace = replay_.processes[part.process];
     const model::CollectiveCall call = trace.collectives[part.collective];
-    const bool has_amounts = operation(part).has_amounts;
+    const auto function = function_of(replay_.definitions, trace, call.begin());
+    const bool has_amounts = operation(function, call.root).has_amounts;
     return {enter_of(trace, call.begin()),
             call.call.valid() ? leave_of(trace, call.call) : model::Ns::max() / 2,  // no wait can end after it
-            function_of(replay_.definitions, trace, call.begin()),
+            function,
             part.rank,
             call.root,
             is_root(part, call),
@@ -124,15 +125,12 @@ rules::Member Members::describe(const Part& part) const
             replay_.definitions.processes[trace.process.value].clock_domain};
 }
 
-rules::Operation Members::operation(const Part& part) const
+rules::Operation Members::operation(functions::FunctionId function, std::int32_t root)
 {
-    const model::ProcessTrace& trace = replay_.processes[part.process];
-    const model::CollectiveCall call = trace.collectives[part.collective];
-    const auto function = function_of(replay_.definitions, trace, call.begin());
     if (function >= functions::FunctionId::count)
         return rules::unlisted_collective();
     rules::Operation result = rules::operation(function);
-    result.may_pass = call.root == model::CollectiveCall::no_precede;
+    result.may_pass = root == model::CollectiveCall::no_precede;
     return result;
 }
 

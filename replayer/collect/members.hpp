@@ -53,19 +53,22 @@ public:
     [[nodiscard]] const std::vector<MemberCalls>& of(Side side) const;
     [[nodiscard]] const std::unordered_map<std::uint32_t, std::vector<MemberCalls>>& sides() const { return sides_; }
 
-    /// visit(part), for the owned members that were recorded to take part in an instance.
+    /// visit(part), for the owned members that were recorded to take part in instance `first` of the side, in the next
+    /// one, and so on, `count` of them.
     template <class Visit>
-    void for_each_part(Side side, std::uint32_t number, Visit visit) const
+    void for_each_part(Side side, std::uint32_t first, std::size_t count, Visit visit) const
     {
-        for (const MemberCalls& member : of(side))
-            if (number < member.calls.size() && member.calls[number] != MemberCalls::none)
-                visit(Part{side, number, member.process, member.rank, member.calls[number]});
+        const std::vector<MemberCalls>& of_side = of(side);
+        for (std::size_t n = first; n < first + count; ++n)
+            for (const MemberCalls& member : of_side)
+                if (n < member.calls.size() && member.calls[n] != MemberCalls::none)
+                    visit(Part{side, static_cast<std::uint32_t>(n), member.process, member.rank, member.calls[n]});
     }
 
     /// What the rules need of one part.
     [[nodiscard]] rules::Member describe(const Part& part) const;
     /// The rule for one part.
-    [[nodiscard]] rules::Operation operation(const Part& part) const;
+    [[nodiscard]] static rules::Operation operation(functions::FunctionId function, std::int32_t root);
 
     [[nodiscard]] bool is_inter(Side side) const;
     /// Members of the side according to the definitions.

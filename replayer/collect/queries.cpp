@@ -82,7 +82,7 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
     auto parts = for_everyone<KnownMember>(replay);
     for (std::size_t home = 0; home < parts.size(); ++home)
         for (const InstanceName name : requests.from(static_cast<int>(home)))
-            members.for_each_part({name.side}, name.number, [&](const Part& part) {
+            members.for_each_part({name.side}, name.number, 1, [&](const Part& part) {
                 const auto m = members.describe(part);
                 parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
             });

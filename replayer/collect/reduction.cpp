@@ -39,8 +39,8 @@ Reduction::~Reduction()
 
 void merge_own(const Members& members, Side side, std::uint32_t first, std::span<Instance> instances)
 {
-    for (std::uint32_t n = 0; n < instances.size(); ++n)
-        members.for_each_part(side, first + n, [&](const Part& part) { instances[n].add(members.describe(part)); });
+    members.for_each_part(side, first, instances.size(),
+                          [&](const Part& part) { instances[part.number - first].add(members.describe(part)); });
 }
 
 void count(std::span<const Instance> instances, std::size_t size, InstanceCounts& result)

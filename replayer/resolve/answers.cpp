@@ -64,8 +64,12 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
 
 std::vector<LocationPredecessors> ProcessAnswers::finish()
 {
-    for (LocationPredecessors& location : locations_)
-        std::ranges::sort(location.jumps, {}, [](const Jump& jump) { return jump.call.call; });
+    const auto call = [](const Jump& jump) { return jump.call.call; };
+    for (LocationPredecessors& location : locations_) {
+        if (!std::ranges::is_sorted(location.jumps, {}, call))
+            std::ranges::sort(location.jumps, {}, call);
+        location.jumps.shrink_to_fit();
+    }
     return std::move(locations_);
 }
 

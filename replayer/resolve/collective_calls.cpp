@@ -67,18 +67,18 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
 {
     std::vector<InstanceQuery> queries;
     std::vector<Pending> pending;
-    collectives.for_each_open([&](const Part& part, const rules::CollectiveCase& instance) {
-        if (!is_waited_for(replay, part, instance))
-            return;
-        const rules::Member member = collectives.members.describe(part);
-        const auto decision = decide(replay, calibration, part, member, instance);
-        if (decision.predecessor.route != rules::Route::Ask) {
-            answers[part.process].set(member.enter.call, decision.predecessor);
-            return;
-        }
-        queries.push_back({part.side.partner(instance.inter), part.number, decision.query});
-        pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise});
-    });
+    collectives.for_each_open(
+        [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
+            if (!is_waited_for(replay, part, instance))
+                return;
+            const auto decision = decide(replay, calibration, part, member, instance);
+            if (decision.predecessor.route != rules::Route::Ask) {
+                answers[part.process].set(member.enter.call, decision.predecessor);
+                return;
+            }
+            queries.push_back({part.side.partner(instance.inter), part.number, decision.query});
+            pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise});
+        });
     const auto found = ask(replay, collectives.members, queries);
     for (std::size_t i = 0; i < found.size(); ++i) {
         rules::Predecessor answer = found[i].route == rules::Route::Ask ? pending[i].otherwise : found[i];

@@ -83,7 +83,9 @@ public:
 
     std::vector<std::vector<CompletedCollective>> run()
     {
-        collectives_.for_each_open([&](const Part& part, const rules::CollectiveCase& c) { add(part, c); });
+        collectives_.for_each_open([&](const Part& part, const rules::Member& member, const rules::CollectiveCase& c) {
+            add(part, member, c);
+        });
         const auto answers = ask(replay_, collectives_.members, queries_);
         for (std::size_t i = 0; i < answers.size(); ++i) {
             const Asked& asked = asked_[i];
@@ -108,13 +110,12 @@ private:
         model::Ns least;
     };
 
-    void add(const Part& part, const rules::CollectiveCase& c)
+    void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
     {
         const model::CollectiveCall call = replay_.processes[part.process].collectives[part.collective];
         if (call.is_blocking() || !call.call.valid() || c.operation.dependence != rules::Dependence::MembersLater ||
             c.is_alone())
             return;
-        const rules::Member member = collectives_.members.describe(part);
         const Asked asked{part.process, call.call, member.function, member.enter, c.instance->bytes, least(member, c)};
         if (is_asked(member, c)) {
             queries_.push_back(question(part, member, c, asked.least));

@@ -6,6 +6,9 @@
 #include "replayer/pair/lookup.hpp"
 #include "replayer/restore/restore.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace critpath::replayer
 {
 
@@ -71,10 +74,12 @@ std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& pre
     const auto others = gather_jumps(replay, own);
     auto out = for_everyone<Piece>(replay);
     std::int64_t numbers[4] = {0, 0, 0, 0};
+    Walk walked;
     if (replay.rank == walker) {
-        const Walk walked = walk_all(spans, own, others);
-        for (const Piece& piece : walked.pieces)
-            out[static_cast<std::size_t>(replay.owner_of(LocationId{piece.location}))].push_back(piece);
+        walked = walk_all(spans, own, others);
+        if (replay.size > 1)
+            for (const Piece& piece : walked.pieces)
+                out[static_cast<std::size_t>(replay.owner_of(LocationId{piece.location}))].push_back(piece);
         numbers[0] = walked.begin.count();
         numbers[1] = (walked.end - walked.begin).count();
         numbers[2] = static_cast<std::int64_t>(walked.hops);
@@ -85,7 +90,7 @@ std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& pre
     path.makespan = Ns{numbers[1]};
     path.hops = static_cast<std::uint64_t>(numbers[2]);
     path.clock_violations = static_cast<std::uint64_t>(numbers[3]);
-    return replayer::exchange(replay.comm, out).items;
+    return replay.size > 1 ? replayer::exchange(replay.comm, out).items : std::move(walked.pieces);
 }
 
 }  // namespace critpath::replayer
