@@ -84,11 +84,11 @@ public:
         std::ranges::for_each(definitions_.processes, add);
     }
 
-    std::vector<ClockTotals> take(const Collectives& collectives, const Path& path, std::vector<Choices> choices)
+    std::vector<ClockTotals> take(const Collectives& collectives, const Path& path, const std::vector<Choices>& choices)
     {
         if (result_.size() <= 1)
             return {};
-        add_path(path, std::move(choices));
+        add_path(path, choices);
         count_last_arrivals(collectives);
         add_up();
         for (std::size_t i = 0; i < std::min(result_.size(), replay_.clocks.size()); ++i) {
@@ -166,18 +166,16 @@ private:
     }
 
     /// Stretches of the path are measured by one clock each; what lies between two clocks is off by their error.
-    [[nodiscard]] std::int64_t error_of_hop(const Piece& piece) const
+    [[nodiscard]] std::int64_t error_of_hop(const Piece& piece, const Choices& choices) const
     {
-        return piece.kind != Piece::Kind::Jump
+        return choices.from == Choices::none
                    ? 0
-                   : definitions_.uncertainty(model::LocationId{piece.from}, model::LocationId{piece.location}).count();
+                   : definitions_.uncertainty(model::LocationId{choices.from}, model::LocationId{piece.location})
+                         .count();
     }
 
-    void add_path(const Path& path, std::vector<Choices> choices)
+    void add_path(const Path& path, const std::vector<Choices>& choices)
     {
-        for (std::size_t i = 0; i < path.pieces.size(); ++i)
-            if (const Piece& piece = path.pieces[i]; piece.kind == Piece::Kind::Jump && piece.end <= piece.begin)
-                choices[i].add(piece.segment_kind, piece.confidence, 0);  // it has no segment
         const std::vector<State> behind = states_behind(path, choices);
         for (std::size_t i = 0; i < path.pieces.size(); ++i) {
             const Piece& piece = path.pieces[i];
@@ -186,7 +184,7 @@ private:
             clock.path_ns += piece.end - piece.begin;
             clock.decided_ns += own.decided_ns + (behind[i].decided ? own.open_ns : 0);
             clock.doubted_ns += own.doubted_ns + (behind[i].doubted ? own.undoubted_ns : 0);
-            clock.doubted_ns += apply(own.change, behind[i]).doubted ? 0 : error_of_hop(piece);
+            clock.doubted_ns += apply(own.change, behind[i]).doubted ? 0 : error_of_hop(piece, own);
         }
     }
 

@@ -31,6 +31,9 @@ struct Choices {
     std::int64_t decided_ns = 0, doubted_ns = 0;  // by choices of this piece
     std::int64_t open_ns = 0;                     // behind its last choice: the next one elsewhere decides
     std::int64_t undoubted_ns = 0;                // doubted if what comes behind is
+    std::uint32_t from = none;                    // location that a jump leads here from
+
+    static constexpr std::uint32_t none = UINT32_MAX;
 
     /// The next segment, in order of time.
     void add(const model::Segment& segment);

@@ -212,6 +212,13 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
     std::vector<PieceSum> pieces(path.pieces.size());
     std::vector<Choices> choices(several_clocks(replay.definitions) ? path.pieces.size() : 0);
     PathCutter cutter(replay, predecessors, path);
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        if (const Piece& piece = path.pieces[i]; piece.jumps()) {
+            const Jump jump = cutter.jump_of(piece);
+            choices[i].from = jump.to.location.value;
+            if (piece.stretch <= piece.begin)
+                choices[i].add(jump.kind, jump.confidence, 0);  // it has no segment
+        }
     while (const auto part = cutter.next()) {
         PieceSum& piece = pieces[part->piece];
         piece.segments += part->segments.size();

@@ -55,21 +55,22 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
     LocationPredecessors& location = locations_[local_index(trace_, call.location)];
     const SegmentKind kind = kind_of(predecessor.route);
     if (predecessor.is_jump())
-        location.jumps.push_back({call, leave_of(trace_, call), predecessor.from.call, predecessor.from.time,
-                                  predecessor.bytes, calls_of(trace_, call.location).region(call.call.value), kind,
-                                  confidence_of(predecessor)});
+        location.jumps.add({call,
+                            {},
+                            predecessor.from.call,
+                            predecessor.from.time,
+                            predecessor.bytes,
+                            {},
+                            kind,
+                            confidence_of(predecessor)});
     else
         location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
 }
 
 std::vector<LocationPredecessors> ProcessAnswers::finish()
 {
-    const auto call = [](const Jump& jump) { return jump.call.call; };
-    for (LocationPredecessors& location : locations_) {
-        if (!std::ranges::is_sorted(location.jumps, {}, call))
-            std::ranges::sort(location.jumps, {}, call);
-        location.jumps.shrink_to_fit();
-    }
+    for (LocationPredecessors& location : locations_)
+        location.jumps.sort();
     return std::move(locations_);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/model/path.hpp"
 #include "replayer/analysis.hpp"
+#include "replayer/resolve/jumps.hpp"
 #include "replayer/rules/predecessor.hpp"
 
 #include <cstdint>
@@ -13,19 +14,6 @@
 
 namespace critpath::replayer
 {
-
-/// From the leave of a call, the path jumps to the enter of another (of any location, or an earlier one of its own).
-/// Plain data that travels between processes.
-struct Jump {
-    model::CallRef call;
-    model::Ns leave;
-    model::CallRef to;
-    model::Ns to_enter;
-    std::uint64_t bytes;
-    model::RegionId region;   // of `call`
-    model::SegmentKind kind;  // Transfer or Collective
-    model::Confidence confidence;
-};
 
 /// How the path goes through a call without a jump.
 struct Through {
@@ -36,7 +24,7 @@ static_assert(sizeof(Through) == 1, "there is one a call");
 
 /// Predecessors of one location.
 struct LocationPredecessors {
-    std::vector<Jump> jumps;       // ascending by call
+    JumpTable jumps;
     std::vector<Through> through;  // by call; means nothing for calls with a jump
 };
 

@@ -33,14 +33,18 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
     }
 }
 
-std::uint64_t forward_jumps(const std::vector<LocationPredecessors>& locations, const rules::ClockUncertainty& clocks)
+std::uint64_t forward_jumps(const model::ProcessTrace& trace, const std::vector<LocationPredecessors>& locations,
+                            const rules::ClockUncertainty& clocks)
 {
     std::uint64_t count = 0;
-    for (const LocationPredecessors& location : locations)
-        count += static_cast<std::uint64_t>(std::ranges::count_if(location.jumps, [&](const Jump& jump) {
-            return jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave &&
-                   jump.to_enter - jump.leave > clocks.between(jump.call.location, jump.to.location);
-        }));
+    for (std::size_t l = 0; l < locations.size(); ++l)
+        for (std::size_t i = 0; i < locations[l].jumps.size(); ++i) {
+            const Jump jump = locations[l].jumps.at(i, trace.locations[l]);
+            const bool leads_forward =
+                jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave &&
+                jump.to_enter - jump.leave > clocks.between(jump.call.location, jump.to.location);
+            count += leads_forward ? 1 : 0;
+        }
     return count;
 }
 
@@ -67,9 +71,9 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
 
     Predecessors result;
     result.clock_violations = collectives.left_too_early;
-    for (ProcessAnswers& process : answers) {
-        result.processes.push_back(process.finish());
-        result.clock_violations += forward_jumps(result.processes.back(), calibration.clocks);
+    for (std::size_t p = 0; p < answers.size(); ++p) {
+        result.processes.push_back(answers[p].finish());
+        result.clock_violations += forward_jumps(replay.processes[p], result.processes.back(), calibration.clocks);
     }
     MPI_Allreduce(MPI_IN_PLACE, &result.clock_violations, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
     return result;

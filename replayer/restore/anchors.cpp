@@ -42,14 +42,16 @@ bool is_last_arriver(const Through& through)
 Visits visits_of(const model::LocationTrace& location, const LocationPredecessors& predecessors)
 {
     Visits visits{location.location, {}, {}};
-    auto jump = predecessors.jumps.begin();
+    const JumpList jumps(predecessors.jumps, location);
+    std::size_t next = 0;
     for (std::uint32_t call = 0; call < predecessors.through.size(); ++call) {
-        while (jump != predecessors.jumps.end() && jump->call.call.value < call)
-            ++jump;
-        const bool jumps = jump != predecessors.jumps.end() && jump->call.call.value == call;
-        if (jumps && jump->confidence == model::Confidence::Meeting)
-            visits.meetings.push_back({jump->to_enter.count(), jump->to.location.value, jump->to.call.value});
-        else if (!jumps && is_last_arriver(predecessors.through[call]))
+        while (next < jumps.size() && jumps.call(next) < call)
+            ++next;
+        const bool does_jump = next < jumps.size() && jumps.call(next) == call;
+        if (const Jump jump = does_jump ? jumps[next] : Jump{};
+            does_jump && jump.confidence == model::Confidence::Meeting)
+            visits.meetings.push_back({jump.to_enter.count(), jump.to.location.value, jump.to.call.value});
+        else if (!does_jump && is_last_arriver(predecessors.through[call]))
             visits.meetings.push_back({location.calls.enter(call).count(), location.location.value, call});
         else
             continue;
@@ -103,6 +105,13 @@ private:
     [[nodiscard]] std::uint32_t meetings_reached_before(CallRef to) const;
     template <class Visit>
     void for_each_target(Visit visit) const;
+    template <class Visit>
+    void for_each_jump(Visit visit) const
+    {
+        for (const JumpList& here : jumps_)
+            for (std::size_t i = 0; i < here.size(); ++i)
+                visit(here[i]);
+    }
 
     const Replay& replay_;
     const Predecessors& predecessors_;
@@ -196,15 +205,15 @@ std::uint32_t Finder::meetings_reached_before(CallRef to) const
     return before + (releases ? 1 : 0);
 }
 
-/// visit(jump, how many meetings are reached before its target), for all owned jumps. Collective.
+/// visit(how many meetings are left before it, how many are reached before its target), for all owned jumps.
+/// Collective.
 template <class Visit>
 void Finder::for_each_target(Visit visit) const
 {
     constexpr std::size_t window = std::size_t{1} << 20;  // jumps a round
-    std::vector<const Jump*> asked;
     const auto size = static_cast<std::size_t>(replay_.size);
     std::vector<std::vector<CallRef>> questions(size);
-    std::vector<std::vector<const Jump*>> jumps(size);
+    std::vector<std::vector<std::uint32_t>> left(size);  // by question
     const auto round = [&] {
         const auto received = replayer::exchange(replay_.comm, questions);
         std::vector<std::vector<std::uint32_t>> answers(size);
@@ -213,34 +222,32 @@ void Finder::for_each_target(Visit visit) const
                 answers[static_cast<std::size_t>(p)].push_back(meetings_reached_before(to));
         const auto answered = replayer::exchange(replay_.comm, answers);
         for (int p = 0; p < replay_.size; ++p) {
-            auto& mine = jumps[static_cast<std::size_t>(p)];
+            auto& mine = left[static_cast<std::size_t>(p)];
             for (std::size_t i = 0; i < mine.size(); ++i)
-                visit(*mine[i], answered.from(p)[i]);
+                visit(mine[i], answered.from(p)[i]);
             mine.clear();
             questions[static_cast<std::size_t>(p)].clear();
         }
     };
     std::uint64_t remote = 0;
     const auto is_remote = [&](const Jump& jump) { return replay_.owner_of(jump.to.location) != replay_.rank; };
-    for (const auto& here : jumps_)
-        remote += static_cast<std::uint64_t>(std::ranges::count_if(here, is_remote));
+    for_each_jump([&](const Jump& jump) { remote += is_remote(jump) ? 1 : 0; });
     std::uint64_t rounds = exchange_rounds(replay_.comm, remote, window);
     std::size_t pending = 0;
-    for (const auto& here : jumps_)
-        for (const Jump& jump : here) {
-            if (!is_remote(jump)) {
-                visit(jump, meetings_reached_before(jump.to));
-                continue;
-            }
-            const auto owner = static_cast<std::size_t>(replay_.owner_of(jump.to.location));
-            questions[owner].push_back(jump.to);
-            jumps[owner].push_back(&jump);
-            if (++pending == window) {
-                round();
-                --rounds;
-                pending = 0;
-            }
+    for_each_jump([&](const Jump& jump) {
+        if (!is_remote(jump)) {
+            visit(meetings_left_before(jump), meetings_reached_before(jump.to));
+            return;
         }
+        const auto owner = static_cast<std::size_t>(replay_.owner_of(jump.to.location));
+        questions[owner].push_back(jump.to);
+        left[owner].push_back(meetings_left_before(jump));
+        if (++pending == window) {
+            round();
+            --rounds;
+            pending = 0;
+        }
+    });
     for (; rounds > 0; --rounds)
         round();
 }
@@ -249,8 +256,7 @@ void Finder::for_each_target(Visit visit) const
 void Finder::keep_clean_ones()
 {
     std::vector<std::int64_t> passing(meetings_.size() + 1);  // differences
-    for_each_target([&](const Jump& jump, std::uint32_t reached) {
-        const std::uint32_t left = meetings_left_before(jump);
+    for_each_target([&](std::uint32_t left, std::uint32_t reached) {
         if (reached < left) {
             ++passing[reached];
             --passing[left];
@@ -269,9 +275,7 @@ void Finder::keep_clean_ones()
 std::uint64_t Finder::most_jumps_between() const
 {
     std::vector<std::uint64_t> jumps(meetings_.size() + 1);
-    for (const auto& here : jumps_)
-        for (const Jump& jump : here)
-            ++jumps[meetings_left_before(jump)];
+    for_each_jump([&](const Jump& jump) { ++jumps[meetings_left_before(jump)]; });
     MPI_Allreduce(MPI_IN_PLACE, jumps.data(), static_cast<int>(jumps.size()), MPI_UINT64_T, MPI_SUM, replay_.comm);
     return std::ranges::max(jumps);
 }

@@ -44,45 +44,53 @@ Segment as(SegmentKind kind, Segment segment)
 
 }  // namespace
 
+Jump jump_of(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors)
+{
+    return predecessors.jumps.at(predecessors.jumps.of_call(piece.jumping_call()), trace);
+}
+
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
                          const LocationPredecessors& predecessors, Ns origin)
-    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.begin)
+    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.stretch),
+      call_(piece.first_call), end_call_(piece.end_call), unrecorded_(first_behind(trace.unrecorded, time_)),
+      tool_(first_behind(trace.tool, time_))
 {
-    if (piece.kind != Piece::Kind::Stretch)
-        return;
-    call_ = piece.first_call;
-    end_call_ = piece.end_call;
     if (piece.end_call == Piece::by_time) {
         const auto& enters = trace.calls.enters();
         end_call_ = static_cast<std::size_t>(std::ranges::lower_bound(enters, Ns{piece.end}) - enters.begin());
     }
-    unrecorded_ = first_behind(trace.unrecorded, time_);
-    tool_ = first_behind(trace.tool, time_);
 }
 
 bool PieceCutter::next(Segments& out, std::size_t enough)
 {
     if (at_end_)
         return false;
-    switch (piece_.kind) {
-    case Piece::Kind::Stretch:
-        while (!at_end_ && out.size() < enough)
-            next_call(out);
-        break;
-    case Piece::Kind::StartDelay:
-        push(time_, Ns{piece_.end}, segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
-        at_end_ = true;
-        break;
-    case Piece::Kind::Jump: {
-        Segment jump = segment_like(piece_.location, piece_.segment_kind, {piece_.region}, piece_.confidence);
-        jump.from = piece_.from;
-        jump.bytes = piece_.bytes;
-        push(time_, Ns{piece_.end}, jump, out);
-        at_end_ = true;
-        break;
-    }
-    }
+    if (has_lead_)
+        add_lead(out);
+    while (!at_end_ && out.size() < enough)
+        next_call(out);
     return true;
+}
+
+void PieceCutter::add_lead(Segments& out)
+{
+    has_lead_ = false;
+    switch (piece_.lead) {
+    case Piece::Lead::None:
+        break;
+    case Piece::Lead::StartDelay:
+        push(Ns{piece_.begin}, Ns{piece_.stretch},
+             segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
+        break;
+    case Piece::Lead::Jump: {
+        const Jump jump = jump_of(piece_, trace_, predecessors_);
+        Segment segment = segment_like(piece_.location, jump.kind, jump.region, jump.confidence);
+        segment.from = jump.to.location.value;
+        segment.bytes = jump.bytes;
+        push(Ns{piece_.begin}, Ns{piece_.stretch}, segment, out);
+        break;
+    }
+    }
 }
 
 /// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to
@@ -155,8 +163,10 @@ std::optional<PathCutter::Part> PathCutter::next()
     constexpr std::size_t enough = 1024;  // they stay in the cache
     segments_.clear();
     while (piece_ < path_.pieces.size()) {
-        if (!cutter_)
-            cutter_.emplace(cutter_of(path_.pieces[piece_]));
+        if (!cutter_) {
+            const Place place = place_of(path_.pieces[piece_]);
+            cutter_.emplace(path_.pieces[piece_], place.trace, place.predecessors, path_.begin);
+        }
         if (cutter_->next(segments_, enough))
             return Part{piece_, segments_};
         cutter_.reset();
@@ -165,12 +175,18 @@ std::optional<PathCutter::Part> PathCutter::next()
     return std::nullopt;
 }
 
-PieceCutter PathCutter::cutter_of(const Piece& piece) const
+Jump PathCutter::jump_of(const Piece& piece) const
+{
+    const Place place = place_of(piece);
+    return replayer::jump_of(piece, place.trace, place.predecessors);
+}
+
+PathCutter::Place PathCutter::place_of(const Piece& piece) const
 {
     const std::size_t p =
         replay_.definitions.locations[piece.location].process.value - replay_.processes.front().process.value;
     const std::size_t l = local_index(replay_.processes[p], {piece.location});
-    return {piece, replay_.processes[p].locations[l], predecessors_.processes[p][l], path_.begin};
+    return {replay_.processes[p].locations[l], predecessors_.processes[p][l]};
 }
 
 }  // namespace critpath::replayer

@@ -18,6 +18,9 @@
 namespace critpath::replayer
 {
 
+/// The jump that leads to a piece.
+Jump jump_of(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors);
+
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
 /// Times count from `origin`. Segment::function is a RegionId here.
 class PieceCutter
@@ -32,6 +35,7 @@ public:
 private:
     using Intervals = std::vector<model::Interval>;
 
+    void add_lead(std::vector<model::Segment>& out);
     void next_call(std::vector<model::Segment>& out);
     void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void add_recorded(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
@@ -45,6 +49,7 @@ private:
     model::Ns time_;  // up to here it is cut
     std::size_t call_ = 0;
     std::size_t end_call_ = 0;
+    bool has_lead_ = true;  // which is not cut yet
     bool at_end_ = false;
     Intervals::const_iterator unrecorded_, tool_;  // the first that may end behind time_
 };
@@ -66,9 +71,15 @@ public:
 
     /// The next segments of one piece, perhaps none; they live until the next call. Nothing if there are no more.
     std::optional<Part> next();
+    /// The jump that leads to a piece of the path.
+    [[nodiscard]] Jump jump_of(const Piece& piece) const;
 
 private:
-    [[nodiscard]] PieceCutter cutter_of(const Piece& piece) const;
+    struct Place {
+        const model::LocationTrace& trace;
+        const LocationPredecessors& predecessors;
+    };
+    [[nodiscard]] Place place_of(const Piece& piece) const;
 
     const Replay& replay_;
     const Predecessors& predecessors_;

@@ -46,8 +46,9 @@ std::vector<Jump> gather_jumps(const Replay& replay, const JumpsByLocation& own)
 {
     auto out = for_everyone<Jump>(replay);
     if (replay.rank != walker)
-        for (const auto& here : own)
-            out[walker].insert(out[walker].end(), here.begin(), here.end());
+        for (const JumpList& here : own)
+            for (std::size_t i = 0; i < here.size(); ++i)
+                out[walker].push_back(here[i]);
     return replayer::exchange(replay.comm, out).items;
 }
 
@@ -59,7 +60,7 @@ Walk walk_all(const std::vector<LocationSpan>& spans, const JumpsByLocation& own
         const LocationId location = left.front().call.location;
         const auto end = std::ranges::find_if(left, [&](const Jump& j) { return j.call.location != location; });
         const auto count = static_cast<std::size_t>(end - left.begin());
-        jumps[location.value] = left.first(count);
+        jumps[location.value] = JumpList(left.first(count));
         left = left.subspan(count);
     }
     return walk(spans, jumps);

@@ -8,9 +8,10 @@
 #include "replayer/restore/tiers.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -36,23 +37,25 @@ public:
     Chains(const Replay& replay, const JumpsByLocation& jumps, const std::vector<LocationSpan>& spans)
         : replay_(replay), jumps_(jumps), spans_(spans), walker_(spans, jumps, Walker::Returns::Never)
     {
-        for (const auto& here : jumps) {
+        for (std::uint32_t location = 0; location < jumps.size(); ++location) {
+            const JumpList& here = jumps[location];
             first_.push_back(exit_of_.size());
-            exit_of_.resize(exit_of_.size() + here.size());
+            for (std::size_t i = 0; i < here.size(); ++i) {
+                const bool leaves = owner(here[i]) != replay.rank;
+                exit_of_.push_back(
+                    leaves ? Exit{static_cast<std::uint32_t>(replay.rank), static_cast<std::uint32_t>(exits_.size())}
+                           : Exit{});
+                is_known_.push_back(leaves);
+                if (leaves)
+                    exits_.push_back({location, static_cast<std::uint32_t>(i)});
+            }
         }
-        for (const auto& here : jumps)
-            for (const Jump& jump : here)
-                if (owner(jump) != replay.rank) {
-                    exit_of_[index(jump)] = {static_cast<std::uint32_t>(replay.rank),
-                                             static_cast<std::uint32_t>(exits_.size())};
-                    is_known_.push_back(true);
-                    exits_.push_back(&jump);
-                } else {
-                    is_known_.push_back(false);
-                }
     }
 
-    [[nodiscard]] const std::vector<const Jump*>& exits() const { return exits_; }
+    /// How many jumps lead to other processes.
+    [[nodiscard]] std::size_t exits() const { return exits_.size(); }
+    /// One of them.
+    [[nodiscard]] Jump exit(std::size_t number) const { return jumps_[exits_[number].location][exits_[number].jump]; }
     [[nodiscard]] int owner(const Jump& jump) const { return replay_.owner_of(jump.to.location); }
 
     /// Where a path that comes to this position leaves the process.
@@ -60,13 +63,14 @@ public:
     {
         chain_.clear();
         Exit exit;
-        while (const Jump* jump = next(position)) {
-            if (is_known_[index(*jump)]) {
-                exit = exit_of_[index(*jump)];
+        while (const auto place = next(position)) {
+            const std::size_t index = first_[place->location] + place->jump;
+            if (is_known_[index]) {
+                exit = exit_of_[index];
                 break;
             }
-            chain_.push_back(index(*jump));
-            position = target(*jump, position.begin);
+            chain_.push_back(index);
+            position = target(jumps_[place->location][place->jump], position.begin);
         }
         for (const std::size_t i : chain_) {
             exit_of_[i] = exit;
@@ -82,22 +86,22 @@ public:
     }
 
 private:
-    /// The jump that is next on the path, here or on the main location of the process, if the path comes to that.
-    [[nodiscard]] const Jump* next(Position position) const
-    {
-        const Jump* jump = walker_.previous_jump(position);
-        const LocationSpan& span = spans_[position.location];
-        if (jump != nullptr || span.main.value == position.location)
-            return jump;
-        const std::int64_t time =
-            std::clamp(span.begin.count(), position.begin, std::max(position.begin, position.time));
-        return walker_.previous_jump({span.main.value, Piece::by_time, time, position.begin});
-    }
+    struct Place {
+        std::uint32_t location, jump;  // its number on the location
+    };
 
-    [[nodiscard]] std::size_t index(const Jump& jump) const
+    /// The jump that is next on the path, here or on the main location of the process, if the path comes to that.
+    [[nodiscard]] std::optional<Place> next(Position position) const
     {
-        const std::uint32_t location = jump.call.location.value;
-        return first_[location] + static_cast<std::size_t>(&jump - jumps_[location].data());
+        const LocationSpan& span = spans_[position.location];
+        auto jump = walker_.previous_jump(position);
+        if (!jump && span.main.value != position.location) {
+            const std::int64_t time =
+                std::clamp(span.begin.count(), position.begin, std::max(position.begin, position.time));
+            position = {span.main.value, Piece::by_time, time, position.begin};
+            jump = walker_.previous_jump(position);
+        }
+        return jump ? std::optional(Place{position.location, static_cast<std::uint32_t>(*jump)}) : std::nullopt;
     }
 
     const Replay& replay_;
@@ -107,7 +111,7 @@ private:
     std::vector<std::size_t> first_;  // by location
     std::vector<Exit> exit_of_;       // by index
     std::vector<bool> is_known_;      // by index
-    std::vector<const Jump*> exits_;  // by number
+    std::vector<Place> exits_;        // by number
     std::vector<std::size_t> chain_;
 };
 
@@ -156,7 +160,7 @@ private:
     {
         auto out = for_everyone<Item>();
         auto asked = for_everyone<std::uint32_t>();
-        for (std::uint32_t i = 0; i < chains_.exits().size(); ++i)
+        for (std::uint32_t i = 0; i < chains_.exits(); ++i)
             if (const auto [process, item] = question(i); process != Exit::nobody) {
                 out[process].push_back(item);
                 asked[process].push_back(i);
@@ -167,7 +171,7 @@ private:
             for (const Item& item : received.from(p))
                 answers[static_cast<std::size_t>(p)].push_back(answer(item));
         const auto answered = replayer::exchange(replay_.comm, answers);
-        Level level(chains_.exits().size());
+        Level level(chains_.exits());
         for (int p = 0; p < replay_.size; ++p)
             for (std::size_t i = 0; i < asked[static_cast<std::size_t>(p)].size(); ++i)
                 level[asked[static_cast<std::size_t>(p)][i]] = answered.from(p)[i];
@@ -178,7 +182,7 @@ private:
     {
         levels_.push_back(ask_all<Position>(
             [&](std::uint32_t i) {
-                const Jump& jump = *chains_.exits()[i];
+                const Jump jump = chains_.exit(i);
                 return std::pair(static_cast<std::uint32_t>(chains_.owner(jump)), Chains::target(jump, begin_));
             },
             [&](const Position& position) { return chains_.exit_from(position); }));
@@ -195,7 +199,7 @@ private:
     /// The exits that are on the path.
     void mark()
     {
-        marked_.assign(chains_.exits().size(), false);
+        marked_.assign(chains_.exits(), false);
         if (holds_end()) {
             const Exit first = chains_.exit_from(start_of_walk(ends_));
             if (!first.is_end())
@@ -216,7 +220,7 @@ private:
         auto out = for_everyone<Position>();
         for (std::size_t number = 0; number < marked_.size(); ++number)
             if (marked_[number]) {
-                const Jump& jump = *chains_.exits()[number];
+                const Jump jump = chains_.exit(number);
                 out[static_cast<std::size_t>(chains_.owner(jump))].push_back(Chains::target(jump, begin_));
             }
         if (holds_end())

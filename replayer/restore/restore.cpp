@@ -24,7 +24,8 @@ JumpsByLocation own_jumps(const Replay& replay, const Predecessors& predecessors
     JumpsByLocation jumps(replay.definitions.locations.size());
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         for (std::size_t l = 0; l < replay.processes[p].locations.size(); ++l)
-            jumps[replay.processes[p].locations[l].location.value] = predecessors.processes[p][l].jumps;
+            jumps[replay.processes[p].locations[l].location.value] = {predecessors.processes[p][l].jumps,
+                                                                      replay.processes[p].locations[l]};
     return jumps;
 }
 

@@ -38,8 +38,8 @@ bool all_lead_back(const Replay& replay, const JumpsByLocation& jumps)
     int result = 1;
     for (const model::ProcessTrace& process : replay.processes)
         for (const model::LocationTrace& location : process.locations)
-            for (const Jump& jump : jumps[location.location.value])
-                result = result != 0 && leads_back(location.calls, jump) ? 1 : 0;
+            for (std::size_t i = 0; result != 0 && i < jumps[location.location.value].size(); ++i)
+                result = leads_back(location.calls, jumps[location.location.value][i]) ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_LAND, replay.comm);
     return result != 0;
 }

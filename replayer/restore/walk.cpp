@@ -40,20 +40,17 @@ Walker::Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps
             taken_.emplace_back(here.size(), false);
 }
 
-const Jump* Walker::previous_jump(const Position& position) const
+std::optional<std::size_t> Walker::previous_jump(const Position& position) const
 {
-    const auto here = jumps_[position.location];
-    const auto behind =
-        position.end_call == Piece::by_time
-            ? std::ranges::partition_point(here, [&](const Jump& j) { return j.leave <= Ns{position.time}; })
-            : std::ranges::partition_point(here, [&](const Jump& j) { return j.call.call.value < position.end_call; });
-    auto left = static_cast<std::size_t>(behind - here.begin());
+    const JumpList& here = jumps_[position.location];
+    std::size_t left =
+        position.end_call == Piece::by_time ? here.until(Ns{position.time}) : here.before({position.end_call});
     while (left > 0) {
         --left;
         if (taken_.empty() || !taken_[position.location][left])
-            return &here[left];
+            return left;
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 const Stop* Walker::previous_stop(const Position& position) const
@@ -75,35 +72,34 @@ bool Walker::is_stop(const Position& position) const
     return std::ranges::binary_search(stops_, call, {}, &Stop::call);
 }
 
-void Walker::add(Piece piece, Ns begin, Position& position)
+void Walker::add(Ns begin, std::uint32_t first_call, Position& position)
 {
-    piece.begin = begin.count();
-    piece.end = position.time;
-    piece.location = position.location;
-    pieces.push_back(piece);
+    const std::int64_t end = position.time;
     position.time = begin.count();
+    pieces.push_back(
+        {begin.count(), begin.count(), end, position.location, first_call, position.end_call, Piece::Lead::None});
+}
+
+/// Of the last piece.
+void Walker::lead(Piece::Lead what, Ns begin, Position& position)
+{
+    pieces.back().lead = what;
+    pieces.back().begin = position.time = begin.count();
 }
 
 bool Walker::step(Position& position)
 {
-    const Jump* jump = previous_jump(position);
-    const Stop* stop = previous_stop(position);
-    if (stop != nullptr && (jump == nullptr || jump->call.call < stop->call.call)) {
-        Piece stretch{};
-        stretch.kind = Piece::Kind::Stretch;
-        stretch.first_call = stop->call.call.value;
-        stretch.end_call = position.end_call;
-        add(stretch, stop->enter, position);
+    const auto jump = previous_jump(position);
+    const JumpList& here = jumps_[position.location];
+    if (const Stop* stop = previous_stop(position);
+        stop != nullptr && (!jump || here.call(*jump) < stop->call.call.value)) {
+        add(stop->enter, stop->call.call.value, position);
         return false;
     }
     const LocationSpan& span = spans_[position.location];
-    const Ns begin = std::clamp(jump != nullptr ? jump->leave : span.begin, Ns{position.begin}, Ns{position.time});
-    Piece stretch{};
-    stretch.kind = Piece::Kind::Stretch;
-    stretch.first_call = jump != nullptr ? jump->call.call.value + 1 : 0;
-    stretch.end_call = position.end_call;
-    add(stretch, begin, position);
-    if (jump != nullptr) {
+    add(std::clamp(jump ? here.leave(*jump) : span.begin, Ns{position.begin}, Ns{position.time}),
+        jump ? here.call(*jump) + 1 : 0, position);
+    if (jump) {
         take(*jump, position);
         return !is_stop(position);
     }
@@ -113,26 +109,18 @@ bool Walker::step(Position& position)
         position.end_call = Piece::by_time;
         return true;
     }
-    Piece delay{};
-    delay.kind = Piece::Kind::StartDelay;
-    add(delay, Ns{position.begin}, position);
+    lead(Piece::Lead::StartDelay, Ns{position.begin}, position);
     return false;
 }
 
-void Walker::take(const Jump& jump, Position& position)
+void Walker::take(std::size_t number, Position& position)
 {
     if (!taken_.empty())
-        taken_[position.location][static_cast<std::size_t>(&jump - jumps_[position.location].data())] = true;
+        taken_[position.location][number] = true;
+    const Jump jump = jumps_[position.location][number];
     if (jump.to_enter > Ns{position.time})
         ++position.clock_violations;
-    Piece piece{};
-    piece.kind = Piece::Kind::Jump;
-    piece.from = jump.to.location.value;
-    piece.bytes = jump.bytes;
-    piece.region = jump.region.value;
-    piece.segment_kind = jump.kind;
-    piece.confidence = jump.confidence;
-    add(piece, std::clamp(jump.to_enter, Ns{position.begin}, Ns{position.time}), position);
+    lead(Piece::Lead::Jump, std::clamp(jump.to_enter, Ns{position.begin}, Ns{position.time}), position);
     position.hops += jump.to.location.value != position.location ? 1 : 0;
     position.location = jump.to.location.value;
     position.end_call = jump.to.call.value;

@@ -9,6 +9,7 @@
 #include "replayer/resolve/resolve.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,23 +24,25 @@ struct LocationSpan {
     bool empty = true;       // nothing was recorded
 };
 
-/// A part of the path on one location, or a jump.
+/// A part of the path on one location: what leads to it, and a stretch on it. Plain data that travels.
 struct Piece {
-    enum class Kind : std::uint8_t { Stretch, Jump, StartDelay };
+    enum class Lead : std::uint8_t {
+        None,
+        Jump,        // from another location (or an earlier call of this one): of call first_call - 1
+        StartDelay,  // the first moment of the run is another location's
+    };
 
     static constexpr std::uint32_t by_time = UINT32_MAX;  // for end_call: all calls entered before `end`
 
-    std::int64_t begin, end;   // ns on the trace's clock
-    std::uint64_t bytes;       // Jump
-    std::uint32_t location;    // Jump: where it leaves from, looking backwards (where the path arrives in time)
-    std::uint32_t from;        // Jump: where the path comes from
-    std::uint32_t region;      // Jump: of the call that waited
-    std::uint32_t first_call;  // Stretch: the calls first_call .. end_call - 1 lie on the path
+    std::int64_t begin, stretch, end;  // ns on the trace's clock; the stretch begins where the lead ends
+    std::uint32_t location;
+    std::uint32_t first_call;  // first_call .. end_call - 1 lie on the stretch
     std::uint32_t end_call;
-    Kind kind;
-    model::SegmentKind segment_kind;  // Jump
-    model::Confidence confidence;     // Jump
-    std::uint8_t padding;
+    Lead lead;
+
+    [[nodiscard]] bool jumps() const { return lead == Lead::Jump; }
+    /// That of the jump.
+    [[nodiscard]] std::uint32_t jumping_call() const { return first_call - 1; }
 };
 
 /// The first moment of the run, and where and when it ends: on the main location with the last application event (ties:
@@ -64,8 +67,8 @@ struct Position {
 /// At the end of the run.
 Position start_of_walk(const Ends& ends);
 
-/// The jumps of each location, ascending by call; by LocationId.
-using JumpsByLocation = std::vector<std::span<const Jump>>;
+/// By LocationId.
+using JumpsByLocation = std::vector<JumpList>;
 
 /// The enter of a call at which a walk may end, because another one begins there.
 struct Stop {
@@ -85,12 +88,12 @@ public:
     Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps, Returns returns = Returns::Perhaps,
            std::span<const Stop> stops = {});
 
-    /// One stretch on `position.location` and what is before it, added to `pieces`; false at the first moment of the
+    /// One stretch on `position.location` and what leads to it, added to `pieces`; false at the first moment of the
     /// run, and at a stop.
     bool step(Position& position);
 
-    /// The last jump of the location before the position that was not taken yet; null if there is none.
-    [[nodiscard]] const Jump* previous_jump(const Position& position) const;
+    /// The number of the last jump of the location before the position that was not taken yet; none if there is none.
+    [[nodiscard]] std::optional<std::size_t> previous_jump(const Position& position) const;
     /// Whether a walk that has come to this position ends here.
     [[nodiscard]] bool is_stop(const Position& position) const;
 
@@ -98,8 +101,9 @@ public:
 
 private:
     [[nodiscard]] const Stop* previous_stop(const Position& position) const;
-    void add(Piece piece, model::Ns begin, Position& position);
-    void take(const Jump& jump, Position& position);
+    void add(model::Ns begin, std::uint32_t first_call, Position& position);
+    void lead(Piece::Lead what, model::Ns begin, Position& position);
+    void take(std::size_t jump, Position& position);
 
     std::span<const LocationSpan> spans_;
     const JumpsByLocation& jumps_;

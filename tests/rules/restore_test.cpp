@@ -106,7 +106,7 @@ replayer::Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> j
 {
     replayer::JumpsByLocation by_location(spans.size());
     for (const Jump& j : jumps)
-        by_location[j.call.location.value] = {&j, 1};
+        by_location[j.call.location.value] = replayer::JumpList(std::span(&j, 1));
     return replayer::walk(spans, by_location);
 }
 
@@ -123,13 +123,15 @@ TEST(Walk, WalksBackFromTheLastLocation)
     const LocationSpan spans[] = {{Ns{0}, Ns{90}, {0}, false}, {Ns{5}, Ns{100}, {1}, false}};
     const Jump jumps[] = {jump(1, 3, 60, 0, 2, 50)};
     const auto walked = walk(spans, jumps);
-    ASSERT_EQ(walked.pieces.size(), 4U);
+    ASSERT_EQ(walked.pieces.size(), 2U);
     EXPECT_EQ(walked.pieces[0].location, 1U);
-    EXPECT_EQ(walked.pieces[0].first_call, 4U);
-    EXPECT_EQ(walked.pieces[1].from, 0U);
-    EXPECT_EQ(walked.pieces[2].location, 0U);
-    EXPECT_EQ(walked.pieces[2].end_call, 2U);
-    EXPECT_EQ(walked.pieces[2].end, 50);
+    EXPECT_EQ(walked.pieces[0].jumping_call(), 3U);
+    EXPECT_EQ(walked.pieces[0].stretch, 60);
+    EXPECT_EQ(walked.pieces[0].begin, 50);
+    EXPECT_EQ(walked.pieces[1].location, 0U);
+    EXPECT_EQ(walked.pieces[1].end_call, 2U);
+    EXPECT_EQ(walked.pieces[1].end, 50);
+    EXPECT_EQ(walked.pieces[1].lead, Piece::Lead::StartDelay);
     EXPECT_EQ(sum(walked), 100);
     EXPECT_EQ(walked.hops, 1U);
 }
@@ -153,8 +155,7 @@ TEST(Walk, AThreadBeginsInItsProcess)
     const auto walked = walk(spans, jumps);
     std::vector<std::uint32_t> locations;
     for (const Piece& piece : walked.pieces)
-        if (piece.kind == Piece::Kind::Stretch)
-            locations.push_back(piece.location);
+        locations.push_back(piece.location);
     EXPECT_EQ(locations, (std::vector<std::uint32_t>{2, 1, 0, 2}));
     EXPECT_EQ(sum(walked), 100);
 }

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the jumps of the path as data: Jump is what one looks like and what travels, JumpTable keeps those of a location
+// in 24 bytes each, and JumpList is how a walk sees either.
+#pragma once
+
+#include "analysis/model/dictionary.hpp"
+#include "analysis/model/path.hpp"
+#include "analysis/model/trace.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// From the leave of a call, the path jumps to the enter of another (of any location, or an earlier one of its own).
+/// Plain data that travels between processes.
+struct Jump {
+    model::CallRef call;
+    model::Ns leave;
+    model::CallRef to;
+    model::Ns to_enter;
+    std::uint64_t bytes;
+    model::RegionId region;   // of `call`
+    model::SegmentKind kind;  // Transfer or Collective
+    model::Confidence confidence;
+};
+
+/// Those of one location. What its trace tells is not kept a second time.
+class JumpTable
+{
+public:
+    /// `jump` without its leave and its region.
+    void add(const Jump& jump)
+    {
+        entries_.push_back(
+            {jump.to_enter, jump.to, jump.call.call.value, messages_.add({jump.bytes, jump.kind, jump.confidence})});
+    }
+
+    /// By call; before that, nothing can be found.
+    void sort()
+    {
+        if (!std::ranges::is_sorted(entries_, {}, &Entry::call))
+            std::ranges::sort(entries_, {}, &Entry::call);
+        entries_.shrink_to_fit();
+    }
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    /// The call that jumps.
+    [[nodiscard]] std::uint32_t call(std::size_t i) const { return entries_[i].call; }
+    /// `location`: whose jumps these are.
+    [[nodiscard]] Jump at(std::size_t i, const model::LocationTrace& location) const
+    {
+        const Entry& e = entries_[i];
+        const auto& [bytes, kind, confidence] = messages_[e.message];
+        return {{location.location, {e.call}},
+                location.calls.leave(e.call),
+                e.to,
+                e.to_enter,
+                bytes,
+                location.calls.region(e.call),
+                kind,
+                confidence};
+    }
+    /// The number of the jump of a call that has one.
+    [[nodiscard]] std::size_t of_call(std::uint32_t call) const
+    {
+        return static_cast<std::size_t>(std::ranges::lower_bound(entries_, call, {}, &Entry::call) - entries_.begin());
+    }
+
+private:
+    /// What many jumps have in common.
+    struct Message {
+        std::uint64_t bytes;
+        model::SegmentKind kind;
+        model::Confidence confidence;
+        bool operator==(const Message&) const = default;
+    };
+    struct MessageHash {
+        std::size_t operator()(const Message& m) const noexcept
+        {
+            constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
+            const std::uint64_t rest =
+                static_cast<std::uint64_t>(m.kind) << 8 | static_cast<std::uint64_t>(m.confidence);
+            return static_cast<std::size_t>((m.bytes * odd ^ rest) * odd >> 32);
+        }
+    };
+    struct Entry {
+        model::Ns to_enter;
+        model::CallRef to;
+        std::uint32_t call;
+        std::uint32_t message;
+    };
+    static_assert(sizeof(Entry) == 24);
+
+    std::vector<Entry> entries_;
+    model::Dictionary<Message, MessageHash> messages_;
+};
+
+/// The jumps of one location, ascending by call: as they are kept, or as they have come from another process.
+class JumpList
+{
+public:
+    JumpList() = default;
+    JumpList(const JumpTable& table, const model::LocationTrace& location) : table_(&table), location_(&location) {}
+    explicit JumpList(std::span<const Jump> jumps) : jumps_(jumps) {}
+
+    [[nodiscard]] std::size_t size() const { return table_ != nullptr ? table_->size() : jumps_.size(); }
+    [[nodiscard]] Jump operator[](std::size_t i) const
+    {
+        return table_ != nullptr ? table_->at(i, *location_) : jumps_[i];
+    }
+    [[nodiscard]] std::uint32_t call(std::size_t i) const
+    {
+        return table_ != nullptr ? table_->call(i) : jumps_[i].call.call.value;
+    }
+    [[nodiscard]] model::Ns leave(std::size_t i) const
+    {
+        return table_ != nullptr ? location_->calls.leave(table_->call(i)) : jumps_[i].leave;
+    }
+
+    /// How many jumps are of calls before this one; and have left by this time.
+    [[nodiscard]] std::size_t before(model::CallId call_id) const
+    {
+        return count_while([&](std::size_t i) { return call(i) < call_id.value; });
+    }
+    [[nodiscard]] std::size_t until(model::Ns time) const
+    {
+        return count_while([&](std::size_t i) { return leave(i) <= time; });
+    }
+
+private:
+    template <class Predicate>
+    [[nodiscard]] std::size_t count_while(Predicate predicate) const
+    {
+        const auto all = std::views::iota(std::size_t{0}, size());
+        return *std::ranges::partition_point(all, predicate);
+    }
+
+    const JumpTable* table_ = nullptr;
+    const model::LocationTrace* location_ = nullptr;
+    std::span<const Jump> jumps_;
+};
+
+}  // namespace critpath::replayer
