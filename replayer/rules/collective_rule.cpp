@@ -169,6 +169,14 @@ CollectiveDecision partly_all_to_all(const Waiting& call, const Member& member, 
     return doubted(wait_for(last, call, member, c, calibration), unsure);
 }
 
+/// Whether what comes from `other`, and nothing of the call's own, cannot have been there when the call was entered.
+bool is_on_its_way(const Enter& other, const Waiting& call, const Member& member, const CollectiveCase& c,
+                   const Calibration& calibration)
+{
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
+    return c.inter && call.waited() && other.time + least > call.leave - call.excess;
+}
+
 CollectiveDecision all_to_all_of_remote(const Waiting& call, const Member& member, const CollectiveCase& c,
                                         const Calibration& calibration)
 {
@@ -180,7 +188,7 @@ CollectiveDecision all_to_all_of_remote(const Waiting& call, const Member& membe
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     const bool unsure =
         may_be_another_giver(*c.instance, c.operation, calibration.clocks) || may_be_earlier(last, call, calibration);
-    if (last.time > call.enter)
+    if (last.time > call.enter || is_on_its_way(last, call, member, c, calibration))
         return {doubted(to(last, *c.instance), unsure), {}, {}};
     return {doubted(Predecessor{Route::Completion, {}, 0, false}, unsure), {}, {}};
 }
@@ -221,7 +229,8 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
 {
     const Instance& instance = *c.instance;
     const Enter last = last_giver(instance, c.operation);
-    const bool explained = member.is_root && last.valid() && last.time > call.enter && last.time <= call.leave;
+    const bool explained = member.is_root && last.valid() && last.time <= call.leave &&
+                           (last.time > call.enter || is_on_its_way(last, call, member, c, calibration));
     const bool unsure = member.is_root && call.waited() && last.valid() &&
                         (may_be_earlier(last, call, calibration) || may_be_another(instance, calibration.clocks));
     if (explained && call.waited())

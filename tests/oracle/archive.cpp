@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 #include <utility>
 
 namespace critpath::oracle
@@ -23,13 +24,18 @@ class RankEvents
 public:
     /// `clock` translates ticks to the time that the rank's clock shows.
     RankEvents(TraceWriter& trace, const std::vector<OTF2_CommRef>& comms,
-               std::function<std::uint64_t(std::int64_t)> clock, int rank)
-        : trace_(trace), comms_(comms), clock_(std::move(clock)), out_(trace.location(static_cast<std::uint32_t>(rank)))
+               std::function<std::uint64_t(std::int64_t)> clock, otf2::EventWriter& out)
+        : trace_(trace), comms_(comms), clock_(std::move(clock)), out_(out)
     {
     }
 
     void begin(std::int64_t time) { out_.program_begin(ns(time), trace_.string("oracle"), {}); }
     void end(std::int64_t time) { out_.program_end(ns(time)); }
+    void write(const ToolTime& tool)
+    {
+        out_.measurement(ns(tool.begin), false);
+        out_.measurement(ns(tool.end), true);
+    }
 
     void write(const Call& call, const Times& times)
     {
@@ -133,6 +139,18 @@ otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_
     return {static_cast<std::uint64_t>(shown), clocks.epoch_ns + ns - shown + error, clocks.half_width_ns};
 }
 
+void describe_rank(TraceWriter& trace, std::uint32_t rank, std::size_t node, const Machine& machine,
+                   const Execution& execution, const Clocks& clocks)
+{
+    trace.set_host(rank, fmt::format("node{}", node));
+    if (clocks.said != Clocks::Said::Nothing)
+        trace.definitions().processes[rank].properties["boot_id"] =
+            clocks.said == Clocks::Said::OneClock ? "one" : fmt::format("boot{}", node);
+    if (clocks.said == Clocks::Said::Measured)
+        trace.set_clock(rank, {measurement(clocks, node, execution.graph.first() * machine.tick_ns),
+                               measurement(clocks, node, execution.graph.last() * machine.tick_ns)});
+}
+
 }  // namespace
 
 std::int64_t Clocks::shown(std::size_t node, std::int64_t ns) const
@@ -151,25 +169,29 @@ void write_archive(const std::string& directory, const Program& program, const M
     std::vector<OTF2_CommRef> comms{TraceWriter::world};
     for (std::size_t c = 1; c < program.comms.size(); ++c)
         comms.push_back(define_communicator(trace, program, c));
-    for (int r = 0; r < program.ranks; ++r) {
+    std::map<int, std::uint32_t> threads;  // of each rank, so far
+    for (const int thread : execution.locations) {
+        const int r = program.rank_of(thread);
         const auto rank = static_cast<std::uint32_t>(r);
         const auto node = static_cast<std::size_t>(r / machine.ranks_a_node);
-        trace.set_host(rank, fmt::format("node{}", node));
-        if (clocks.said != Clocks::Said::Nothing)
-            trace.definitions().processes[rank].properties["boot_id"] =
-                clocks.said == Clocks::Said::OneClock ? "one" : fmt::format("boot{}", node);
-        if (clocks.said == Clocks::Said::Measured)
-            trace.set_clock(rank, {measurement(clocks, node, execution.graph.first() * machine.tick_ns),
-                                   measurement(clocks, node, execution.graph.last() * machine.tick_ns)});
+        if (thread == r)
+            describe_rank(trace, rank, node, machine, execution, clocks);
         RankEvents events(
             trace, comms,
             [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },
-            r);
-        const std::vector<Times>& times = execution.graph.calls(r);
-        events.begin(execution.graph.begin(r));
-        for (std::size_t i = 0; i < times.size(); ++i)
-            events.write(execution.calls[static_cast<std::size_t>(r)][i], times[i]);
-        events.end(times.back().enter);
+            trace.location(rank, threads[r]++));
+        const std::vector<Times>& times = execution.graph.calls(thread);
+        if (thread == r)
+            events.begin(execution.graph.begin(thread));
+        auto tool = execution.tool[static_cast<std::size_t>(thread)].begin();
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            for (; tool != execution.tool[static_cast<std::size_t>(thread)].end() && tool->end <= times[i].enter;
+                 ++tool)
+                events.write(*tool);
+            events.write(execution.calls[static_cast<std::size_t>(thread)][i], times[i]);
+        }
+        if (thread == r)
+            events.end(times.back().enter);
     }
     trace.close();
 }

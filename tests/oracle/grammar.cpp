@@ -33,6 +33,8 @@ constexpr Rule rules[block_kinds] = {
     {"between groups", blocks::between_groups},
     {"neighbourhoods", blocks::neighbourhoods},
     {"amounts", blocks::amounts},
+    {"threads", blocks::threads},
+    {"tool", blocks::tool},
 };
 
 const Rule& rule(BlockKind kind)

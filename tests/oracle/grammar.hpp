@@ -28,8 +28,10 @@ enum class BlockKind : std::uint8_t {
     BetweenGroups,   // collectives on an inter-communicator
     Neighbourhoods,  // on a ring, or a plane
     Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
+    Threads,         // of some ranks, which send and receive beside their main threads
+    Tool,            // messages around the collector's own work
 };
-inline constexpr int block_kinds = 12;
+inline constexpr int block_kinds = 14;
 
 const char* name(BlockKind kind);
 

@@ -20,7 +20,8 @@ class Judge
 {
 public:
     Judge(const Execution& execution, const Machine& machine)
-        : execution_(execution), graph_(execution.graph), tick_ns_(machine.tick_ns)
+        : execution_(execution), graph_(execution.graph), tick_ns_(machine.tick_ns),
+          resolution_(least_resolution + machine.noise())
     {
     }
 
@@ -38,7 +39,7 @@ private:
     void add(const Segment& segment)
     {
         const std::int64_t slack = slack_of(segment);
-        if (slack <= resolution) {
+        if (slack <= resolution_) {
             verdict_.critical += segment.end - segment.begin;
             return;
         }
@@ -50,15 +51,16 @@ private:
 
     std::int64_t slack_of(const Segment& segment) const
     {
-        const auto rank = static_cast<int>(segment.location);
+        const int rank = execution_.locations[segment.location];
         const std::int64_t begin = ticks(segment.begin), end = ticks(segment.end);
         switch (static_cast<SegmentKind>(segment.kind)) {
         case SegmentKind::Compute:
+        case SegmentKind::Tool:
         case SegmentKind::StartDelay:
             return graph_.slack_of_gap(rank, first_call(rank, begin, false));
         case SegmentKind::Transfer:
         case SegmentKind::Collective:
-            return slack_of_hop(static_cast<int>(segment.from), begin, rank, end);
+            return slack_of_hop(execution_.locations[segment.from], begin, rank, end);
         default:
             return graph_.slack_of_work(rank, first_call(rank, begin, true));
         }
@@ -86,12 +88,13 @@ private:
         return least;
     }
 
-    static constexpr std::int64_t resolution = 10;  // ticks
+    static constexpr std::int64_t least_resolution = 10;  // ticks
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
     const Execution& execution_;
     const Graph& graph_;
     std::int64_t tick_ns_;
+    std::int64_t resolution_;
     Verdict verdict_;
 };
 

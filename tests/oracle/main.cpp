@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole analysis, which
-// knows what the simulated machine costs (or learns it from the trace). Says which of them have false-critical time,
-// and the smallest program that shows it.
+// oracle [--learned] [--noise] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole analysis,
+// which knows what the simulated machine costs (or learns it from the trace). With noise, each program runs on a
+// machine of its own, whose messages and collectives are late by some ticks, at random. Says which of them have
+// false-critical time, and the smallest program that shows it.
 #include "tests/oracle/check.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ bool is_wrong(const Outcome& outcome)
 struct Options {
     Weights weights = Weights::Known;
     critpath::replayer::Rules rules = critpath::replayer::Rules::Arrival;
+    bool noise = false;
 };
 
 void explain(std::uint32_t seed, const Machine& machine, Weights weights)
@@ -51,10 +53,10 @@ void explain(std::uint32_t seed, const Machine& machine, Weights weights)
 
 int run(std::uint32_t first, std::uint32_t count, const Options& options)
 {
-    const Machine machine;
     int wrong = 0;
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
+        const Machine machine = options.noise ? random_machine(seed) : Machine{};
         const Outcome outcome = check(random_recipe(seed), machine, options.weights, options.rules);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
@@ -82,6 +84,8 @@ int main(int argc, char** argv)
         const std::string_view word = words[0];
         if (word == "--learned")
             options.weights = Weights::Learned;
+        else if (word == "--noise")
+            options.noise = true;
         else
             options.rules = word == "--paper" ? critpath::replayer::Rules::Paper : critpath::replayer::Rules::Enter;
     }

@@ -32,13 +32,15 @@ enum class Kind : std::uint8_t {
     Waitall,
     Waitany,   // of `requests` those that are still open; the one that comes is chosen by the simulation
     Waitsome,  // the same; all that have come
-    PollLoop,  // MPI_Test until the one request is done
+    PollLoop,  // of `requests` those that are open: tests until all (MPI_Test, MPI_Testall) or any of them are done
     Probe,
     Mprobe,  // makes a message
     Mrecv,   // of the message `request`
     Cancel,  // of the receive `request`, which nobody ever sends anything
     Collective,
     Icollective,
+    Fork,  // begins the thread `thread`, whose first step must be a call; stands right behind a call
+    Tool,  // the collector is at work, and says so
 };
 
 /// A member's part in a collective operation in which not everybody has something for everybody.
@@ -51,7 +53,7 @@ struct Part {
 /// What a rank does next. Numbers of requests are the rank's own, from 0, each used once.
 struct Step {
     Kind kind = Kind::Compute;
-    std::int64_t ticks = 0;  // of Compute; of PollLoop: between two polls
+    std::int64_t ticks = 0;  // of Compute and Tool; of PollLoop: between two polls
     FunctionId function = FunctionId::none;
     SendMode mode = SendMode::Standard;
     int peer = 0;    // rank of the communicator; of Sendrecv, the destination
@@ -64,6 +66,7 @@ struct Step {
     int request = -1;                // that the step makes, or that it refers to
     bool persistent = false;         // Isend, Irecv: by MPI_Start
     std::vector<int> requests = {};  // that it waits for
+    int thread = 0;                  // of Fork
 };
 
 /// A Cartesian topology; ranks are in row-major order.
@@ -73,13 +76,21 @@ struct Dimension {
 };
 using Grid = std::vector<Dimension>;
 
+/// Threads count through all ranks: first the main threads, by rank, then all others.
 struct Program {
     int ranks = 0;
     std::vector<std::vector<int>> comms;   // world ranks by member of the communicator; 0: all
-    std::vector<std::vector<Step>> steps;  // by rank
+    std::vector<std::vector<Step>> steps;  // by thread
     std::map<std::size_t, Grid> grids = {};
     // Of an inter-communicator, whose members are those of both groups: how many of them are in the first.
     std::map<std::size_t, std::size_t> first_groups = {};
+    std::vector<int> forked = {};  // of the threads behind the main ones: the rank
+
+    [[nodiscard]] int threads() const { return static_cast<int>(steps.size()); }
+    [[nodiscard]] int rank_of(int thread) const
+    {
+        return thread < ranks ? thread : forked[static_cast<std::size_t>(thread - ranks)];
+    }
 };
 
 }  // namespace critpath::oracle

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <random>
 #include <stdexcept>
 
 namespace critpath::oracle
@@ -28,12 +30,17 @@ public:
     Execution run()
     {
         world_.scheduler.run();
-        for (int r = 0; r < program_.ranks; ++r)
+        for (int r = 0; r < program_.threads(); ++r)
             if (next_[at(r)] < program_.steps[at(r)].size() || world_.scheduler.waits(r))
                 throw std::logic_error(fmt::format("rank {} waits for ever in {}, step {}", r,
                                                    functions::info(world_.scheduler.calls(r).back().function).name,
                                                    next_[at(r)]));
-        return world_.scheduler.finish();
+        Execution execution = world_.scheduler.finish();
+        for (int rank = 0; rank < program_.ranks; ++rank)
+            for (int thread = 0; thread < program_.threads(); ++thread)
+                if (program_.rank_of(thread) == rank)
+                    execution.locations.push_back(thread);
+        return execution;
     }
 
 private:
@@ -75,6 +82,13 @@ private:
             return collectives_.collective(rank, step);
         case Kind::Icollective:
             return collectives_.icollective(rank, step);
+        case Kind::Fork: {
+            const int last = static_cast<int>(world_.scheduler.calls(rank).size()) - 1;
+            world_.scheduler.fork({rank, last, true}, step.thread);
+            return world_.scheduler.wake(rank, world_.scheduler.now());
+        }
+        case Kind::Tool:
+            return world_.scheduler.work_in_tool(rank, step.ticks);
         }
     }
 
@@ -87,6 +101,24 @@ private:
 };
 
 }  // namespace
+
+Machine random_machine(std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    const auto one_of = [&](std::initializer_list<int> all) { return all.begin()[random() % all.size()]; };
+    Machine machine;
+    machine.call = one_of({1, 2, 4});
+    machine.latency = one_of({5, 20, 40});
+    machine.far_latency = machine.latency * one_of({1, 3});
+    machine.bytes_a_tick = static_cast<std::uint64_t>(one_of({300, 1000, 10'000}));
+    machine.eager_limit = static_cast<std::uint64_t>(one_of({1024, 4096, 65'536}));
+    machine.collective = one_of({8, 12, 24});  // what is much longer than a call counts as waiting
+    machine.jitter = one_of({0, 2, 10, 30});
+    machine.skew = one_of({0, 2, 10});
+    machine.ranks_a_node = one_of({1, 2, 3, 1 << 20});
+    machine.seed = static_cast<std::uint32_t>(random());
+    return machine;
+}
 
 Execution simulate(const Program& program, const Machine& machine)
 {

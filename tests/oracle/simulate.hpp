@@ -30,6 +30,8 @@ struct Machine {
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew
 
+    /// By how much one event may be late at most.
+    [[nodiscard]] std::int64_t noise() const { return jitter + skew; }
     [[nodiscard]] bool same_node(int a, int b) const { return a / ranks_a_node == b / ranks_a_node; }
     /// The least time of a message, from when both sides that must be there are there.
     [[nodiscard]] std::int64_t transfer(int from, int to, std::uint64_t bytes) const
@@ -42,6 +44,9 @@ struct Machine {
                (mode == SendMode::Standard && bytes <= eager_limit);
     }
 };
+
+/// A machine of any kind, with noise of several ticks in most cases.
+Machine random_machine(std::uint32_t seed);
 
 /// A message operation as it ended.
 struct Message {
@@ -73,9 +78,17 @@ struct Call {
     Message probed;
 };
 
+/// When the collector said that it was at work.
+struct ToolTime {
+    std::int64_t begin, end;
+};
+
+/// `Node::rank` counts threads, as Program has them.
 struct Execution {
-    std::vector<std::vector<Call>> calls;  // by rank, as Graph::calls
+    std::vector<std::vector<Call>> calls;  // by thread, as Graph::calls
     Graph graph;
+    std::vector<std::vector<ToolTime>> tool = {};  // by thread
+    std::vector<int> locations = {};               // threads in the order of the trace: by rank, main threads first
 };
 
 /// Throws std::logic_error if the program cannot end.

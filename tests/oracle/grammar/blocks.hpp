@@ -16,6 +16,8 @@ void pairs(Sketch& s);
 void farm(Sketch& s);
 void probes(Sketch& s);
 void cancelled(Sketch& s);
+void threads(Sketch& s);
+void tool(Sketch& s);
 
 // Collectives (collective_blocks.cpp)
 void collectives(Sketch& s);

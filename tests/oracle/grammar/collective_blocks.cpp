@@ -50,7 +50,7 @@ void perform(Sketch& s, const Operation& operation)
         const int request = s.post(r, step);
         s.compute(r);
         if (s.chance(3))
-            s.add(r, {.kind = Kind::PollLoop, .ticks = 0, .function = MPI_Test, .request = request});
+            s.poll(r, MPI_Test, {request});
         else
             s.add(r, {.kind = Kind::Waitall, .function = MPI_Wait, .requests = {request}});
     }

@@ -124,4 +124,52 @@ void cancelled(Sketch& s)
     s.add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
 }
 
+void threads(Sketch& s)
+{
+    struct Member {
+        int thread, rank;
+    };
+    std::vector<Member> members;
+    std::vector<Member> forked;
+    s.each([&](int r) {
+        members.push_back({r, r});
+        if (s.chance(3))
+            return;
+        forked.push_back({s.fork(r), r});
+        members.push_back(forked.back());
+    });
+    for (int i = s.draw(1, 3 * s.ranks()); i > 0; --i) {
+        std::ranges::shuffle(members, s.random());
+        const Member &from = members[0], &to = members[1];
+        if (from.rank == to.rank)
+            continue;
+        const int tag = s.unique();  // so that it is clear which thread it is for
+        s.send(from.thread, to.rank, tag, s.size(), Sketch::of_threads);
+        s.recv(to.thread, from.rank, tag, Sketch::of_threads);
+        s.compute(from.thread, 20);
+        s.compute(to.thread, 20);
+    }
+    for (const Member& member : forked) {  // the main thread is to see its end
+        const int tag = s.unique();
+        s.send(member.thread, member.rank, tag, 8, Sketch::of_threads);
+        s.recv(member.rank, member.rank, tag, Sketch::of_threads);
+    }
+}
+
+void tool(Sketch& s)
+{
+    const std::uint64_t bytes = s.size();
+    s.each([&](int r) {
+        s.compute(r, 20);
+        s.add(r, {.kind = Kind::Tool, .ticks = s.draw(1, 500)});
+        s.compute(r, 20);
+        if (r > 0)
+            s.recv(r, r - 1, 7);
+        if (s.chance(2))
+            s.add(r, {.kind = Kind::Tool, .ticks = s.draw(1, 3000)});
+        if (r + 1 < s.ranks())
+            s.send(r, r + 1, 7, bytes);
+    });
+}
+
 }  // namespace critpath::oracle::blocks

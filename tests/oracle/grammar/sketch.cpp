@@ -35,7 +35,7 @@ Sketch::Sketch(int ranks) : requests_(at(ranks), 0)
         (r % 2 == 0 ? evens : odds).push_back(r);
     std::vector<int> both = evens;
     both.insert(both.end(), odds.begin(), odds.end());
-    program_.comms = {everybody, evens, backwards, both, backwards, everybody};
+    program_.comms = {everybody, evens, backwards, both, backwards, everybody, everybody};
     program_.first_groups[inter] = evens.size();
     program_.grids[ring] = {{ranks, true}};
     program_.grids[plane] = plane_of(ranks);
@@ -64,6 +64,24 @@ int Sketch::post(int r, Step step)
     step.request = requests_[at(r)]++;
     add(r, step);
     return step.request;
+}
+
+int Sketch::fork(int r)
+{
+    const Step any_call{.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall};
+    const int thread = program_.threads();
+    program_.forked.push_back(r);
+    program_.steps.push_back({any_call});
+    requests_.push_back(0);
+    add(r, any_call);
+    add(r, {.kind = Kind::Fork, .thread = thread});
+    return thread;
+}
+
+void Sketch::poll(int r, FunctionId function, const std::vector<int>& requests)
+{
+    const std::int64_t work = one_of<std::int64_t>({0, 0, 1, 3, 20, 300});
+    add(r, {.kind = Kind::PollLoop, .ticks = work, .function = function, .requests = requests});
 }
 
 int Sketch::irecv(int r, int from, int tag, std::size_t comm)
@@ -95,24 +113,25 @@ int Sketch::isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
                     .persistent = function == FunctionId::MPI_Start});
 }
 
-void Sketch::send(int r, int to, int tag, std::uint64_t bytes)
+void Sketch::send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
 {
     const auto [function, mode] =
         one_of<std::pair<FunctionId, SendMode>>({{FunctionId::MPI_Send, SendMode::Standard},
                                                  {FunctionId::MPI_Send, SendMode::Standard},
                                                  {FunctionId::MPI_Ssend, SendMode::Synchronous},
                                                  {FunctionId::MPI_Bsend, SendMode::Buffered}});
-    add(r, {.kind = Kind::Send, .function = function, .mode = mode, .peer = to, .tag = tag, .bytes = bytes});
+    add(r,
+        {.kind = Kind::Send, .function = function, .mode = mode, .peer = to, .tag = tag, .comm = comm, .bytes = bytes});
 }
 
-void Sketch::recv(int r, int from, int tag)
+void Sketch::recv(int r, int from, int tag, std::size_t comm)
 {
-    add(r, {.kind = Kind::Recv, .function = FunctionId::MPI_Recv, .peer = from, .tag = tag});
+    add(r, {.kind = Kind::Recv, .function = FunctionId::MPI_Recv, .peer = from, .tag = tag, .comm = comm});
 }
 
 void Sketch::complete(int r, std::vector<int> requests)
 {
-    switch (draw(0, 4)) {
+    switch (draw(0, 7)) {
     case 0:
         for (const int request : requests) {
             add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
@@ -131,6 +150,17 @@ void Sketch::complete(int r, std::vector<int> requests)
         // As often as it may have to be called; where nothing is open any more it returns at once.
         for (std::size_t i = 0; i < requests.size(); ++i)
             add(r, {.kind = Kind::Waitsome, .function = FunctionId::MPI_Waitsome, .requests = requests});
+        break;
+    case 3:
+        for (std::size_t i = 0; i < requests.size(); ++i)
+            poll(r, FunctionId::MPI_Testany, requests);
+        break;
+    case 4:
+        if (chance(2))
+            poll(r, FunctionId::MPI_Testall, requests);
+        else
+            for (std::size_t i = 0; i < requests.size(); ++i)
+                poll(r, FunctionId::MPI_Testsome, requests);
         break;
     default:
         add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall, .requests = std::move(requests)});

@@ -23,7 +23,7 @@ class Sketch
 {
 public:
     /// Communicators of every sketch. `inter`: ranks of even numbers on its first side.
-    static constexpr std::size_t world = 0, even = 1, reversed = 2, inter = 3, ring = 4, plane = 5;
+    static constexpr std::size_t world = 0, even = 1, reversed = 2, inter = 3, ring = 4, plane = 5, of_threads = 6;
 
     /// All ranks have been through MPI_Init.
     explicit Sketch(int ranks);
@@ -64,10 +64,16 @@ public:
     /// With a request of its own, which is returned.
     int post(int r, Step step);
 
+    /// A thread of rank `r`, which begins now, with a call; what it does then is up to the caller. Where steps are
+    /// added, it stands for a rank.
+    int fork(int r);
+
     int irecv(int r, int from, int tag, std::size_t comm = world);
     int isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
-    void send(int r, int to, int tag, std::uint64_t bytes);
-    void recv(int r, int from, int tag);
+    void send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
+    void recv(int r, int from, int tag, std::size_t comm = world);
+    /// A loop that polls until all or any of `requests` are done, as `function` has it.
+    void poll(int r, FunctionId function, const std::vector<int>& requests);
     /// Completes all of `requests` in one of all ways.
     void complete(int r, std::vector<int> requests);
 

@@ -33,8 +33,9 @@ Collectives::Collectives(World& world) : world_(world), scheduler_(world.schedul
 /// Tells all who wait for this one, and the one itself.
 Posted* Collectives::join(const Node& call, const Step& step, int request)
 {
-    const int number = posted_[{call.rank, step.comm}]++;
-    const int member = world_.rank_in(step.comm, call.rank);
+    const int rank = world_.rank_of(call.rank);
+    const int number = posted_[{rank, step.comm}]++;
+    const int member = world_.rank_in(step.comm, rank);
     Posted* posted = world_.requests.add({call.rank, request, call, scheduler_.now(), {}});
     const Part part =
         step.part ? *step.part

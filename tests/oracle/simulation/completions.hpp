@@ -7,6 +7,7 @@
 #include "tests/oracle/simulation/world.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace critpath::oracle
@@ -23,7 +24,12 @@ public:
 
 private:
     void complete(const Node& call, const Posted* posted);
-    void finish_poll(int rank, const Step& step, const Posted* posted, std::int64_t polls);
+    void poll_between_work(int rank, const Step& step, const std::vector<Posted*>& open);
+    void poll_in_vain(int rank, const Step& step, const std::vector<Posted*>& open);
+    /// `reasons`: what the end of the polls in vain before it depended on.
+    void finish_poll(int rank, const Step& step, const std::vector<Posted*>& open, const std::vector<Edge>& reasons);
+    [[nodiscard]] std::optional<std::int64_t> done_since(const Step& step, const std::vector<Posted*>& open) const;
+    static std::vector<Edge> reasons_of(const Step& step, const std::vector<Posted*>& open);
     [[nodiscard]] const Edge* latest(const std::vector<Edge>& because) const;
 
     World& world_;

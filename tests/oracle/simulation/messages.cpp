@@ -41,17 +41,17 @@ void Messages::post_send(Posted* send)
 {
     const std::int64_t now = scheduler_.now();
     const Message& message = send->message;
+    const int from = world_.rank_of(send->rank);
     const int to = world_.world_rank(message.comm, message.peer);
     if (machine_.is_eager(message.mode, message.bytes)) {
         send->done = Done{now + machine_.call, {}};
         world_.notify_at(send->done->time, send->rank);
     }
     // The envelope travels with the data if they fit into one packet.
-    const std::int64_t time =
-        machine_.transfer(send->rank, to, message.bytes <= machine_.eager_limit ? message.bytes : 0);
-    std::int64_t& last = last_arrival_[{message.comm, send->rank, to}];
+    const std::int64_t time = machine_.transfer(from, to, message.bytes <= machine_.eager_limit ? message.bytes : 0);
+    std::int64_t& last = last_arrival_[{message.comm, from, to}];
     last = std::max(last, now + time + world_.draw(machine_.jitter));  // they do not overtake each other
-    const Travelling travelling{send, message.comm, world_.rank_in(message.comm, send->rank), message.tag, last};
+    const Travelling travelling{send, message.comm, world_.rank_in(message.comm, from), message.tag, last};
     scheduler_.later(last, [this, to, travelling] { arrive(to, travelling); });
 }
 
@@ -62,7 +62,7 @@ void Messages::arrive(int to, const Travelling& message)
                                            [&](const Posted* receive) { return fits(receive->message, message); });
     if (open == inbox.open_receives.end()) {
         inbox.unexpected.push_back(message);
-        scheduler_.notify(to);  // a probe
+        world_.notify_threads(to);  // a probe
         return;
     }
     Posted* receive = *open;
@@ -72,7 +72,7 @@ void Messages::arrive(int to, const Travelling& message)
 
 void Messages::post_receive(Posted* receive)
 {
-    Inbox& inbox = inboxes_[at(receive->rank)];
+    Inbox& inbox = inboxes_[at(world_.rank_of(receive->rank))];
     const auto there = std::ranges::find_if(inbox.unexpected,
                                             [&](const Travelling& message) { return fits(receive->message, message); });
     if (there == inbox.unexpected.end()) {
@@ -90,7 +90,8 @@ void Messages::match(Posted* receive, const Travelling& message)
     receive->message.peer = message.source;
     receive->message.tag = message.tag;
     receive->message.bytes = send->message.bytes;
-    const std::int64_t transfer = machine_.transfer(send->rank, receive->rank, send->message.bytes);
+    const std::int64_t transfer =
+        machine_.transfer(world_.rank_of(send->rank), world_.rank_of(receive->rank), send->message.bytes);
     if (machine_.is_eager(send->message.mode, send->message.bytes)) {
         const std::int64_t time = std::max(message.there - send->time, transfer);
         receive->done = Done{send->time + time, {{send->post, {}, time}}};
@@ -183,7 +184,7 @@ void Messages::probe(int rank, const Step& step)
     wanted.tag = step.tag;
     wanted.comm = step.comm;
     scheduler_.wait(rank, [this, rank, call, &step, wanted] {
-        Inbox& inbox = inboxes_[at(rank)];
+        Inbox& inbox = inboxes_[at(world_.rank_of(rank))];
         const auto there =
             std::ranges::find_if(inbox.unexpected, [&](const Travelling& message) { return fits(wanted, message); });
         if (there == inbox.unexpected.end())
@@ -197,7 +198,7 @@ void Messages::probe(int rank, const Step& step)
             inbox.unexpected.erase(there);
             inbox.probed.resize(std::max(inbox.probed.size(), at(step.request) + 1));
             inbox.probed[at(step.request)] = message;
-            probing.probed.probed = Requests::id(step.request);
+            probing.probed.probed = Requests::id(rank, step.request);
         }
         scheduler_.leave(call, machine_.call, {{message.send->post, {}, message.there - message.send->time}});
         return true;
@@ -208,8 +209,8 @@ void Messages::receive_probed(int rank, const Step& step)
 {
     const Node call = scheduler_.enter(rank, step.function);
     Posted* receive = add(call, true, -1, step, any_source);
-    receive->message.probed = Requests::id(step.request);
-    match(receive, *inboxes_[at(rank)].probed[at(step.request)]);
+    receive->message.probed = Requests::id(rank, step.request);
+    match(receive, *inboxes_[at(world_.rank_of(rank))].probed[at(step.request)]);
     finish_receive(call, receive);
 }
 
@@ -217,7 +218,7 @@ void Messages::receive_probed(int rank, const Step& step)
 void Messages::cancel(int rank, const Step& step)
 {
     Posted* receive = world_.requests.find(rank, step.request);
-    std::erase(inboxes_[at(rank)].open_receives, receive);
+    std::erase(inboxes_[at(world_.rank_of(rank))].open_receives, receive);
     receive->message.cancelled = true;
     receive->done = Done{scheduler_.now(), {}};
     scheduler_.leave(scheduler_.enter(rank, step.function), machine_.call);

@@ -18,7 +18,7 @@ Posted* Requests::add(const Posted& posted)
 {
     Posted* added = &posted_.emplace_back(posted);
     if (added->request >= 0) {
-        added->message.request = id(added->request);
+        added->message.request = id(added->rank, added->request);
         open_[at(added->rank)][at(added->request)] = added;
     }
     return added;

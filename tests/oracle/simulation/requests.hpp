@@ -22,7 +22,7 @@ struct Done {
 };
 
 struct Posted {
-    int rank = 0;
+    int rank = 0;      // as in Node: the thread
     int request = -1;  // -1: a blocking call
     Node post{};
     std::int64_t time = 0;
@@ -46,7 +46,10 @@ public:
     void remove(const Posted* posted) { open_[at(posted->rank)][at(posted->request)] = nullptr; }
 
     /// What the trace knows a request by.
-    static std::uint64_t id(int request) { return static_cast<std::uint64_t>(request) + 1; }
+    static std::uint64_t id(int thread, int request)
+    {
+        return static_cast<std::uint64_t>(request) + 1 + (static_cast<std::uint64_t>(thread) << 32);
+    }
 
 private:
     static std::size_t at(int index) { return static_cast<std::size_t>(index); }

@@ -11,9 +11,9 @@
 namespace critpath::oracle
 {
 
-Scheduler::Scheduler(int ranks, Free free) : free_(std::move(free)), ranks_(at(ranks))
+Scheduler::Scheduler(int ranks, int awake, Free free) : free_(std::move(free)), ranks_(at(ranks)), awake_(awake)
 {
-    for (int r = 0; r < ranks; ++r)
+    for (int r = 0; r < awake; ++r)
         wake(r, 0);
 }
 
@@ -51,6 +51,20 @@ void Scheduler::notify(int rank)
     Rank& notified = ranks_[at(rank)];
     if (notified.waits && notified.waits())
         notified.waits = nullptr;
+}
+
+void Scheduler::fork(const Node& after, int rank)
+{
+    if (time_of(after) != now_)
+        throw std::logic_error("a thread is forked in the middle of a computation");
+    edges_.push_back({after, {rank, 0, false}, 0});
+    wake(rank, now_);
+}
+
+void Scheduler::work_in_tool(int rank, std::int64_t ticks)
+{
+    ranks_[at(rank)].tool.push_back({now_, now_ + ticks});
+    wake(rank, now_ + ticks);
 }
 
 Node Scheduler::enter(int rank, FunctionId function)
@@ -91,14 +105,19 @@ Execution Scheduler::finish()
 {
     std::vector<std::vector<Call>> calls;
     std::vector<std::vector<Times>> times;
+    std::vector<std::vector<ToolTime>> tool;
     for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) {
-        now_ = ranks_[at(r)].free_at;
-        const Node finalize = enter(r, FunctionId::MPI_Finalize);
-        leave_at(finalize, now_, {{finalize, {}, 0}});
+        if (r < awake_) {
+            now_ = ranks_[at(r)].free_at;
+            const Node finalize = enter(r, FunctionId::MPI_Finalize);
+            leave_at(finalize, now_, {{finalize, {}, 0}});
+        }
+        tool.push_back(std::move(ranks_[at(r)].tool));
         calls.push_back(std::move(ranks_[at(r)].calls));
         times.push_back(std::move(ranks_[at(r)].times));
     }
-    return {std::move(calls), Graph(std::vector<std::int64_t>(ranks_.size(), 0), std::move(times), edges_)};
+    return {std::move(calls), Graph(std::vector<std::int64_t>(ranks_.size(), 0), std::move(times), edges_),
+            std::move(tool)};
 }
 
 }  // namespace critpath::oracle

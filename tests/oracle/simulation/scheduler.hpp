@@ -22,8 +22,9 @@ public:
     using Attempt = std::function<bool()>;  // true if it could go on
     using Free = std::function<void(int rank)>;
 
-    /// `free` is what a rank does when it is free to go on: the next step of its program.
-    Scheduler(int ranks, Free free);
+    /// `free` is what a rank does when it is free to go on: the next step of its program. Here ranks are threads; of
+    /// all, so many are awake at the beginning, and enter MPI_Finalize in the end.
+    Scheduler(int ranks, int awake, Free free);
 
     [[nodiscard]] std::int64_t now() const { return now_; }
     void later(std::int64_t time, Action action);
@@ -36,6 +37,11 @@ public:
     void wait(int rank, Attempt attempt);
     void notify(int rank);
     [[nodiscard]] bool waits(int rank) const { return static_cast<bool>(ranks_[at(rank)].waits); }
+
+    /// Another one begins, now; its first call must begin at once. `after` is where this one has just left.
+    void fork(const Node& after, int rank);
+    /// The rank is in the collector's own work, from now on.
+    void work_in_tool(int rank, std::int64_t ticks);
 
     /// The rank enters a call, now.
     Node enter(int rank, FunctionId function);
@@ -59,6 +65,7 @@ private:
         std::int64_t free_at = 0;
         std::vector<Call> calls;
         std::vector<Times> times;
+        std::vector<ToolTime> tool;
         Attempt waits;
     };
 
@@ -71,6 +78,7 @@ private:
 
     Free free_;
     std::vector<Rank> ranks_;
+    int awake_;
     std::vector<Edge> edges_;
     std::priority_queue<Event> events_;
     std::uint64_t next_order_ = 0;

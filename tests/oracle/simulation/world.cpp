@@ -9,7 +9,7 @@ namespace critpath::oracle
 {
 
 World::World(const Program& p, const Machine& m, Scheduler::Free free)
-    : program(p), machine(m), scheduler(p.ranks, std::move(free)), requests(p), random(m.seed)
+    : program(p), machine(m), scheduler(p.threads(), p.ranks, std::move(free)), requests(p), random(m.seed)
 {
 }
 
@@ -32,6 +32,13 @@ int World::rank_in(std::size_t comm, int world) const
 void World::notify_at(std::int64_t time, int rank)
 {
     scheduler.later(std::max(scheduler.now(), time), [this, rank] { scheduler.notify(rank); });
+}
+
+void World::notify_threads(int rank)
+{
+    for (int thread = 0; thread < program.threads(); ++thread)
+        if (rank_of(thread) == rank)
+            scheduler.notify(thread);
 }
 
 }  // namespace critpath::oracle

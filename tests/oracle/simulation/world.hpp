@@ -24,6 +24,7 @@ struct World {
     /// Noise of at most so many ticks.
     std::int64_t draw(std::int64_t most);
 
+    [[nodiscard]] int rank_of(int thread) const { return program.rank_of(thread); }
     [[nodiscard]] int world_rank(std::size_t comm, int rank) const;
     [[nodiscard]] int rank_in(std::size_t comm, int world) const;
 
@@ -31,8 +32,10 @@ struct World {
     {
         return posted->done && posted->done->time <= scheduler.now();
     }
-    /// The rank may wait for what is done at that time.
+    /// The thread may wait for what is done at that time.
     void notify_at(std::int64_t time, int rank);
+    /// All threads of a rank.
+    void notify_threads(int rank);
 };
 
 }  // namespace critpath::oracle
