@@ -56,11 +56,32 @@ private:
     /// Of those that the call depends on; the call itself, if that was the last one. Not valid: it waited for nobody.
     [[nodiscard]] Enter last_needed() const
     {
+        if (query_.some_give)
+            return best_fit();
         Enter last{query_.call, query_.since};
         for (const MemberInfo& member : members_)
-            if (needs(member) && query_.leave - member.enter.time >= query_.completion)
+            if (needs(member) && member.enter.time <= query_.leave)
                 take_later(last, member.enter);
         return last.call == query_.call && last.time == query_.since ? Enter{} : last;
+    }
+
+    /// Of those that the call may depend on, the one whose part came when the call ended, as nearly as can be: not so
+    /// shortly before the end that the operation would have taken less than half its least time, which may be
+    /// estimated too long by as much.
+    [[nodiscard]] Enter best_fit() const
+    {
+        const Ns expected = query_.leave - query_.completion;
+        Enter best;
+        for (const MemberInfo& member : members_) {
+            const Ns time = member.enter.time;
+            if (!needs(member) || time <= query_.since || query_.leave - time < query_.completion / 2)
+                continue;
+            const Ns distance = std::chrono::abs(time - expected);
+            const Ns of_best = std::chrono::abs(best.time - expected);
+            if (!best.valid() || distance < of_best || (distance == of_best && member.enter.order() > best.order()))
+                best = member.enter;
+        }
+        return best;
     }
 
     /// Strictly before the end of the call, so that the path goes back in time, and not so shortly before that no

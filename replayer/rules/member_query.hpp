@@ -26,8 +26,8 @@ struct MemberQuery {
     bool exclusive_prefix;  // Exscan: only the members before it
     bool some_give;         // AllToAll, Neighbour: not everybody who gives something need give it to this member
     bool may_depend;        // it waited, so that its dependencies may have released it:
-    Ns since;               // those that came after this,
-    Ns completion;          // and at least so long before the end
+    Ns since;               // those that came after this; where some give,
+    Ns completion;          // about so long before the end
     bool may_release;       // it waited so long that the release rule applies
     Ns limit;               // for the release rule: the longest time after an arrival,
     Ns least;               // and the shortest, that of a message

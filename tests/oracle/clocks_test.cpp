@@ -278,7 +278,7 @@ TEST(Clocks, NeighboursThatExchangeMessagesAreHonest)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::uint32_t programs = 10;
+constexpr std::uint32_t programs = 6;
 #else
 constexpr std::uint32_t programs = 60;
 #endif

@@ -165,8 +165,7 @@ TEST(Amounts, WhereThereIsNothingAtAllNobodyWaits)
     EXPECT_EQ(path(r), "compute 1: 0-52 | collective 1>0: 52-54 | compute 0: 54-120");
 }
 
-// Totals do not say who gives to whom. Who came too shortly before the end for anything to have come from there did
-// not.
+// Totals do not say who gives to whom. It was whoever came when that fits the end.
 TEST(Amounts, SomeGiveToSome)
 {
     Program p(4);
