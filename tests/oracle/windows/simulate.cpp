@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <stdexcept>
 #include <tuple>
@@ -89,8 +90,11 @@ public:
             const Node finalize = enter(r, FunctionId::MPI_Finalize, {});
             edges_.push_back({finalize, {r, finalize_call(r), true}, 0});
         }
-        return {std::move(calls_),
-                {{}, Graph(std::vector<std::int64_t>(at(program_.ranks), 0), std::move(times_), edges_)}};
+        std::vector<int> locations(at(program_.ranks));
+        std::iota(locations.begin(), locations.end(), 0);
+        return {
+            std::move(calls_),
+            {{}, Graph(std::vector<std::int64_t>(at(program_.ranks), 0), std::move(times_), edges_), {}, locations}};
     }
 
 private:
