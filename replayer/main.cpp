@@ -6,6 +6,7 @@
 #include "formats/otf2/reader.hpp"
 #include "formats/result/checksum.hpp"
 #include "formats/result/result.hpp"
+#include "formats/result/segments.hpp"
 #include "formats/support/last_words.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/attribute/segments_file.hpp"
@@ -14,6 +15,7 @@
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
+#include "replayer/paged_memory.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/phase.hpp"
 #include "replayer/summary.hpp"
@@ -25,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -72,10 +75,24 @@ fs::path locate(Phases& phases, const Replay& replay, const Options& options)
     return anchor;
 }
 
-void load_trace(Phases& phases, Replay& replay, const fs::path& anchor)
+/// Beside the result, where there has to be room anyway.
+std::unique_ptr<PagedMemory> page_memory(const Replay& replay, std::optional<std::uint64_t> bytes)
+{
+    if (!bytes) {
+        return nullptr;
+    }
+    const fs::path directory = fs::path(replay.trace) / result::directory_name;
+    std::error_code ignored;  // there will be no file
+    fs::create_directories(directory, ignored);
+    return std::make_unique<PagedMemory>(directory, *bytes);
+}
+
+void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Options& options,
+                std::unique_ptr<PagedMemory>& paged)
 {
     load::Summary summary;
     phases.run("load", Scope::Local, [&] {
+        paged = page_memory(replay, options.memory);
         summary = load::load(anchor, replay);
         phases.remark(fmt::format("{} events here, {:.0f} ns each", summary.events,
                                   summary.events == 0 ? 0 : 1e9 * summary.seconds / double(summary.events)));
@@ -127,7 +144,8 @@ void run(Phases& phases, const Options& options)
     replay.rules = options.rules;
     const fs::path anchor = locate(phases, replay, options);
     replay.trace = anchor.has_parent_path() ? anchor.parent_path().string() : ".";
-    load_trace(phases, replay, anchor);
+    std::unique_ptr<PagedMemory> paged;
+    load_trace(phases, replay, anchor, options, paged);
     phases.run("cut", Scope::Collective, [&] {
         load::cut_at_common_point(replay);
         if (replay.incomplete) {
@@ -170,6 +188,10 @@ void run(Phases& phases, const Options& options)
         phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
     phases.run("write", Scope::Collective, [&] { write_result(replay, predecessors, path, attributed); });
+    if (PagedMemory::had_no_room()) {
+        phases.note(fmt::format("{}: no room for all of what --memory keeps out of memory; the rest was kept there",
+                                replay.trace));
+    }
     phases.print_timings(options.timings);
     if (replay.rank == 0 && !options.quiet) {
         fmt::print("{}", summary(attributed.profile, replay.trace));
@@ -202,7 +224,8 @@ int main(int argc, char** argv)
     if (command_line.stop) {
         return end(command_line);
     }
-    MPI_Init(&argc, &argv);
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // PagedMemory has a thread, which never calls MPI
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     catch_crashes("cpreplay", rank != 0);

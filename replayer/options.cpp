@@ -70,6 +70,13 @@ CommandLine parse_command_line(int argc, char** argv)
     app.add_option("--walk", walk,
                    "How the path is walked: auto, gather (by one process), token, segments, lifting [auto]")
         ->option_text("WAY");
+    std::uint64_t memory = 0;
+    const CLI::Option* limit =
+        app.add_option("--memory", memory,
+                       "Of the large arrays of a process, about so much is in memory, like 500M; the rest in a file "
+                       "in TRACE [all]")
+            ->option_text("SIZE")
+            ->transform(CLI::AsSizeValue(false));
     std::string progress = "auto";
     app.add_option("--progress", progress, "One line a phase on stderr: auto (on a terminal), always, never [auto]")
         ->option_text("WHEN");
@@ -105,6 +112,9 @@ CommandLine parse_command_line(int argc, char** argv)
     }
     if (!trace.empty()) {
         options.trace = trace;
+    }
+    if (limit->count() > 0) {
+        options.memory = memory;
     }
     return result;
 }

@@ -8,6 +8,7 @@
 #include "replayer/engine.hpp"
 #include "replayer/phase.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ struct Options {
     Engine engine = aggregated_engine;
     Progress progress = Progress::Auto;
     TimingsFormat timings = TimingsFormat::None;
-    bool quiet = false;  // no summary
+    std::optional<std::uint64_t> memory;  // bytes of the large arrays of a process; all if not given
+    bool quiet = false;                   // no summary
 };
 
 /// What the command line asks for: a replay, or words to print and an exit code.

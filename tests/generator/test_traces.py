@@ -49,6 +49,20 @@ class Traces(harness.Case):
         self.assertEqual(self.fact("clock_domains"), 3)
         self.assertGreater(self.fact("path_samples"), 0)
 
+    def test_memory_is_bounded_if_asked_for(self):
+        """The same result in less memory than the arrays need: those of 2 million events here, some 40 MiB."""
+        self.generate("--pattern", "collective", "--events", 2000000)
+        def replay(*options):
+            said = self.succeed(harness.mpirun(1, harness.tool("cpreplay"), "-q", "--timings=json", *options, self.trace)).err
+            phases = json.loads(next(line for line in said.splitlines() if line.startswith("{")))["phases"]
+            with open(os.path.join(self.trace, "critpath", "segments.bin"), "rb") as file:
+                return phases[-1]["peak_kib"], file.read()
+        peak, segments = replay()
+        bounded, same = replay("--memory=1M")
+        self.assertEqual(same, segments)
+        self.assertLess(bounded, peak - 15000)
+        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["critpath.sqlite", "segments.bin"])
+
     def test_halo(self):
         self.check("halo")
 

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/support/error.hpp"
+#include "replayer/paged_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace critpath::replayer
+{
+namespace
+{
+
+constexpr std::size_t mebi = std::size_t{1} << 20;
+
+/// Bytes of memory of this process.
+std::size_t resident()
+{
+    std::size_t all = 0;
+    std::size_t pages = 0;
+    std::FILE* statm = std::fopen("/proc/self/statm", "re");
+    EXPECT_EQ(std::fscanf(statm, "%zu %zu", &all, &pages), 2);
+    std::fclose(statm);
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::vector<std::uint64_t> numbers(std::size_t bytes)
+{
+    std::vector<std::uint64_t> result(bytes / sizeof(std::uint64_t));
+    std::iota(result.begin(), result.end(), 0);
+    return result;
+}
+
+bool are_numbers(const std::vector<std::uint64_t>& values)
+{
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] != i)
+            return false;
+    return true;
+}
+
+/// Whether the memory of the process falls below a bound, for which it has all the time that it may need.
+bool falls_below(std::size_t bytes)
+{
+    for (int i = 0; i < 1000 && resident() >= bytes; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return resident() < bytes;
+}
+
+class Paged : public testing::Test
+{
+protected:
+    const std::filesystem::path directory = std::filesystem::temp_directory_path();
+};
+
+// The first one: a program makes one file.
+TEST_F(Paged, NoDirectoryIsAFailure)
+{
+    EXPECT_THROW(PagedMemory("/nowhere/at/all", mebi), Failure);
+}
+
+TEST_F(Paged, ArraysAreNotAllInMemory)
+{
+    const std::size_t before = resident();
+    const PagedMemory memory(directory, 4 * mebi);
+    const auto first = numbers(64 * mebi);
+    const auto second = numbers(32 * mebi);
+    EXPECT_TRUE(falls_below(before + 32 * mebi));
+    EXPECT_TRUE(are_numbers(first));
+    EXPECT_TRUE(are_numbers(second));
+    EXPECT_TRUE(falls_below(before + 32 * mebi));
+    EXPECT_FALSE(PagedMemory::had_no_room());
+}
+
+TEST_F(Paged, ArraysGrowAndOutliveIt)
+{
+    std::vector<std::uint64_t> grown;
+    {
+        const PagedMemory memory(directory, mebi);
+        for (std::uint64_t i = 0; i < 2 * mebi; ++i)
+            grown.push_back(i);
+    }
+    EXPECT_TRUE(are_numbers(grown));
+    grown.push_back(grown.size());  // moves to ordinary memory
+    EXPECT_TRUE(are_numbers(grown));
+}
+
+TEST_F(Paged, WhatIsFreedLeavesTheFile)
+{
+    const PagedMemory memory(directory, mebi);
+    for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(are_numbers(numbers(16 * mebi)));
+    EXPECT_FALSE(PagedMemory::had_no_room());
+}
+
+/// As a full disk: what finds no room is in memory.
+TEST_F(Paged, NoRoomIsNoLoss)
+{
+    const PagedMemory memory(directory, mebi);
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit before = limit;
+    limit.rlim_cur = mebi;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    EXPECT_TRUE(are_numbers(numbers(16 * mebi)));
+    setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_TRUE(PagedMemory::had_no_room());
+}
+
+}  // namespace
+}  // namespace critpath::replayer
