@@ -188,8 +188,11 @@ void run(Phases& phases, const Options& options)
         phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
     phases.run("write", Scope::Collective, [&] { write_result(replay, predecessors, path, attributed); });
-    if (PagedMemory::had_no_room()) {
-        phases.note(fmt::format("{}: no room for all of what --memory keeps out of memory; the rest was kept there",
+    int had_no_room = PagedMemory::had_no_room() ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &had_no_room, 1, MPI_INT, MPI_LOR, replay.comm);
+    if (had_no_room != 0) {
+        phases.note(fmt::format("{}: no room there for all that --memory keeps out of memory, or the file system can "
+                                "promise none; the rest stayed in memory",
                                 replay.trace));
     }
     phases.print_timings(options.timings);

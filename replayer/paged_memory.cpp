@@ -29,7 +29,7 @@ namespace
 
 constexpr std::size_t least = std::size_t{1} << 16;     // bytes of an array that is worth it
 constexpr std::size_t reserved = std::size_t{1} << 42;  // addresses, and so bytes of the file, which is mostly holes
-constexpr std::size_t page = 4096;
+const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // before main() nothing is paged
 
 /// The file, and the addresses at which its blocks appear. Lives as long as the program: arrays may outlive who made
 /// them.
@@ -59,9 +59,8 @@ void* make(std::size_t bytes)
 {
     const std::size_t block = (bytes + sizeof(Header) + page - 1) / page * page;
     const std::size_t begin = file.used.fetch_add(block);
-    if (begin + block > reserved)
-        return nullptr;
-    if (fallocate(file.descriptor, 0, static_cast<off_t>(begin), static_cast<off_t>(block)) != 0) {
+    if (begin + block > reserved ||
+        fallocate(file.descriptor, 0, static_cast<off_t>(begin), static_cast<off_t>(block)) != 0) {
         file.had_no_room = true;
         return nullptr;
     }

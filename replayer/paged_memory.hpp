@@ -18,8 +18,8 @@ namespace critpath::replayer
 class PagedMemory
 {
 public:
-    /// Of the arrays, about `resident` bytes stay in memory at a time. The first one of a program chooses the directory.
-    /// Throws Failure if there can be no such file.
+    /// Of the arrays, about `resident` bytes stay in memory at a time. The first one of a program chooses the
+    /// directory. Throws Failure if there can be no such file.
     PagedMemory(const std::filesystem::path& directory, std::uint64_t resident);
     PagedMemory(const PagedMemory&) = delete;
     PagedMemory& operator=(const PagedMemory&) = delete;

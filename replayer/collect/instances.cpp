@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -29,6 +30,15 @@ public:
              InstanceCounts& counts)
         : replay_(replay), members_(members), reduction_(reduction), visit_(visit), counts_(counts)
     {
+    }
+
+    WideSide(const WideSide&) = delete;
+    WideSide& operator=(const WideSide&) = delete;
+    /// After a failure, MPI may still write into what is under way: that is left to it.
+    ~WideSide()
+    {
+        if (!under_way_.empty()) [[maybe_unused]]
+            const auto* left = new std::deque<Window>(std::move(under_way_));
     }
 
     /// Collective.
@@ -95,16 +105,20 @@ public:
     /// `sides`, and their `lengths`, are the same on all processes. Collective.
     void reduce(const std::vector<Side>& sides, const std::vector<std::uint32_t>& lengths)
     {
-        std::uint32_t longest = 0;
-        for (const Side side : sides)
-            longest = std::max(longest, lengths[side.value]);
         const std::size_t all = window * windows_in_flight * static_cast<std::size_t>(replay_.size);
-        const auto some =
-            static_cast<std::uint32_t>(std::max<std::size_t>(all / std::max<std::size_t>(sides.size(), 1), 1));
-        for (std::uint64_t first = 0; first < longest; first += some) {
-            const auto begin = static_cast<std::uint32_t>(first);
-            const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + some, longest));
-            bring_back(begin, at_home(sides, lengths, begin, end));
+        for (std::uint32_t first = 0;;) {
+            std::uint32_t longest = 0;
+            std::size_t left = 0;
+            for (const Side side : sides) {
+                longest = std::max(longest, lengths[side.value]);
+                left += lengths[side.value] > first ? 1 : 0;
+            }
+            if (left == 0)
+                return;
+            const auto some = static_cast<std::uint32_t>(std::max<std::size_t>(all / left, 1));
+            const std::uint32_t end = longest - first > some ? first + some : longest;
+            bring_back(first, at_home(sides, lengths, first, end));
+            first = end;
         }
     }
 

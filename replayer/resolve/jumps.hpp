@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <ranges>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace critpath::replayer
@@ -43,11 +44,15 @@ public:
             {jump.to_enter, jump.to, jump.call.call.value, messages_.add({jump.bytes, jump.kind, jump.confidence})});
     }
 
-    /// By call; before that, nothing can be found.
+    /// By call; before that, nothing can be found. Of several of one call, the one that leads to the last moment stays.
     void sort()
     {
-        if (!std::ranges::is_sorted(entries_, {}, &Entry::call))
-            std::ranges::sort(entries_, {}, &Entry::call);
+        const auto order = [](const Entry& e) { return std::tuple(e.call, e.to_enter, e.to); };
+        if (!std::ranges::is_sorted(entries_, {}, order))
+            std::ranges::sort(entries_, {}, order);
+        const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
+        const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
+        entries_.erase(entries_.begin(), kept.base());
         entries_.shrink_to_fit();
     }
 

@@ -144,6 +144,8 @@ private:
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
         gather(number, of_call.dependence, is_wanted);
         const rules::Enter moved_on = gather_windows(call);
+        if (of_call.dependence == Dependence::Members)
+            return;  // a collective, whatever else ended in it: its members say what it waited for
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
         if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;

@@ -26,7 +26,8 @@ public:
         if (replay.owner_of(ends.last) == replay.rank)
             walk(last);
         for (const Stop& stop : anchors.own)
-            walk({stop.call.location.value, stop.call.call.value, stop.enter.count(), last.begin});
+            if (stop.enter < ends.end)  // what comes behind is not on the path
+                walk({stop.call.location.value, stop.call.call.value, stop.enter.count(), last.begin});
     }
 
     /// Collective.
