@@ -9,6 +9,7 @@
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/pair.hpp"
 #include "replayer/resolve/answers.hpp"
+#include "replayer/resolve/late_progress.hpp"
 #include "replayer/resolve/nonblocking_collectives.hpp"
 
 #include <span>
@@ -24,9 +25,10 @@ struct Awaited {
     std::span<const CompletedCollective> collectives;
 };
 
-/// What completes messages, non-blocking collectives and one-sided communication.
+/// What completes messages, non-blocking collectives and one-sided communication. Calls that can only be decided by
+/// asking the partners go to `late`.
 void resolve_completions(const Replay& replay, std::size_t process, const Awaited& awaited,
-                         const rules::Calibration& calibration, ProcessAnswers& answers);
+                         const rules::Calibration& calibration, ProcessAnswers& answers, LateCalls& late);
 
 /// Blocking collectives that are still open. For all owned processes at once, because some answers are asked from other
 /// processes. Collective.

@@ -19,6 +19,9 @@ namespace
 using rules::Dependence;
 using rules::Message;
 
+/// By so much later than a wait may a loop of polls see what has come.
+constexpr Ns between_polls = std::chrono::microseconds{5};
+
 constexpr std::uint32_t no_call = model::CallNumbers::none;
 
 /// The numbers 0 .. count - 1 in the order of the calls that they belong to.
@@ -70,9 +73,10 @@ class Resolver
 {
 public:
     Resolver(const Replay& replay, std::size_t process, const Awaited& awaited, const rules::Calibration& calibration,
-             ProcessAnswers& answers)
-        : replay_(replay), trace_(replay.processes[process]), pairs_(awaited.pairs), windows_(awaited.windows),
-          collectives_(awaited.collectives), calibration_(calibration), answers_(answers), probes_(find_probes()),
+             ProcessAnswers& answers, LateCalls& late)
+        : replay_(replay), process_(process), trace_(replay.processes[process]), pairs_(awaited.pairs),
+          windows_(awaited.windows), collectives_(awaited.collectives), calibration_(calibration), answers_(answers),
+          late_(late), probes_(find_probes()),
           receives_(trace_.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
           sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
     {
@@ -156,8 +160,27 @@ private:
         if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
             rules::stood_still(wait.waiting, {messages_, gathered_}, calibration_))
             predecessor = {rules::Route::Message, moved_on, 0, true};
-        if (!of_call.polls || predecessor.is_jump())
+        if (may_be_late(call, wait.waiting, of_call))
+            late_.calls.push_back({process_, call, of_call.polls, predecessor});
+        else if (!of_call.polls || predecessor.is_jump())
             answers_.set(call, predecessor);
+    }
+
+    /// Transfers that may have stood still are put down.
+    bool may_be_late(CallRef call, rules::Waiting waiting, const rules::Operation& of_call)
+    {
+        if (replay_.rules != Rules::Arrival)
+            return false;
+        if (of_call.polls)
+            waiting.threshold += between_polls;
+        const std::size_t before = late_.transfers.size();
+        for (const Message& message : messages_)
+            if (const auto standstill =
+                    rules::standstill(waiting, of_call.dependence, message, {messages_, gathered_}, calibration_)) {
+                const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
+                late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
+            }
+        return late_.transfers.size() > before;
     }
 
     /// All that the call completed or found; what is not wanted is passed over.
@@ -243,12 +266,14 @@ private:
     }
 
     const Replay& replay_;
+    std::size_t process_;
     const model::ProcessTrace& trace_;
     const ProcessPairs& pairs_;
     const ProcessWindows& windows_;
     std::span<const CompletedCollective> collectives_;
     const rules::Calibration& calibration_;
     ProcessAnswers& answers_;
+    LateCalls& late_;
     std::vector<FoundByProbe> probes_;
     ByCall receives_, sends_;
     std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0;
@@ -260,9 +285,9 @@ private:
 }  // namespace
 
 void resolve_completions(const Replay& replay, std::size_t process, const Awaited& awaited,
-                         const rules::Calibration& calibration, ProcessAnswers& answers)
+                         const rules::Calibration& calibration, ProcessAnswers& answers, LateCalls& late)
 {
-    Resolver(replay, process, awaited, calibration, answers).run();
+    Resolver(replay, process, awaited, calibration, answers, late).run();
 }
 
 }  // namespace critpath::replayer

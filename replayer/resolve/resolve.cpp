@@ -65,8 +65,13 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
                      std::vector<ProcessAnswers> answers)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
+    LateCalls late;
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
-        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p]);
+        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
+    const auto found = late_progress(replay, late);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (!late.calls[i].polls || found[i].is_jump())
+            answers[late.calls[i].process].set(late.calls[i].call, found[i]);
     resolve_collectives(replay, collectives, calibration, answers);
 
     Predecessors result;

@@ -159,6 +159,16 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int
     return buffered ? Protocol::Eager : Protocol::Rendezvous;
 }
 
+Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration)
+{
+    const auto all = candidates(call, completed, calibration);
+    const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
+    const auto first_last = std::ranges::minmax_element(all, earlier);
+    if (all.empty())
+        return Ns::min();
+    return dependence == Dependence::AnyMessage ? first_last.min->arrival : first_last.max->arrival;
+}
+
 bool stood_still(const Waiting& call, const Completed& completed, const Calibration& calibration)
 {
     Ns due = call.enter;

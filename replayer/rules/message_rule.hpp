@@ -38,6 +38,9 @@ struct Message {
     Link link;
     bool within_clocks = false;  // the clocks are too far off to tell the protocol
     bool one_sided = false;      // between windows
+
+    /// Whether the transfer moves only while both sides are in MPI, unless something else moves it on.
+    [[nodiscard]] bool may_stand_still() const { return protocol == Protocol::Rendezvous && !one_sided; }
 };
 
 /// A non-blocking collective that the call completes.
@@ -54,6 +57,9 @@ struct Completed {
     std::span<const Message> messages;
     std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
 };
+
+/// When all that the call completes had arrived, or the first of it, as `dependence` has it; at the least.
+Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration);
 
 /// Whether the call went on for so long after all that it completes can have arrived that something must have stood
 /// still meanwhile.

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned] [--noise] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole analysis,
-// which knows what the simulated machine costs (or learns it from the trace). With noise, each program runs on a
-// machine of its own, whose messages and collectives are late by some ticks, at random. Says which of them have
-// false-critical time, and the smallest program that shows it.
+// oracle [--learned] [--noise] [--lazy] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole
+// analysis, which knows what the simulated machine costs (or learns it from the trace). With noise, each program runs
+// on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what
+// meets its receiver only while both are in calls. Says which of them have false-critical time, and the smallest
+// program that shows it.
 #include "tests/oracle/check.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ struct Options {
     Weights weights = Weights::Known;
     critpath::replayer::Rules rules = critpath::replayer::Rules::Arrival;
     bool noise = false;
+    bool lazy = false;
 };
 
 void explain(std::uint32_t seed, const Machine& machine, Weights weights)
@@ -56,7 +58,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     int wrong = 0;
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
-        const Machine machine = options.noise ? random_machine(seed) : Machine{};
+        Machine machine = options.noise ? random_machine(seed) : Machine{};
+        machine.progress = !options.lazy;
         const Outcome outcome = check(random_recipe(seed), machine, options.weights, options.rules);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
@@ -86,6 +89,8 @@ int main(int argc, char** argv)
             options.weights = Weights::Learned;
         else if (word == "--noise")
             options.noise = true;
+        else if (word == "--lazy")
+            options.lazy = true;
         else
             options.rules = word == "--paper" ? critpath::replayer::Rules::Paper : critpath::replayer::Rules::Enter;
     }

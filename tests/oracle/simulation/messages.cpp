@@ -95,13 +95,47 @@ void Messages::match(Posted* receive, const Travelling& message)
     if (machine_.is_eager(send->message.mode, send->message.bytes)) {
         const std::int64_t time = std::max(message.there - send->time, transfer);
         receive->done = Done{send->time + time, {{send->post, {}, time}}};
-    } else {
-        const std::int64_t time = transfer + world_.draw(machine_.jitter);
-        // Not before the envelope is there: jitter may make that later.
-        const std::int64_t done = std::max(std::max(send->time, receive->time) + time, message.there);
-        const std::int64_t weight = done - std::max(send->time, receive->time);
-        receive->done = send->done = Done{done, {{send->post, {}, weight}, {receive->post, {}, weight}}};
+        finish(receive, send);
+        return;
     }
+    const std::vector<Node> posts{send->post, receive->post};
+    if (machine_.progress)
+        return meet(receive, message, posts);
+    world_.when_inside(world_.rank_of(send->rank), [this, receive, message, posts](const std::optional<Node>& sender) {
+        std::vector<Node> since = posts;
+        if (sender)
+            since.push_back(*sender);
+        world_.when_inside(world_.rank_of(receive->rank),
+                           [this, receive, message, since](const std::optional<Node>& receiver) {
+                               std::vector<Node> all = since;
+                               if (receiver)
+                                   all.push_back(*receiver);
+                               meet(receive, message, all);
+                           });
+    });
+}
+
+/// The transfer begins when all of `since` have been entered.
+void Messages::meet(Posted* receive, const Travelling& message, const std::vector<Node>& since)
+{
+    Posted* send = message.send;
+    std::int64_t start = 0;
+    for (const Node& enter : since)
+        start = std::max(start, scheduler_.time_of(enter));
+    const std::int64_t transfer =
+        machine_.transfer(world_.rank_of(send->rank), world_.rank_of(receive->rank), send->message.bytes);
+    // Not before the envelope is there: jitter may make that later.
+    const std::int64_t done = std::max(start + transfer + world_.draw(machine_.jitter), message.there);
+    receive->done = send->done = Done{done, {}};
+    for (const Node& enter : since) {
+        receive->done->because.push_back({enter, {}, done - start});
+        send->done->because.push_back({enter, {}, done - start});
+    }
+    finish(receive, send);
+}
+
+void Messages::finish(const Posted* receive, const Posted* send)
+{
     for (const Posted* posted : {receive, send})
         if (posted->done)
             world_.notify_at(posted->done->time, posted->rank);

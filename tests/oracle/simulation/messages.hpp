@@ -50,6 +50,8 @@ private:
     void arrive(int to, const Travelling& message);
     void post_receive(Posted* receive);
     void match(Posted* receive, const Travelling& message);
+    void meet(Posted* receive, const Travelling& message, const std::vector<Node>& since);
+    void finish(const Posted* receive, const Posted* send);
     void finish_receive(const Node& call, const Posted* receive);
 
     World& world_;

@@ -72,7 +72,17 @@ Node Scheduler::enter(int rank, FunctionId function)
     Rank& entering = ranks_[at(rank)];
     entering.calls.push_back({function, {}, {}, {}, {}, false, {}});
     entering.times.push_back({now_, now_});
-    return {rank, static_cast<int>(entering.calls.size()) - 1, false};
+    const Node node{rank, static_cast<int>(entering.calls.size()) - 1, false};
+    if (at_enter_)
+        at_enter_(node);
+    return node;
+}
+
+bool Scheduler::is_inside(int rank) const
+{
+    const Rank& asked = ranks_[at(rank)];
+    return asked.waits ||
+           (!asked.times.empty() && (asked.times.back().enter == now_ || asked.times.back().leave > now_));
 }
 
 void Scheduler::leave(const Node& enter, std::int64_t work, const std::vector<Edge>& because)
@@ -103,6 +113,7 @@ std::int64_t Scheduler::time_of(const Node& node) const
 
 Execution Scheduler::finish()
 {
+    at_enter_ = nullptr;
     std::vector<std::vector<Call>> calls;
     std::vector<std::vector<Times>> times;
     std::vector<std::vector<ToolTime>> tool;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 namespace critpath::oracle
@@ -51,6 +52,11 @@ public:
     /// says so.
     void leave_at(const Node& enter, std::int64_t time, const std::vector<Edge>& because);
 
+    /// Whether the rank is in a call, now.
+    [[nodiscard]] bool is_inside(int rank) const;
+    /// What is done first in each call that is entered from now on.
+    void at_enter(std::function<void(const Node&)> action) { at_enter_ = std::move(action); }
+
     [[nodiscard]] std::int64_t time_of(const Node& node) const;
     [[nodiscard]] const std::vector<Call>& calls(int rank) const { return ranks_[at(rank)].calls; }
     Call& call_of(const Node& node) { return ranks_[at(node.rank)].calls[at(node.call)]; }
@@ -77,6 +83,7 @@ private:
     };
 
     Free free_;
+    std::function<void(const Node&)> at_enter_;
     std::vector<Rank> ranks_;
     int awake_;
     std::vector<Edge> edges_;

@@ -11,6 +11,12 @@ namespace critpath::oracle
 World::World(const Program& p, const Machine& m, Scheduler::Free free)
     : program(p), machine(m), scheduler(p.threads(), p.ranks, std::move(free)), requests(p), random(m.seed)
 {
+    scheduler.at_enter([this](const Node& call) {
+        const auto waiting = waiting_for_enter_.extract(rank_of(call.rank));
+        if (waiting)
+            for (const auto& action : waiting.mapped())
+                action(call);
+    });
 }
 
 std::int64_t World::draw(std::int64_t most)
@@ -32,6 +38,14 @@ int World::rank_in(std::size_t comm, int world) const
 void World::notify_at(std::int64_t time, int rank)
 {
     scheduler.later(std::max(scheduler.now(), time), [this, rank] { scheduler.notify(rank); });
+}
+
+void World::when_inside(int rank, std::function<void(const std::optional<Node>&)> action)
+{
+    for (int thread = 0; thread < program.threads(); ++thread)
+        if (rank_of(thread) == rank && scheduler.is_inside(thread))
+            return action(std::nullopt);
+    waiting_for_enter_[rank].push_back(std::move(action));
 }
 
 void World::notify_threads(int rank)

@@ -7,7 +7,11 @@
 #include "tests/oracle/simulation/requests.hpp"
 #include "tests/oracle/simulation/scheduler.hpp"
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <random>
+#include <vector>
 
 namespace critpath::oracle
 {
@@ -34,8 +38,13 @@ struct World {
     }
     /// The thread may wait for what is done at that time.
     void notify_at(std::int64_t time, int rank);
+    /// Calls `action` with the enter of the next call of the rank; at once, and with nothing, if it is in one.
+    void when_inside(int rank, std::function<void(const std::optional<Node>&)> action);
     /// All threads of a rank.
     void notify_threads(int rank);
+
+private:
+    std::map<int, std::vector<std::function<void(const std::optional<Node>&)>>> waiting_for_enter_;  // by rank
 };
 
 }  // namespace critpath::oracle

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/resolve/late_progress.hpp"
+
+#include "replayer/exchange.hpp"
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using rules::Enter;
+using rules::Fit;
+
+struct Question {
+    ProcessId partner;
+    std::uint32_t index;
+    rules::Standstill standstill;
+};
+
+struct Moved {
+    Fit fit = Fit::None;
+    Enter enter;
+};
+
+struct Answer {
+    std::uint32_t index;
+    Moved moved;
+};
+
+bool is_better(const Moved& a, const Moved& b)
+{
+    return a.fit != b.fit ? a.fit > b.fit : a.enter.valid() && (!b.enter.valid() || a.enter.order() > b.enter.order());
+}
+
+/// The first call that is entered at `time` or later.
+std::size_t first_call(const model::Calls& calls, Ns time)
+{
+    std::size_t low = 0, high = calls.size();
+    while (low < high) {
+        const std::size_t middle = (low + high) / 2;
+        if (calls.enter(middle) < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/// Until when the process was in MPI that none of its threads has entered since, seen from `time`; later than that if
+/// it is in MPI.
+Ns outside_since(const model::ProcessTrace& trace, Ns time)
+{
+    Ns since = Ns::min();
+    for (const model::LocationTrace& location : trace.locations)
+        if (const std::size_t next = first_call(location.calls, time); next > 0)
+            since = std::max(since, location.calls.leave(next - 1));
+    return since;
+}
+
+/// The first enter of the process that explains the end, of those that do so best.
+Moved search(const model::ProcessTrace& trace, const rules::Standstill& standstill)
+{
+    constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+    Moved best;
+    const Ns begin = std::max(standstill.start, standstill.leave - 4 * standstill.transfer - standstill.threshold);
+    for (const model::LocationTrace& location : trace.locations) {
+        const model::Calls& calls = location.calls;
+        const std::size_t first = first_call(calls, begin);
+        const std::size_t end = std::min(calls.size(), first + most_calls);
+        for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
+            const Ns time = calls.enter(i);
+            const Fit found = rules::fit(standstill, time, outside_since(trace, time));
+            const bool is_earlier = found == best.fit && time < best.enter.time;
+            if (found != Fit::None && (found > best.fit || is_earlier))
+                best = {found, {{location.location, {static_cast<std::uint32_t>(i)}}, time}};
+        }
+    }
+    return best;
+}
+
+/// Of the partners, by transfer.
+std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers)
+{
+    std::vector<std::vector<Question>> out(static_cast<std::size_t>(replay.size));
+    for (std::uint32_t i = 0; i < transfers.size(); ++i)
+        out[static_cast<std::size_t>(replay.owner_of(transfers[i].partner))].push_back(
+            {transfers[i].partner, i, transfers[i].standstill});
+    const auto questions = replayer::exchange(replay.comm, out);
+    std::vector<std::vector<Answer>> back(static_cast<std::size_t>(replay.size));
+    for (std::size_t asker = 0; asker < back.size(); ++asker)
+        for (const Question& q : questions.from(static_cast<int>(asker))) {
+            const auto trace = std::ranges::find(replay.processes, q.partner, &model::ProcessTrace::process);
+            if (trace != replay.processes.end())
+                back[asker].push_back({q.index, search(*trace, q.standstill)});
+        }
+    std::vector<Moved> result(transfers.size());
+    for (const Answer& answer : replayer::exchange(replay.comm, back).items)
+        result[answer.index] = answer.moved;
+    return result;
+}
+
+/// The later side has moved it on, if both fit as well.
+rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer, const Moved& moved)
+{
+    const bool is_same_clock =
+        replay.definitions.uncertainty(moved.enter.call.location, transfer.call.location) == Ns{0};
+    if (moved.enter.call == transfer.call)  // nothing moved before the call itself was there
+        return {rules::Route::Work, {}, 0, true};
+    return {rules::Route::Message, moved.enter, transfer.bytes, true, !is_same_clock};
+}
+
+}  // namespace
+
+std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late)
+{
+    const std::vector<Moved> by_partner = ask_partners(replay, late.transfers);
+    std::vector<rules::Predecessor> result;
+    std::size_t next = 0;
+    for (const LateCall& call : late.calls) {
+        Moved best;
+        result.push_back(call.otherwise);
+        for (; next < late.transfers.size() && late.transfers[next].process == call.process &&
+               late.transfers[next].call == call.call;
+             ++next) {
+            const StoodStill& transfer = late.transfers[next];
+            for (const Moved& moved : {by_partner[next], search(replay.processes[call.process], transfer.standstill)})
+                if (is_better(moved, best)) {
+                    best = moved;
+                    result.back() = predecessor(replay, transfer, moved);
+                }
+        }
+    }
+    return result;
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns who moved on the transfers that had stood still: whichever side entered MPI last before the call ended that
+// waited for it. (docs/ALGORITHM, "Late progress")
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/rules/late_progress.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// A transfer that a call completed.
+struct StoodStill {
+    std::size_t process;  // of the call: index into Replay::processes
+    model::CallRef call;
+    model::ProcessId partner;
+    std::uint64_t bytes;
+    rules::Standstill standstill;
+};
+
+/// A call, and what it is said to have waited for if nobody turns out to have moved on one of its transfers.
+struct LateCall {
+    std::size_t process;
+    model::CallRef call;
+    bool polls;
+    rules::Predecessor otherwise;
+};
+
+/// What is not decided before the partners have been asked.
+struct LateCalls {
+    std::vector<LateCall> calls;
+    std::vector<StoodStill> transfers;  // in the order of their calls
+};
+
+/// The predecessors, in the order of the calls. Collective over `replay.comm`.
+std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/late_progress.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+/// A transfer may take by so much more or less than the least time, and be the usual one.
+Ns tolerance(Ns transfer, Ns threshold)
+{
+    return std::max(threshold, transfer / 8);
+}
+
+}  // namespace
+
+Fit fit(const Standstill& s, Ns enter, Ns outside_since)
+{
+    const Ns usual = tolerance(s.transfer, s.threshold);
+    const Ns took = s.leave - enter;
+    if (enter - s.start <= usual || took <= Ns{0})
+        return Fit::None;
+    // It was outside for most of the time that is to be explained.
+    const Ns unexplained = s.leave - s.start - s.transfer;
+    if (2 * (enter - std::max(s.start, outside_since)) < unexplained)
+        return Fit::None;
+    if (std::chrono::abs(took - s.transfer) <= usual)
+        return Fit::Tight;
+    const bool is_much = unexplained > 4 * s.transfer + s.threshold;
+    const bool is_soon = took >= s.transfer && took <= 4 * s.transfer + s.threshold;
+    return is_much && is_soon ? Fit::Loose : Fit::None;
+}
+
+std::optional<Standstill> standstill(const Waiting& call, Dependence dependence, const Message& message,
+                                     const Completed& completed, const Calibration& calibration)
+{
+    if (!message.may_stand_still())
+        return std::nullopt;
+    const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
+    const Ns start = std::max(message.own.time, message.remote.time);
+    const Ns explained = least_end(call, dependence, completed, calibration);
+    if (call.leave - explained <= tolerance(transfer, call.threshold))
+        return std::nullopt;
+    return Standstill{start, call.leave, transfer, call.threshold};
+}
+
+}  // namespace critpath::replayer::rules

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the rule for transfers that stood still: what meets its receiver moves only while both sides are in MPI, unless
+// the network or a thread of the library moves it. (docs/ALGORITHM, "Late progress")
+#pragma once
+
+#include "replayer/rules/message_rule.hpp"
+
+#include <optional>
+#include <span>
+
+namespace critpath::replayer::rules
+{
+
+/// A transfer that may have stood still, of a call that ended too late for it.
+struct Standstill {
+    Ns start;      // when both sides were posted
+    Ns leave;      // of the call
+    Ns transfer;   // what it takes
+    Ns threshold;  // of the call
+};
+
+/// How an enter of MPI explains the end of the call.
+enum class Fit : std::uint8_t {
+    None,
+    Loose,  // the call ended soon after it, and much too late for anything else
+    Tight,  // the call ended when a transfer was over that began then
+};
+
+/// `enter`: a side entered MPI, where it had not been since `outside_since`.
+Fit fit(const Standstill& standstill, Ns enter, Ns outside_since);
+
+/// What may have stood still, of the message of a call that completed all of `completed`; nothing, if what the call
+/// completed explains its end, or the message moves on by itself.
+std::optional<Standstill> standstill(const Waiting& call, Dependence dependence, const Message& message,
+                                     const Completed& completed, const Calibration& calibration);
+
+}  // namespace critpath::replayer::rules

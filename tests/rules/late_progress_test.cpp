@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Transfers that stand still while one side is outside of MPI (docs/ALGORITHM, "Late progress"). Times are in us.
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+constexpr std::uint64_t large = 100'000;
+
+/// Both ranks know what a large message takes: 100 us.
+void show_transfer_time(Program& p)
+{
+    p[0].ssend({0, 100}, 1, large);
+    p[1].recv({0, 100}, 0, large);
+}
+
+TEST(LateProgress, TheReceiverWaitsUntilTheSenderIsBackInMpi)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request sent = p[0].issend({110, 111}, 1, large);
+    p[0].wait({500, 600}, sent);
+    p[1].recv({120, 600}, 0, large);
+    p[1].finish(700);
+    p[0].finish(650);
+    EXPECT_EQ(path(p),
+              "mpi 0: 0-100 | compute 0: 100-110 | mpi 0: 110-111 | compute 0: 111-500 | transfer? 0>1: 500-600 "
+              "| compute 1: 600-700");
+}
+
+TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request received = p[1].irecv({110, 111}, 0, large);
+    p[1].wait({500, 600}, received);
+    p[0].ssend({120, 600}, 1, large);
+    p[0].finish(700);
+    p[1].finish(650);
+    EXPECT_EQ(path(p),
+              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer? 1>0: 500-600 "
+              "| compute 0: 600-700");
+}
+
+TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request first_sent = p[0].issend({101, 102}, 1, large);
+    const Request first_received = p[1].irecv({101, 102}, 0, large);
+    p[0].wait({300, 301}, first_sent);  // over at 201: this is what MPI_Wait costs
+    p[1].wait({300, 301}, first_received);
+    const Request sent = p[0].issend({310, 311}, 1, large);
+    const Request received = p[1].irecv({312, 313}, 0, large);
+    p[0].wait({700, 1200}, sent);
+    p[1].wait({1100, 1200}, received);
+    p[1].finish(1400);
+    p[0].finish(1300);
+    EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-101 | mpi 1: 101-102 | compute 1: 102-300 | mpi 1: 300-301 | "
+                       "compute 1: 301-312 | mpi 1: 312-313 | compute 1: 313-1100 | mpi? 1: 1100-1200 | "
+                       "compute 1: 1200-1400");
+}
+
+TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request sent = p[0].issend({110, 111}, 1, large);
+    p[0].wait({215, 221}, sent);  // just before the end, but the transfer began long before
+    p[1].recv({120, 220}, 0, large);
+    p[1].finish(700);
+    p[0].finish(650);
+    EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-220 | compute 1: 220-700");
+}
+
+// A slow transfer is no proof: the sender came back, but long before.
+TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request sent = p[0].issend({110, 111}, 1, large);
+    p[0].call(FunctionId::MPI_Request_get_status, {200, 201});
+    p[0].wait({1400, 1401}, sent);
+    p[1].recv({120, 400}, 0, large);
+    p[1].finish(1600);
+    p[0].finish(1500);
+    EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-400 | compute 1: 400-1600");
+}
+
+}  // namespace
+}  // namespace critpath::tests
