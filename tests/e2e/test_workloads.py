@@ -120,6 +120,13 @@ class Workload(harness.Case):
         self.check(3, "windows", path=[0, 1] * 4 + [0], pieces={"work_late": (8, 100), "work_after": (8, 50)},
                    absent=["work_early"])
 
+    @harness.retry_once
+    def test_files(self):
+        # Late to open, late to write together, late to write in order.
+        self.check(3, "files", self.scratch, path=[1, 2, 0],
+                   pieces={"work_before_open": (1, 200), "work_before_write": (5, 100), "work_before_ordered": (1, 150)},
+                   absent=["work_early"])
+
     def check_turns(self, *how):
         """Twice as many ranks as processors: who waits gives way, some hundred thousand times a second. What that leaves
         unsampled is the waiting, and nothing of the work."""

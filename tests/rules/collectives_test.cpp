@@ -255,6 +255,53 @@ TEST(Collectives, InitSynchronisesIfTheTimesSaySo)
     EXPECT_EQ(path(q), "compute 1: 0-60 | mpi 1: 60-101 | compute 1: 101-180");
 }
 
+TEST(Collectives, OpeningAFileWaitsForTheLastArriver)
+{
+    Program p(2);
+    p[0].collective(FunctionId::MPI_File_open, {10, 100});
+    p[1].collective(FunctionId::MPI_File_open, {60, 101});
+    p[0].finish(190);
+    p.finish(180);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | collective 1>0: 60-100 | compute 0: 100-190");
+}
+
+TEST(Collectives, FilesAreWrittenTogetherIfTheTimesSaySo)
+{
+    Program p(2);
+    p[0].collective(FunctionId::MPI_File_write_all, {10, 100});
+    p[1].collective(FunctionId::MPI_File_write_all, {60, 101});
+    p[0].finish(190);
+    p.finish(180);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | collective 1>0: 60-100 | compute 0: 100-190");
+    Program q(2);  // each its own part, and rank 0 was through before rank 1 came
+    q[0].collective(FunctionId::MPI_File_write_all, {10, 50});
+    q[1].collective(FunctionId::MPI_File_write_all, {60, 101});
+    q[1].finish(190);
+    q.finish(180);
+    EXPECT_EQ(path(q), "compute 1: 0-60 | mpi 1: 60-101 | compute 1: 101-190");
+}
+
+TEST(Collectives, OrderedWritesWaitForTheRanksBefore)
+{
+    Program p(3);
+    p[0].collective(FunctionId::MPI_File_write_ordered, {100, 110});
+    p[1].collective(FunctionId::MPI_File_write_ordered, {20, 120});
+    p[2].collective(FunctionId::MPI_File_write_ordered, {150, 160});
+    p[1].finish(300);
+    p.finish(200);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | collective 0>1: 100-120 | compute 1: 120-300");
+}
+
+TEST(Collectives, SpawningIsCollectiveAmongTheParents)
+{
+    Program p(2);
+    p[0].collective(FunctionId::MPI_Comm_spawn, {10, 900});
+    p[1].collective(FunctionId::MPI_Comm_spawn, {60, 901});
+    p[0].finish(1000);
+    p.finish(990);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | collective 1>0: 60-900 | compute 0: 900-1000");
+}
+
 TEST(Collectives, SubCommunicatorsAreIndependent)
 {
     Program p(4);
