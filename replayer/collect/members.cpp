@@ -27,7 +27,9 @@ std::optional<Place> place_of(const model::Definitions& definitions, model::Comm
         return Place{{2 * id.value}, 0};
     for (const std::uint32_t side : {0U, 1U}) {
         const auto& group = side == 0 ? comm.members : comm.remote;
-        const auto found = std::ranges::find(group, process);
+        // In the communicator of all, everybody is at the place of its number.
+        const bool is_at_its_number = process.value < group.size() && group[process.value] == process;
+        const auto found = is_at_its_number ? group.begin() + process.value : std::ranges::find(group, process);
         if (found != group.end())
             return Place{{2 * id.value + side}, static_cast<std::uint32_t>(found - group.begin())};
     }
