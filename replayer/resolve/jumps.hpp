@@ -48,7 +48,14 @@ public:
     void sort()
     {
         const auto order = [](const Entry& e) { return std::tuple(e.call, e.to_enter, e.to); };
-        if (!std::ranges::is_sorted(entries_, {}, order))
+        // Who adds jumps does it mostly in order, one after the other.
+        auto sorted = std::ranges::is_sorted_until(entries_, {}, order);
+        for (int runs = 0; sorted != entries_.end() && runs < few; ++runs) {
+            const auto next = std::ranges::is_sorted_until(sorted, entries_.end(), {}, order);
+            std::ranges::inplace_merge(entries_.begin(), sorted, next, {}, order);
+            sorted = next;
+        }
+        if (sorted != entries_.end())
             std::ranges::sort(entries_, {}, order);
         const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
         const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
@@ -72,11 +79,6 @@ public:
                 location.calls.region(e.call),
                 kind,
                 confidence};
-    }
-    /// The number of the jump of a call that has one.
-    [[nodiscard]] std::size_t of_call(std::uint32_t call) const
-    {
-        return static_cast<std::size_t>(std::ranges::lower_bound(entries_, call, {}, &Entry::call) - entries_.begin());
     }
 
 private:
@@ -103,6 +105,8 @@ private:
         std::uint32_t message;
     };
     static_assert(sizeof(Entry) == 24);
+
+    static constexpr int few = 4;
 
     std::vector<Entry> entries_;
     model::Dictionary<Message, MessageHash> messages_;

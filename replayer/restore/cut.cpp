@@ -46,7 +46,7 @@ Segment as(SegmentKind kind, Segment segment)
 
 Jump jump_of(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors)
 {
-    return predecessors.jumps.at(predecessors.jumps.of_call(piece.jumping_call()), trace);
+    return predecessors.jumps.at(piece.lead, trace);
 }
 
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
@@ -75,22 +75,17 @@ bool PieceCutter::next(Segments& out, std::size_t enough)
 void PieceCutter::add_lead(Segments& out)
 {
     has_lead_ = false;
-    switch (piece_.lead) {
-    case Piece::Lead::None:
-        break;
-    case Piece::Lead::StartDelay:
-        push(Ns{piece_.begin}, Ns{piece_.stretch},
-             segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
-        break;
-    case Piece::Lead::Jump: {
-        const Jump jump = jump_of(piece_, trace_, predecessors_);
-        Segment segment = segment_like(piece_.location, jump.kind, jump.region, jump.confidence);
-        segment.from = jump.to.location.value;
-        segment.bytes = jump.bytes;
-        push(Ns{piece_.begin}, Ns{piece_.stretch}, segment, out);
-        break;
-    }
-    }
+    const Ns begin{piece_.begin};
+    const Ns end{piece_.stretch};
+    if (piece_.lead == Piece::start_delay)
+        push(begin, end, segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
+    if (!piece_.jumps())
+        return;
+    const Jump jump = jump_of(piece_, trace_, predecessors_);
+    Segment segment = segment_like(piece_.location, jump.kind, jump.region, jump.confidence);
+    segment.from = jump.to.location.value;
+    segment.bytes = jump.bytes;
+    push(begin, end, segment, out);
 }
 
 /// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to

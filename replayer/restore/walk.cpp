@@ -77,11 +77,11 @@ void Walker::add(Ns begin, std::uint32_t first_call, Position& position)
     const std::int64_t end = position.time;
     position.time = begin.count();
     pieces.push_back(
-        {begin.count(), begin.count(), end, position.location, first_call, position.end_call, Piece::Lead::None});
+        {begin.count(), begin.count(), end, position.location, first_call, position.end_call, Piece::nothing});
 }
 
 /// Of the last piece.
-void Walker::lead(Piece::Lead what, Ns begin, Position& position)
+void Walker::lead(std::uint32_t what, Ns begin, Position& position)
 {
     pieces.back().lead = what;
     pieces.back().begin = position.time = begin.count();
@@ -109,7 +109,7 @@ bool Walker::step(Position& position)
         position.end_call = Piece::by_time;
         return true;
     }
-    lead(Piece::Lead::StartDelay, Ns{position.begin}, position);
+    lead(Piece::start_delay, Ns{position.begin}, position);
     return false;
 }
 
@@ -120,7 +120,8 @@ void Walker::take(std::size_t number, Position& position)
     const Jump jump = jumps_[position.location][number];
     if (jump.to_enter > Ns{position.time})
         ++position.clock_violations;
-    lead(Piece::Lead::Jump, std::clamp(jump.to_enter, Ns{position.begin}, Ns{position.time}), position);
+    lead(static_cast<std::uint32_t>(number), std::clamp(jump.to_enter, Ns{position.begin}, Ns{position.time}),
+         position);
     position.hops += jump.to.location.value != position.location ? 1 : 0;
     position.location = jump.to.location.value;
     position.end_call = jump.to.call.value;

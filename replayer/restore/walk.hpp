@@ -26,23 +26,18 @@ struct LocationSpan {
 
 /// A part of the path on one location: what leads to it, and a stretch on it. Plain data that travels.
 struct Piece {
-    enum class Lead : std::uint8_t {
-        None,
-        Jump,        // from another location (or an earlier call of this one): of call first_call - 1
-        StartDelay,  // the first moment of the run is another location's
-    };
-
     static constexpr std::uint32_t by_time = UINT32_MAX;  // for end_call: all calls entered before `end`
+    // For lead:
+    static constexpr std::uint32_t nothing = UINT32_MAX;
+    static constexpr std::uint32_t start_delay = UINT32_MAX - 1;  // the first moment of the run is another location's
 
     std::int64_t begin, stretch, end;  // ns on the trace's clock; the stretch begins where the lead ends
     std::uint32_t location;
     std::uint32_t first_call;  // first_call .. end_call - 1 lie on the stretch
     std::uint32_t end_call;
-    Lead lead;
+    std::uint32_t lead;  // what leads here: the jump of the location with this number, or one of the above
 
-    [[nodiscard]] bool jumps() const { return lead == Lead::Jump; }
-    /// That of the jump.
-    [[nodiscard]] std::uint32_t jumping_call() const { return first_call - 1; }
+    [[nodiscard]] bool jumps() const { return lead < start_delay; }
 };
 
 /// The first moment of the run, and where and when it ends: on the main location with the last application event (ties:
@@ -102,7 +97,7 @@ public:
 private:
     [[nodiscard]] const Stop* previous_stop(const Position& position) const;
     void add(model::Ns begin, std::uint32_t first_call, Position& position);
-    void lead(Piece::Lead what, model::Ns begin, Position& position);
+    void lead(std::uint32_t what, model::Ns begin, Position& position);
     void take(std::size_t jump, Position& position);
 
     std::span<const LocationSpan> spans_;

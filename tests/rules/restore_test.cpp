@@ -125,13 +125,14 @@ TEST(Walk, WalksBackFromTheLastLocation)
     const auto walked = walk(spans, jumps);
     ASSERT_EQ(walked.pieces.size(), 2U);
     EXPECT_EQ(walked.pieces[0].location, 1U);
-    EXPECT_EQ(walked.pieces[0].jumping_call(), 3U);
+    EXPECT_EQ(walked.pieces[0].lead, 0U);
+    EXPECT_EQ(walked.pieces[0].first_call, 4U);
     EXPECT_EQ(walked.pieces[0].stretch, 60);
     EXPECT_EQ(walked.pieces[0].begin, 50);
     EXPECT_EQ(walked.pieces[1].location, 0U);
     EXPECT_EQ(walked.pieces[1].end_call, 2U);
     EXPECT_EQ(walked.pieces[1].end, 50);
-    EXPECT_EQ(walked.pieces[1].lead, Piece::Lead::StartDelay);
+    EXPECT_EQ(walked.pieces[1].lead, Piece::start_delay);
     EXPECT_EQ(sum(walked), 100);
     EXPECT_EQ(walked.hops, 1U);
 }
