@@ -84,7 +84,7 @@ void free_paged(void* array)
         fallocate(file.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, static_cast<off_t>(block));
 }
 
-void* allocate(std::size_t bytes)
+[[maybe_unused]] void* allocate(std::size_t bytes)
 {
     if (bytes >= least && file.is_open.load(std::memory_order_relaxed))
         if (void* array = make(bytes))
@@ -92,7 +92,7 @@ void* allocate(std::size_t bytes)
     return std::malloc(bytes == 0 ? 1 : bytes);
 }
 
-void deallocate(void* array)
+[[maybe_unused]] void deallocate(void* array)
 {
     if (is_paged(array))
         free_paged(array);

@@ -15,7 +15,9 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::uint64_t window = 65536;  // questions of one process in one round
+// Questions of one process in one round, and members of the instances that they are about.
+constexpr std::size_t most_questions = 65536;
+constexpr std::size_t most_members = std::size_t{1} << 20;
 
 struct InstanceName {
     std::uint32_t side, number;
@@ -89,6 +91,29 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
     return parts;
 }
 
+/// Where the rounds of this process end, as indices into `queries`.
+std::vector<std::size_t> ends_of_rounds(const Members& members, const std::vector<InstanceQuery>& queries)
+{
+    std::vector<std::size_t> ends;
+    std::size_t begin = 0;
+    std::size_t wanted = 0;  // members, in the round
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        const InstanceQuery& q = queries[i];
+        const std::size_t size = members.group(q.side).size();
+        bool is_known = i > begin && q.side == queries[i - 1].side && q.number == queries[i - 1].number;
+        if (i - begin == most_questions || (i > begin && !is_known && wanted + size > most_members)) {
+            ends.push_back(i);
+            begin = i;
+            wanted = 0;
+            is_known = false;
+        }
+        wanted += is_known ? 0 : size;
+    }
+    if (begin < queries.size())
+        ends.push_back(queries.size());
+    return ends;
+}
+
 std::vector<std::vector<Answer>> answers(const Replay& replay, const Members& members,
                                          const Received<Question>& questions, const std::vector<KnownMember>& parts)
 {
@@ -111,11 +136,12 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
                                     const std::vector<InstanceQuery>& queries)
 {
     std::vector<rules::Predecessor> result(queries.size());
-    const std::uint64_t rounds = exchange_rounds(replay.comm, queries.size(), window);
-    for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::vector<std::size_t> ends = ends_of_rounds(members, queries);
+    ends.resize(exchange_rounds(replay.comm, ends.size(), 1), queries.size());
+    std::size_t i = 0;
+    for (const std::size_t end : ends) {
         auto out = for_everyone<Question>(replay);
-        const std::uint64_t end = std::min<std::uint64_t>((round + 1) * window, queries.size());
-        for (std::uint64_t i = round * window; i < end; ++i) {
+        for (; i < end; ++i) {
             const InstanceName name{queries[i].side.value, queries[i].number};
             out[home_of(replay, name)].push_back({name, static_cast<std::uint32_t>(i), 0, queries[i].question});
         }
