@@ -81,7 +81,8 @@ class Deaths(deaths.Case):
             process.send_signal(signal.SIGTERM)
             codes.append(process.wait(60))
             process.stdout.close()
-        self.assertEqual(codes[0], codes[1])
+        if "mpich" not in harness.MPIEXEC:  # Hydra ends with 15 or with 0, with us and without
+            self.assertEqual(codes[0], codes[1])
         self.succeed(self.recover())
         self.assert_recovered(RANKS)
         self.assert_analyzed(RANKS, "died: 0-3")
