@@ -246,6 +246,9 @@ private:
         } else if (thread_->counters.are_on()) [[unlikely]] {
             write_counters(is_poll);
         }
+        if (thread_->switches != control.switches()) [[unlikely]] {
+            control.recorded_late(record_.enter);
+        }
         const std::uint64_t since = is_poll ? record_.leave : waiting_since();
         record_.callpath = thread_->paths.find(caller_, thread_->spool);
         thread_->spool.append(record_);

@@ -163,9 +163,16 @@ void Control::interrupt(Thread& thread, std::uint64_t enter)
     }
 }
 
+void Control::recorded_late(std::uint64_t enter)
+{
+    std::uint64_t known = late_enter_.load(std::memory_order_relaxed);
+    while (known < enter && !late_enter_.compare_exchange_weak(known, enter, std::memory_order_acq_rel)) {
+    }
+}
+
 std::uint64_t Control::off_since(const Thread& thread, std::uint32_t bit) const
 {
-    return (included_ & bit) == 0 ? 0 : thread.off_since;
+    return (included_ & bit) == 0 ? 0 : std::max(thread.off_since, late_enter_.load(std::memory_order_acquire));
 }
 
 // The slot of the oldest may be that of a stretch that lasts.

@@ -71,6 +71,10 @@ public:
     /// A call of `thread` from `enter` on is recorded although recording was off: writes what came before it as off.
     void interrupt(Thread& thread, std::uint64_t enter);
 
+    /// A call from `enter` on is recorded, but recording has gone on or off since it was looked at: it may lie where
+    /// recording is off. What another thread posts after it and does not record must not come before it.
+    void recorded_late(std::uint64_t enter);
+
     /// Of a call of `thread` that is not recorded: since when recording is off, as of the last catch_up; 0 if it is not
     /// for that, but because functions with this group_bit are never recorded.
     [[nodiscard]] std::uint64_t off_since(const Thread& thread, std::uint32_t bit) const;
@@ -110,6 +114,7 @@ private:
     std::uint64_t range_begin_ = 0;
     std::uint64_t range_end_ = ~0ULL;
     Stretch stretches_[remembered] = {};
+    std::atomic<std::uint64_t> late_enter_ = 0;  // ns; the last that was recorded_late
 };
 extern Control control;
 
