@@ -101,4 +101,16 @@ std::uint64_t exchange_rounds(MPI_Comm comm, std::uint64_t items, std::uint64_t 
     return rounds;
 }
 
+bool on_any(MPI_Comm comm, bool here)
+{
+    int value = here ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_LOR, comm);
+    return value != 0;
+}
+
+bool on_all(MPI_Comm comm, bool here)
+{
+    return !on_any(comm, !here);
+}
+
 }  // namespace critpath::replayer

@@ -56,6 +56,13 @@ struct Received {
     }
 };
 
+/// An empty list for each of so many processes: to be filled, and given to exchange().
+template <class T>
+std::vector<std::vector<T>> lists_for(int processes)
+{
+    return std::vector<std::vector<T>>(static_cast<std::size_t>(processes));
+}
+
 /// Sends to[p] to process p of `comm` (this process included; that part is copied) and returns what the others sent
 /// here. `to` has one entry a process of `comm`. Collective; the cost follows the bytes and the number of peers with
 /// something to say, not the number of processes. Throws on all processes if one has not enough memory.
@@ -113,5 +120,9 @@ Received<T> exchange(MPI_Comm comm, const std::vector<std::vector<T>>& to)
 /// How many rounds all processes need if this one has `items` and sends at most `window` of them a round. The same on
 /// all processes, so that everyone takes part in every round. Collective.
 std::uint64_t exchange_rounds(MPI_Comm comm, std::uint64_t items, std::uint64_t window);
+
+/// Whether it is true on any, or on all, processes. Collective.
+bool on_any(MPI_Comm comm, bool here);
+bool on_all(MPI_Comm comm, bool here);
 
 }  // namespace critpath::replayer

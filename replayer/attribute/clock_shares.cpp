@@ -128,7 +128,7 @@ private:
     [[nodiscard]] std::vector<Placed> in_share(const Path& path, const std::vector<Choices>& choices) const
     {
         __extension__ using Wide = __int128;
-        std::vector<std::vector<Placed>> out(static_cast<std::size_t>(replay_.size));
+        auto out = lists_for<Placed>(replay_.size);
         for (std::size_t i = 0; i < path.pieces.size(); ++i) {
             const Wide since = path.pieces[i].begin - path.begin.count();
             const Wide home = since * replay_.size / std::max<std::int64_t>(1, path.makespan.count());

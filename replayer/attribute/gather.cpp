@@ -40,7 +40,7 @@ struct KindRecord {
 template <class Record>
 std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> records)
 {
-    std::vector<std::vector<Record>> out(static_cast<std::size_t>(replay.size));
+    auto out = lists_for<Record>(replay.size);
     out[collector] = std::move(records);
     std::vector<Record> all = replayer::exchange(replay.comm, out).items;
     std::ranges::stable_sort(all, {}, [](const Record& r) { return r.key(); });
@@ -56,7 +56,7 @@ std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> recor
 
 std::vector<ProcessRecord> collect_processes(const Replay& replay, const Tally& tally)
 {
-    std::vector<std::vector<ProcessRecord>> out(static_cast<std::size_t>(replay.size));
+    auto out = lists_for<ProcessRecord>(replay.size);
     for (const auto& [id, t] : tally.processes) {
         const auto coverage = tally.coverage.find(id);
         const Coverage c = coverage == tally.coverage.end() ? Coverage{} : coverage->second;

@@ -200,7 +200,7 @@ private:
 
     void exchange(const std::vector<Side>& sides)
     {
-        std::vector<std::vector<PivotRecord>> out(static_cast<std::size_t>(replay_.size));
+        auto out = lists_for<PivotRecord>(replay_.size);
         for (const Side side : sides) {
             const auto pivots = own_pivots(side, 0, own_length(side));
             for (const int owner : owners(side))

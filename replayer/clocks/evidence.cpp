@@ -77,7 +77,7 @@ void Evidence::add(const Moment& before, const Moment& after)
 /// All bounds of a pair go to one process, and each process gets about as many pairs.
 void Evidence::meet(const Replay& replay)
 {
-    std::vector<std::vector<BoundRecord>> out(static_cast<std::size_t>(replay.size));
+    auto out = lists_for<BoundRecord>(replay.size);
     for (auto& [key, band] : bands_) {
         const auto& [first, second, stretch] = key;
         auto& to = out[(first + second) % out.size()];

@@ -25,11 +25,6 @@ struct KnotRecord {
 
 using Curves = std::map<std::uint32_t, Curve>;  // by clock
 
-std::vector<std::vector<KnotRecord>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<KnotRecord>>(static_cast<std::size_t>(replay.size));
-}
-
 void put(std::uint32_t clock, const Curve& curve, std::vector<KnotRecord>& to)
 {
     for (const Knot& knot : curve.knots())
@@ -107,7 +102,7 @@ std::size_t distrust(const Replay& replay, const std::vector<Comparison>& compar
 /// The curve from each clock to its parent, at the clock's home.
 Curves to_parents(const Replay& replay, const std::vector<Comparison>& comparisons, const Tree& tree)
 {
-    auto out = for_everyone(replay);
+    auto out = lists_for<KnotRecord>(replay.size);
     for (const Comparison& c : comparisons) {
         if (tree.parent[c.first.value] == c.second.value)
             put(c.first.value, c.curve, out[home_of(replay, c.first.value)]);
@@ -122,7 +117,7 @@ Curves to_shared(const Replay& replay, const Tree& tree, Curves curves)
 {
     const auto clocks = static_cast<std::uint32_t>(tree.parent.size());
     for (std::uint32_t level = 1; level <= tree.depth; ++level) {
-        auto out = for_everyone(replay);
+        auto out = lists_for<KnotRecord>(replay.size);
         std::vector<std::set<std::uint32_t>> sent(out.size());
         for (std::uint32_t clock = 0; clock < clocks; ++clock) {
             if (tree.level[clock] != level || tree.parent[clock] == Tree::none)
@@ -153,7 +148,7 @@ Curves to_owners(const Replay& replay, const Curves& curves)
     for (std::uint32_t p = 0; p < replay.definitions.processes.size(); ++p)
         wanted[static_cast<std::size_t>(replay.owner_of(model::ProcessId{p}))].insert(
             replay.definitions.processes[p].clock_domain.value);
-    auto out = for_everyone(replay);
+    auto out = lists_for<KnotRecord>(replay.size);
     for (std::size_t owner = 0; owner < out.size(); ++owner)
         for (const std::uint32_t clock : wanted[owner])
             if (const auto found = curves.find(clock); found != curves.end())

@@ -125,11 +125,6 @@ public:
 private:
     using BySide = std::map<std::uint32_t, std::vector<Instance>>;  // instances from the first of a round on
 
-    [[nodiscard]] std::vector<std::vector<Numbered>> for_everyone() const
-    {
-        return std::vector<std::vector<Numbered>>(static_cast<std::size_t>(replay_.size));
-    }
-
     static void put(BySide& sides, std::uint32_t first, const Numbered& item)
     {
         auto& instances = sides[item.side];
@@ -141,7 +136,7 @@ private:
     [[nodiscard]] BySide at_home(const std::vector<Side>& sides, const std::vector<std::uint32_t>& lengths,
                                  std::uint32_t begin, std::uint32_t end) const
     {
-        auto to_home = for_everyone();
+        auto to_home = lists_for<Numbered>(replay_.size);
         std::vector<Instance> own;
         for (const Side side : sides) {
             if (lengths[side.value] <= begin || members_.of(side).empty())
@@ -161,7 +156,7 @@ private:
 
     void bring_back(std::uint32_t first, const BySide& whole)
     {
-        auto back = for_everyone();
+        auto back = lists_for<Numbered>(replay_.size);
         for (const auto& [value, instances] : whole) {
             const Side side{value};
             count(instances, members_.size(side), counts_);

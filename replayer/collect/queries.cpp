@@ -41,12 +41,6 @@ struct Answer {
     rules::Predecessor predecessor;
 };
 
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
 /// Spreads the instances of one communicator over the processes.
 std::size_t home_of(const Replay& replay, InstanceName name)
 {
@@ -63,7 +57,7 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
         wanted.push_back(q.instance);
     std::ranges::sort(wanted);
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    auto requests = for_everyone<InstanceName>(replay);
+    auto requests = lists_for<InstanceName>(replay.size);
     for (const InstanceName name : wanted) {
         int previous = -1;  // members are in rank order and processes in blocks: mostly the same again
         for (const model::ProcessId process : members.group({name.side})) {
@@ -81,7 +75,7 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
 std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Members& members,
                                                 const Received<InstanceName>& requests)
 {
-    auto parts = for_everyone<KnownMember>(replay);
+    auto parts = lists_for<KnownMember>(replay.size);
     for (std::size_t home = 0; home < parts.size(); ++home)
         for (const InstanceName name : requests.from(static_cast<int>(home)))
             members.for_each_part({name.side}, name.number, 1, [&](const Part& part) {
@@ -121,7 +115,7 @@ std::vector<std::vector<Answer>> answers(const Replay& replay, const Members& me
     std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
     for (const KnownMember& part : parts)
         instances[part.instance].push_back(part.member);
-    auto result = for_everyone<Answer>(replay);
+    auto result = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < result.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
             result[asker].push_back(
@@ -140,7 +134,7 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
     ends.resize(exchange_rounds(replay.comm, ends.size(), 1), queries.size());
     std::size_t i = 0;
     for (const std::size_t end : ends) {
-        auto out = for_everyone<Question>(replay);
+        auto out = lists_for<Question>(replay.size);
         for (; i < end; ++i) {
             const InstanceName name{queries[i].side.value, queries[i].number};
             out[home_of(replay, name)].push_back({name, static_cast<std::uint32_t>(i), 0, queries[i].question});

@@ -27,12 +27,6 @@ struct Agreed {
     Outgoing::Run run;
 };
 
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
 Lane lane_at(std::uint32_t index, int tags)
 {
     return {index / static_cast<std::uint32_t>(tags), static_cast<int>(index % static_cast<std::uint32_t>(tags))};
@@ -43,13 +37,13 @@ class Announcer
 {
 public:
     Announcer(const Replay& replay, Lanes& lanes, int tags)
-        : replay_(replay), lanes_(lanes), tags_(tags), channels_(for_everyone<Outgoing*>(replay))
+        : replay_(replay), lanes_(lanes), tags_(tags), channels_(lists_for<Outgoing*>(replay.size))
     {
     }
 
     std::vector<std::vector<Announced>> announce()
     {
-        auto out = for_everyone<Announced>(replay_);
+        auto out = lists_for<Announced>(replay_.size);
         for (std::size_t p = 0; p < replay_.processes.size(); ++p)
             announce(replay_.processes[p], lanes_.outgoing[p], out);
         return out;
@@ -125,7 +119,7 @@ public:
 
     std::vector<std::vector<Agreed>> answer(const Received<Announced>& announced)
     {
-        auto out = for_everyone<Agreed>(replay_);
+        auto out = lists_for<Agreed>(replay_.size);
         for (int process = 0; process < replay_.size; ++process) {
             std::uint32_t message = 0;  // of its lane
             const Announced* previous = nullptr;

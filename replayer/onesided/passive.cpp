@@ -320,12 +320,6 @@ Answer answer(const Replay& replay, const rules::Calibration& calibration, const
             progress(replay, question)};
 }
 
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
 std::vector<std::uint8_t> agree_on_interests(const Replay& replay, const std::vector<Holder>& holders)
 {
     std::vector<std::uint8_t> interests(replay.definitions.windows.size(), 0);
@@ -347,7 +341,7 @@ Registry register_epochs(const Replay& replay, const std::vector<WindowProcess>&
     Registry registry;
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        auto out = for_everyone<LockRecord>(replay);
+        auto out = lists_for<LockRecord>(replay.size);
         for (std::size_t p = 0; p < processes.size(); ++p)
             for (std::uint64_t e = round * epoch_window;
                  e < std::min<std::uint64_t>(processes[p].epochs.locks.size(), (round + 1) * epoch_window); ++e)
@@ -374,14 +368,14 @@ void ask_and_answer(const Replay& replay, const rules::Calibration& calibration,
         longest = std::max<std::uint64_t>(longest, process.trace.window_events.size());
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        auto questions = for_everyone<Question>(replay);
+        auto questions = lists_for<Question>(replay.size);
         for (std::size_t p = 0; p < processes.size(); ++p)
             for (std::uint64_t i = round * epoch_window;
                  i < std::min<std::uint64_t>(processes[p].trace.window_events.size(), (round + 1) * epoch_window); ++i)
                 holders[p].ask(static_cast<std::uint32_t>(i), interests, [&](const Question& question) {
                     questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
                 });
-        auto answers = for_everyone<Answer>(replay);
+        auto answers = lists_for<Answer>(replay.size);
         for (const Question& question : replayer::exchange(replay.comm, questions).items)
             answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.origin}))].push_back(
                 answer(replay, calibration, registry, question));

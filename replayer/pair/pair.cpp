@@ -83,8 +83,8 @@ public:
 private:
     void run_window(std::uint64_t share)
     {
-        std::vector<std::vector<SendRecord>> out(static_cast<std::size_t>(replay_.size));
-        std::vector<std::vector<ReplyRecord>> replies(static_cast<std::size_t>(replay_.size));
+        auto out = lists_for<SendRecord>(replay_.size);
+        auto replies = lists_for<ReplyRecord>(replay_.size);
         const auto take = [&](const SendRecord& send) {
             const bool is_matched = receivers_.take(send, [&](const ReplyRecord& reply) {
                 const int owner = replay_.owner_of(ProcessId{reply.source});

@@ -86,12 +86,12 @@ Moved search(const model::ProcessTrace& trace, const rules::Standstill& standsti
 /// Of the partners, by transfer.
 std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers)
 {
-    std::vector<std::vector<Question>> out(static_cast<std::size_t>(replay.size));
+    auto out = lists_for<Question>(replay.size);
     for (std::uint32_t i = 0; i < transfers.size(); ++i)
         out[static_cast<std::size_t>(replay.owner_of(transfers[i].partner))].push_back(
             {transfers[i].partner, i, transfers[i].standstill});
     const auto questions = replayer::exchange(replay.comm, out);
-    std::vector<std::vector<Answer>> back(static_cast<std::size_t>(replay.size));
+    auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker))) {
             const auto trace = std::ranges::find(replay.processes, q.partner, &model::ProcessTrace::process);

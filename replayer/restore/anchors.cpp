@@ -60,13 +60,6 @@ Visits visits_of(const model::LocationTrace& location, const LocationPredecessor
     return visits;
 }
 
-bool any(MPI_Comm comm, bool mine)
-{
-    int value = mine ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_LOR, comm);
-    return value != 0;
-}
-
 class Finder
 {
 public:
@@ -78,7 +71,7 @@ public:
     Anchors find()
     {
         collect_visits();
-        if (any(replay_.comm, !can_tell_) || !keep_complete_ones())
+        if (on_any(replay_.comm, !can_tell_) || !keep_complete_ones())
             return {};
         keep_clean_ones();
         Anchors anchors;

@@ -29,17 +29,11 @@ struct Place {
     std::uint64_t first;
 };
 
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
 /// Each process puts the pieces of its share of the makespan in order.
 std::vector<Extent> extents_in_share(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
 {
     __extension__ using Wide = __int128;
-    auto out = for_everyone<Extent>(replay);
+    auto out = lists_for<Extent>(replay.size);
     for (std::size_t i = 0; i < path.pieces.size(); ++i) {
         const Piece& piece = path.pieces[i];
         if (piece.end <= piece.begin)
@@ -152,7 +146,7 @@ Numbers number_segments(const Replay& replay, const Path& path, const std::vecto
     std::uint64_t first = 0;
     MPI_Exscan(&mine, &first, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
     first = replay.rank == 0 ? 0 : first;
-    auto back = for_everyone<Place>(replay);
+    auto back = lists_for<Place>(replay.size);
     for (const Extent& extent : extents) {
         back[extent.source].push_back({extent.index, first});
         first += extent.sum.segments;
@@ -173,7 +167,7 @@ void for_each_block(const Replay& replay, const Predecessors& predecessors, cons
     for (std::uint64_t round = 0; begin_of(replay, numbers.segments, round, 0) < numbers.segments; ++round) {
         const std::uint64_t first = begin_of(replay, numbers.segments, round, replay.rank);
         segments.resize(begin_of(replay, numbers.segments, round, replay.rank + 1) - first);
-        auto out = for_everyone<Numbered>(replay);
+        auto out = lists_for<Numbered>(replay.size);
         for (int process = 0; process < replay.size; ++process)
             source.until(begin_of(replay, numbers.segments, round, process + 1),
                          [&](std::uint64_t number, const Segment& segment) {

@@ -17,12 +17,6 @@ namespace
 
 constexpr int walker = 0;  // the process that walks
 
-template <class T>
-std::vector<std::vector<T>> for_everyone(const Replay& replay)
-{
-    return std::vector<std::vector<T>>(static_cast<std::size_t>(replay.size));
-}
-
 struct LocationEvents {
     std::uint32_t location;
     std::uint32_t main;
@@ -31,7 +25,7 @@ struct LocationEvents {
 
 std::vector<LocationSpan> gather_spans(const Replay& replay)
 {
-    auto out = for_everyone<LocationEvents>(replay);
+    auto out = lists_for<LocationEvents>(replay.size);
     std::vector<LocationSpan> spans = own_spans(replay);
     for (std::uint32_t i = 0; i < spans.size(); ++i)
         if (!spans[i].empty)
@@ -44,7 +38,7 @@ std::vector<LocationSpan> gather_spans(const Replay& replay)
 /// The jumps of the other processes, at the one that walks.
 std::vector<Jump> gather_jumps(const Replay& replay, const JumpsByLocation& own)
 {
-    auto out = for_everyone<Jump>(replay);
+    auto out = lists_for<Jump>(replay.size);
     if (replay.rank != walker)
         for (const JumpList& here : own)
             for (std::size_t i = 0; i < here.size(); ++i)
@@ -73,7 +67,7 @@ std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& pre
     const auto spans = gather_spans(replay);
     const auto own = own_jumps(replay, predecessors);
     const auto others = gather_jumps(replay, own);
-    auto out = for_everyone<Piece>(replay);
+    auto out = lists_for<Piece>(replay.size);
     std::int64_t numbers[4] = {0, 0, 0, 0};
     Walk walked;
     if (replay.rank == walker) {

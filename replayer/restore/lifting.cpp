@@ -128,7 +128,7 @@ public:
     void run()
     {
         find_next();
-        while (any(levels_.back()))
+        while (on_any(replay_.comm, !std::ranges::all_of(levels_.back(), &Exit::is_end)))
             levels_.push_back(doubled(levels_.back()));
         mark();
         walk_marked();
@@ -140,33 +140,20 @@ public:
 private:
     using Level = std::vector<Exit>;  // by number of the exits of this process
 
-    template <class T>
-    [[nodiscard]] std::vector<std::vector<T>> for_everyone() const
-    {
-        return std::vector<std::vector<T>>(static_cast<std::size_t>(replay_.size));
-    }
-
-    [[nodiscard]] bool any(const Level& level) const
-    {
-        int value = std::ranges::all_of(level, &Exit::is_end) ? 0 : 1;
-        MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_LOR, replay_.comm);
-        return value != 0;
-    }
-
     /// Asks the owners of what the exits lead to. answer(item) is what one says of an item that it was asked about;
     /// question(number) is the process to ask, and the item.
     template <class Item, class Question, class Answer>
     Level ask_all(Question question, Answer answer) const
     {
-        auto out = for_everyone<Item>();
-        auto asked = for_everyone<std::uint32_t>();
+        auto out = lists_for<Item>(replay_.size);
+        auto asked = lists_for<std::uint32_t>(replay_.size);
         for (std::uint32_t i = 0; i < chains_.exits(); ++i)
             if (const auto [process, item] = question(i); process != Exit::nobody) {
                 out[process].push_back(item);
                 asked[process].push_back(i);
             }
         const auto received = replayer::exchange(replay_.comm, out);
-        auto answers = for_everyone<Exit>();
+        auto answers = lists_for<Exit>(replay_.size);
         for (int p = 0; p < replay_.size; ++p)
             for (const Item& item : received.from(p))
                 answers[static_cast<std::size_t>(p)].push_back(answer(item));
@@ -206,7 +193,7 @@ private:
                 marked_[first.number] = true;
         }
         for (std::size_t i = levels_.size(); i-- > 0;) {
-            auto out = for_everyone<std::uint32_t>();
+            auto out = lists_for<std::uint32_t>(replay_.size);
             for (std::size_t number = 0; number < marked_.size(); ++number)
                 if (const Exit next = levels_[i][number]; marked_[number] && !next.is_end())
                     out[next.process].push_back(next.number);
@@ -217,7 +204,7 @@ private:
 
     void walk_marked()
     {
-        auto out = for_everyone<Position>();
+        auto out = lists_for<Position>(replay_.size);
         for (std::size_t number = 0; number < marked_.size(); ++number)
             if (marked_[number]) {
                 const Jump jump = chains_.exit(number);

@@ -19,8 +19,8 @@ class Parts
 {
 public:
     Parts(const Replay& replay, const JumpsByLocation& jumps, const Anchors& anchors, const Ends& ends)
-        : replay_(replay), spans_(own_spans(replay)), anchors_(anchors),
-          walker_(spans_, jumps, Walker::Returns::Never, anchors.own), leaving_(static_cast<std::size_t>(replay.size))
+        : replay_(replay), spans_(own_spans(replay)), walker_(spans_, jumps, Walker::Returns::Never, anchors.own),
+          leaving_(static_cast<std::size_t>(replay.size))
     {
         const Position last = start_of_walk(ends);
         if (replay.owner_of(ends.last) == replay.rank)
@@ -71,7 +71,6 @@ private:
 
     const Replay& replay_;
     std::vector<LocationSpan> spans_;
-    const Anchors& anchors_;
     Walker walker_;
     std::vector<std::vector<Position>> leaving_;  // by the process that they go to
     std::uint64_t hops_ = 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/tiers.hpp"
 
+#include "replayer/exchange.hpp"
+
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -21,6 +23,26 @@ bool leads_back(const model::Calls& calls, const Jump& jump)
            (call + 1 == calls.size() || jump.leave <= calls.enter(call + 1));
 }
 
+/// What a walk in parts begins with.
+struct Whole {
+    Whole(const Replay& of, const Predecessors& predecessors)
+        : replay(of), jumps(own_jumps(of, predecessors)), ends(agree_on_ends(of, find_ends(own_spans(of))))
+    {
+    }
+
+    [[nodiscard]] bool can_be_cut() const { return all_lead_back(replay, jumps) && ends.last.valid(); }
+
+    std::vector<Piece> in_segments(const Anchors& anchors, Path& path) const
+    {
+        return walk_between(replay, jumps, anchors, ends, path);
+    }
+    std::vector<Piece> by_lifting(Path& path) const { return walk_by_lifting(replay, jumps, ends, path); }
+
+    const Replay& replay;
+    JumpsByLocation jumps;
+    Ends ends;
+};
+
 Size measure(const Replay& replay, const JumpsByLocation& jumps)
 {
     Size size;
@@ -35,13 +57,12 @@ Size measure(const Replay& replay, const JumpsByLocation& jumps)
 
 bool all_lead_back(const Replay& replay, const JumpsByLocation& jumps)
 {
-    int result = 1;
+    bool here = true;
     for (const model::ProcessTrace& process : replay.processes)
         for (const model::LocationTrace& location : process.locations)
-            for (std::size_t i = 0; result != 0 && i < jumps[location.location.value].size(); ++i)
-                result = leads_back(location.calls, jumps[location.location.value][i]) ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_LAND, replay.comm);
-    return result != 0;
+            for (std::size_t i = 0; here && i < jumps[location.location.value].size(); ++i)
+                here = leads_back(location.calls, jumps[location.location.value][i]);
+    return on_all(replay.comm, here);
 }
 
 std::vector<Piece> in_order_of_walk(std::vector<Piece> pieces)
@@ -56,7 +77,7 @@ Tier choose(const Size& size)
     constexpr std::uint64_t most_gathered = std::uint64_t{1} << 30;  // bytes
     if (size.jumps * sizeof(Jump) <= most_gathered)
         return Tier::Gather;
-    return size.leads_back ? Tier::Segments : Tier::Token;
+    return size.can_be_cut ? Tier::Segments : Tier::Token;
 }
 
 Tier choose(const Size& size, const Anchors& anchors)
@@ -70,35 +91,28 @@ Tier choose(const Size& size, const Anchors& anchors)
 
 std::vector<Piece> walk_segments(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
-    const auto jumps = own_jumps(replay, predecessors);
-    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
-    if (!all_lead_back(replay, jumps) || !ends.last.valid())
-        return gather_and_walk(replay, predecessors, path);
-    return walk_between(replay, jumps, find_anchors(replay, predecessors, jumps), ends, path);
+    const Whole whole(replay, predecessors);
+    return whole.can_be_cut() ? whole.in_segments(find_anchors(replay, predecessors, whole.jumps), path)
+                              : gather_and_walk(replay, predecessors, path);
 }
 
 std::vector<Piece> lift(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
-    const auto jumps = own_jumps(replay, predecessors);
-    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
-    if (!all_lead_back(replay, jumps) || !ends.last.valid())
-        return gather_and_walk(replay, predecessors, path);
-    return walk_by_lifting(replay, jumps, ends, path);
+    const Whole whole(replay, predecessors);
+    return whole.can_be_cut() ? whole.by_lifting(path) : gather_and_walk(replay, predecessors, path);
 }
 
 std::vector<Piece> walk_as_fits(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
-    const auto jumps = own_jumps(replay, predecessors);
-    Size size = measure(replay, jumps);
+    const Whole whole(replay, predecessors);
+    Size size = measure(replay, whole.jumps);
     if (replay.size == 1 || choose(size) == Tier::Gather)
         return gather_and_walk(replay, predecessors, path);
-    size.leads_back = all_lead_back(replay, jumps);
-    const Ends ends = agree_on_ends(replay, find_ends(own_spans(replay)));
-    if (choose(size) == Tier::Token || !ends.last.valid())
+    size.can_be_cut = whole.can_be_cut();
+    if (choose(size) == Tier::Token)
         return pass_token(replay, predecessors, path);
-    const Anchors anchors = find_anchors(replay, predecessors, jumps);
-    return choose(size, anchors) == Tier::Segments ? walk_between(replay, jumps, anchors, ends, path)
-                                                   : walk_by_lifting(replay, jumps, ends, path);
+    const Anchors anchors = find_anchors(replay, predecessors, whole.jumps);
+    return choose(size, anchors) == Tier::Segments ? whole.in_segments(anchors, path) : whole.by_lifting(path);
 }
 
 }  // namespace critpath::replayer

@@ -18,7 +18,7 @@ namespace critpath::replayer
 struct Size {
     std::uint64_t jumps = 0;  // of all locations
     std::uint64_t locations = 0;
-    bool leads_back = false;  // see all_lead_back
+    bool can_be_cut = false;  // all jumps lead back, and the run has an end
 };
 
 enum class Tier : std::uint8_t { Gather, Token, Segments, Lifting };

@@ -97,10 +97,10 @@ TEST(Anchors, AreNotOfSomeProcessesOnly)
 TEST(Tiers, FollowTheNumberOfJumpsAndTheAnchors)
 {
     using replayer::choose;
-    EXPECT_EQ(choose({.jumps = 1000, .locations = 4, .leads_back = false}), Tier::Gather);
+    EXPECT_EQ(choose({.jumps = 1000, .locations = 4, .can_be_cut = false}), Tier::Gather);
     const std::uint64_t many = 1'000'000'000;
-    EXPECT_EQ(choose({.jumps = many, .locations = 4, .leads_back = false}), Tier::Token);
-    const replayer::Size large{.jumps = many, .locations = 1000, .leads_back = true};
+    EXPECT_EQ(choose({.jumps = many, .locations = 4, .can_be_cut = false}), Tier::Token);
+    const replayer::Size large{.jumps = many, .locations = 1000, .can_be_cut = true};
     EXPECT_EQ(choose(large), Tier::Segments);
     EXPECT_EQ(choose(large, Anchors{{}, 0, many}), Tier::Lifting);
     EXPECT_EQ(choose(large, Anchors{{}, 100, many / 10}), Tier::Lifting);
