@@ -55,6 +55,10 @@ ClockCorrection::ClockCorrection(std::vector<ClockPoint> points)
             ++contradictions_;
         }
     }
+    if (!points_.empty()) {
+        shift_ = points_.front().offset;
+        is_shift_ = std::ranges::all_of(points_, [&](const ClockPoint& point) { return point.offset == shift_; });
+    }
 }
 
 /// The first of the two points that decide about `time`; the only one, if there is one.

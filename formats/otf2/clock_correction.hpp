@@ -39,7 +39,7 @@ public:
 
     [[nodiscard]] std::int64_t to_shared(std::uint64_t time) const
     {
-        return points_.empty() ? static_cast<std::int64_t>(time) : corrected(time);
+        return is_shift_ ? static_cast<std::int64_t>(time) + shift_ : corrected(time);
     }
 
     /// The largest error that to_shared(time) may have, in ticks.
@@ -58,6 +58,8 @@ private:
     [[nodiscard]] bool knows_rate(std::size_t first) const;
 
     std::vector<ClockPoint> points_;  // ascending
+    std::int64_t shift_ = 0;          // ticks
+    bool is_shift_ = true;            // always by so much, as on the node of the shared clock
     std::size_t contradictions_ = 0;
 };
 

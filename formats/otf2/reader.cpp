@@ -217,60 +217,49 @@ LastWords last_words(const fs::path& file)
                      fmt::format("{}: reading it crashed, so its content is damaged; {}", file.string(), retry));
 }
 
+/// Most records have no attributes, and asking libotf2 for the value of one that is not there costs as much as reading
+/// several records: it makes an error message.
+template <class T, class Get>
+std::optional<T> value_of(const OTF2_AttributeList* attributes, OTF2_AttributeRef attribute, Get get)
+{
+    T value{};
+    if (!OTF2_AttributeList_TestAttributeByID(attributes, attribute) ||
+        get(attributes, attribute, &value) != OTF2_SUCCESS) {
+        return {};
+    }
+    return value;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> Moment::uint64(OTF2_AttributeRef attribute) const
 {
-    std::uint64_t value = 0;
-    if (OTF2_AttributeList_GetUint64(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<std::uint64_t>(attributes_, attribute, OTF2_AttributeList_GetUint64);
 }
 
 std::optional<std::int32_t> Moment::int32(OTF2_AttributeRef attribute) const
 {
-    std::int32_t value = 0;
-    if (OTF2_AttributeList_GetInt32(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<std::int32_t>(attributes_, attribute, OTF2_AttributeList_GetInt32);
 }
 
 std::optional<std::uint32_t> Moment::uint32(OTF2_AttributeRef attribute) const
 {
-    std::uint32_t value = 0;
-    if (OTF2_AttributeList_GetUint32(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<std::uint32_t>(attributes_, attribute, OTF2_AttributeList_GetUint32);
 }
 
 std::optional<std::uint8_t> Moment::uint8(OTF2_AttributeRef attribute) const
 {
-    std::uint8_t value = 0;
-    if (OTF2_AttributeList_GetUint8(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<std::uint8_t>(attributes_, attribute, OTF2_AttributeList_GetUint8);
 }
 
 std::optional<OTF2_CommRef> Moment::comm(OTF2_AttributeRef attribute) const
 {
-    OTF2_CommRef value = OTF2_UNDEFINED_COMM;
-    if (OTF2_AttributeList_GetCommRef(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<OTF2_CommRef>(attributes_, attribute, OTF2_AttributeList_GetCommRef);
 }
 
 std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
 {
-    OTF2_StringRef value = OTF2_UNDEFINED_STRING;
-    if (OTF2_AttributeList_GetStringRef(attributes_, attribute, &value) != OTF2_SUCCESS) {
-        return {};
-    }
-    return value;
+    return value_of<OTF2_StringRef>(attributes_, attribute, OTF2_AttributeList_GetStringRef);
 }
 
 fs::path find_anchor(const fs::path& trace)

@@ -31,6 +31,15 @@ bool is_finalize(FunctionId function)
     return function != FunctionId::none && functions::info(function).semantic_class == SemanticClass::Finalize;
 }
 
+bool is_probe(FunctionId function)
+{
+    if (function == FunctionId::none) {
+        return false;
+    }
+    const SemanticClass c = functions::info(function).semantic_class;
+    return c >= SemanticClass::Probe && c <= SemanticClass::Improbe;
+}
+
 constexpr auto farthest_ticks = static_cast<std::uint64_t>(farthest_time);
 constexpr Ns longest_run{std::int64_t{1} << 56};  // more than two years
 
@@ -254,7 +263,7 @@ void EventLoader::leave_call(Ns now)
 void EventLoader::leave_call(Ns now, const Moment& moment)
 {
     leave_call(now);
-    if (vocabulary_.attributes.source != OTF2_UNDEFINED_ATTRIBUTE) {
+    if (is_probe(region(out_.trace.calls.region(call_.value)).function)) {
         add_probe(moment);
     }
 }
@@ -274,7 +283,7 @@ void EventLoader::leave_user(Ns now, RegionId id)
 void EventLoader::add_probe(const Moment& moment)
 {
     const auto& attributes = vocabulary_.attributes;
-    const auto source = moment.int32(attributes.source);
+    const auto source = attributes.source == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.int32(attributes.source);
     if (!source) {
         return;
     }
