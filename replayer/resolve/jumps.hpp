@@ -134,22 +134,41 @@ public:
         return table_ != nullptr ? location_->calls.leave(table_->call(i)) : jumps_[i].leave;
     }
 
-    /// How many jumps are of calls before this one; and have left by this time.
-    [[nodiscard]] std::size_t before(model::CallId call_id) const
+    /// How many jumps are of calls before this one; and have left by this time. Fast if the answer is about `near`.
+    [[nodiscard]] std::size_t before(model::CallId call_id, std::size_t near) const
     {
-        return count_while([&](std::size_t i) { return call(i) < call_id.value; });
+        return count_while([&](std::size_t i) { return call(i) < call_id.value; }, near);
     }
-    [[nodiscard]] std::size_t until(model::Ns time) const
+    [[nodiscard]] std::size_t until(model::Ns time, std::size_t near) const
     {
-        return count_while([&](std::size_t i) { return leave(i) <= time; });
+        return count_while([&](std::size_t i) { return leave(i) <= time; }, near);
     }
 
 private:
     template <class Predicate>
-    [[nodiscard]] std::size_t count_while(Predicate predicate) const
+    [[nodiscard]] std::size_t count_while(Predicate predicate, std::size_t near) const
     {
-        const auto all = std::views::iota(std::size_t{0}, size());
-        return *std::ranges::partition_point(all, predicate);
+        std::size_t low = 0;
+        std::size_t high = size();
+        std::size_t probe = std::min(near, high);
+        for (std::size_t step = 1; low < high && probe > low; step *= 2) {  // downwards, as walks go
+            if (predicate(probe - 1)) {
+                low = probe;
+                break;
+            }
+            high = probe - 1;
+            probe = high - std::min(high, step);
+        }
+        for (std::size_t step = 1; low < high; step *= 2) {
+            probe = std::min(low + step, high);
+            if (!predicate(probe - 1)) {
+                high = probe - 1;
+                break;
+            }
+            low = probe;
+        }
+        const auto rest = std::views::iota(low, high);
+        return *std::ranges::partition_point(rest, predicate);
     }
 
     const JumpTable* table_ = nullptr;

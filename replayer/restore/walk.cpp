@@ -35,6 +35,8 @@ Walker::Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps
                std::span<const Stop> stops)
     : spans_(spans), jumps_(jumps), stops_(stops)
 {
+    for (const JumpList& here : jumps)
+        near_.push_back(here.size());
     if (returns == Returns::Perhaps)
         for (const auto& here : jumps)
             taken_.emplace_back(here.size(), false);
@@ -43,8 +45,10 @@ Walker::Walker(std::span<const LocationSpan> spans, const JumpsByLocation& jumps
 std::optional<std::size_t> Walker::previous_jump(const Position& position) const
 {
     const JumpList& here = jumps_[position.location];
-    std::size_t left =
-        position.end_call == Piece::by_time ? here.until(Ns{position.time}) : here.before({position.end_call});
+    std::size_t& near = near_[position.location];
+    std::size_t left = position.end_call == Piece::by_time ? here.until(Ns{position.time}, near)
+                                                           : here.before({position.end_call}, near);
+    near = left;
     while (left > 0) {
         --left;
         if (taken_.empty() || !taken_[position.location][left])

@@ -103,7 +103,8 @@ private:
     std::span<const LocationSpan> spans_;
     const JumpsByLocation& jumps_;
     std::span<const Stop> stops_;
-    std::vector<std::vector<bool>> taken_;  // by location and jump; empty if walks never return
+    mutable std::vector<std::size_t> near_;  // by location: how many jumps were before the last position there
+    std::vector<std::vector<bool>> taken_;   // by location and jump; empty if walks never return
 };
 
 struct Walk {
