@@ -33,6 +33,8 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
+
 namespace critpath::replayer
 {
 
@@ -221,8 +223,19 @@ int end(const CommandLine& command_line)
     return static_cast<int>(command_line.code);
 }
 
+/// What one phase gives back the next one takes: a page that comes anew from the system costs more than what is done
+/// with its content. Only large arrays, which would leave holes, are given back to the system.
+void keep_memory()
+{
+    constexpr int mebi = 1 << 20;
+    mallopt(M_MMAP_THRESHOLD, 4 * mebi);
+    mallopt(M_TRIM_THRESHOLD, 1024 * mebi);
+    mallopt(M_TOP_PAD, mebi);
+}
+
 int main(int argc, char** argv)
 {
+    keep_memory();
     const CommandLine command_line = parse_command_line(argc, argv);
     if (command_line.stop) {
         return end(command_line);

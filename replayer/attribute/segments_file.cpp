@@ -118,7 +118,11 @@ std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::
     note(file.close());
     agree(comm, name, cause_of(code));
 
-    on_first(comm, rank, final_name, [&](std::error_code& error) { fs::rename(name, final_name, error); });
+    on_first(comm, rank, final_name, [&](std::error_code& error) {
+        fs::remove(final_name, error);  // ext4 writes a file out before it lets it replace another
+        if (!error)
+            fs::rename(name, final_name, error);
+    });
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return static_cast<std::int64_t>(sum);
 }
