@@ -126,6 +126,7 @@ void Observer::learn(rules::Calibration& calibration) const
     MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT64_T, MPI_MIN, replay_.comm);
     for (std::size_t i = 0; i < agreed.size(); ++i)
         calibration.collectives[agreed[i]] = Ns{least[i]};
+    calibration.collectives_unseen = false;
 }
 
 }  // namespace
@@ -142,6 +143,7 @@ Collectives collect(const Replay& replay, rules::Calibration& calibration, Reduc
                     const Conclude& conclude)
 {
     Collectives result(replay);
+    calibration.collectives_unseen = true;
     Observer observer(replay, calibration, conclude, result);
     result.counts = reduce(replay, result.members, [&](Side side, std::uint32_t first, auto instances) {
         observer.see(side, first, instances);

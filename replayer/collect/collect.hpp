@@ -22,7 +22,8 @@ class Collectives
 public:
     explicit Collectives(const Replay& replay) : members(replay) {}
 
-    /// visit(part, member, case), for each part of an owned process in an instance that was not concluded.
+    /// visit(part, member, case), for each part of an owned process in an instance that was not concluded for all of
+    /// them; those for which it was come to the same conclusion again.
     template <class Visit>
     void for_each_open(Visit visit) const
     {

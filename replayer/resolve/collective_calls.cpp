@@ -55,9 +55,10 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
     return [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
         if (!is_waited_for(replay, part, instance))
             return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
-        if (!rules::is_decided_by_instance(replay.rules, instance, calibration.clocks))
+        const rules::Predecessor found = decide(replay, calibration, part, member, instance).predecessor;
+        if (found.route == rules::Route::Ask)
             return false;
-        answers[part.process].set(member.enter.call, decide(replay, calibration, part, member, instance).predecessor);
+        answers[part.process].set(member.enter.call, found);
         return true;
     };
 }

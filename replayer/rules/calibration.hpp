@@ -153,6 +153,7 @@ struct Calibration {
     std::array<TransferTime, links> one_sided;  // between windows: often by other ways than messages
     std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};  // bytes
     std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
+    bool collectives_unseen = false;          // they are still to come; until then those times are lower bounds
     ClockUncertainty clocks;
 
     /// Least time of a collective after its last needed arrival; 0 where the trace has no example.

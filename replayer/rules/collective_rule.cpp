@@ -45,6 +45,8 @@ Predecessor unexplained(const Waiting& call, const Operation& operation)
     return {};
 }
 
+const CollectiveDecision not_yet{{Route::Ask, {}, 0, false}, {}, {}};
+
 Ns least_message(const Calibration& calibration)
 {
     return std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
@@ -101,13 +103,16 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
     const Ns least = calibration.collective(member.function, instance.bytes, c.size);
     const Ns cost = call.leave - call.enter - call.excess;
     const bool is_late = other.time + least > call.enter + cost && other.time <= call.leave;
+    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
+    const bool explains_all = call.leave - other.time <= limit;
+    if (calibration.collectives_unseen && !(is_late && explains_all))
+        return not_yet;
     const bool unsure = may_be_earlier(other, call, calibration) ||
                         may_be_same(other, least, call, call.enter + cost, calibration.clocks);
     if (!is_late)
         return doubted(ask_for_release(call, member, c, calibration, local), unsure);
     // Who explains only the beginning of a long call is not what released it: look for a better answer first.
-    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
-    if (call.leave - other.time <= limit)
+    if (explains_all)
         return {doubted(to(other, instance), may_be_earlier(other, call, calibration)), {}, {}};
     const bool waited = other.time > call.enter;
     Predecessor late = to(other, instance);
@@ -249,6 +254,9 @@ CollectiveDecision prefix(const Waiting& call, const Member& member, const Colle
 CollectiveDecision by_arrival(const Waiting& call, const Member& member, const CollectiveCase& c,
                               const Calibration& calibration)
 {
+    // There, how long collectives take tells whether the last one to come gave something, or came too early to matter.
+    if (calibration.collectives_unseen && (c.inter || c.operation.some_give))
+        return not_yet;
     const Predecessor local = unexplained(call, c.operation);
     switch (c.operation.shape) {
     case CollectiveShape::AllToAll:
@@ -296,15 +304,6 @@ CollectiveDecision by_duration(const Waiting& call, const CollectiveCase& c)
 }
 
 }  // namespace
-
-bool is_decided_by_instance(RuleSet rules, const CollectiveCase& c, const ClockUncertainty& clocks)
-{
-    if (rules != RuleSet::Arrival)
-        return true;
-    return c.operation.shape == CollectiveShape::AllToAll && !c.inter && !c.operation.some_give &&
-           synchronised(*c.instance, clocks.largest()) &&
-           last_giver(*c.instance, c.operation).call == c.instance->last.call;
-}
 
 CollectiveDecision collective_predecessor(RuleSet rules, const Waiting& call, const Member& member,
                                           const CollectiveCase& instance, const Calibration& calibration)

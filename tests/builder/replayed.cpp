@@ -107,7 +107,7 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
     return loaded;
 }
 
-Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine)
+Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const replayer::Engine& engine, bool at_once)
 {
     replayer::rules::Calibration calibration;
     calibration.clocks = replayer::rules::ClockUncertainty(loaded.definitions);
@@ -119,8 +119,9 @@ Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const re
     know(calibration);
     const auto windows = replayer::one_sided(loaded, calibration);
     auto answers = replayer::first_answers(loaded, calibration.calls);
-    auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances,
-                                         replayer::conclude_at_once(loaded, calibration, answers));
+    const replayer::Conclude conclude =
+        at_once ? replayer::conclude_at_once(loaded, calibration, answers) : replayer::later;
+    auto collectives = replayer::collect(loaded, calibration, engine.reduce_instances, conclude);
     know(calibration);
     auto predecessors = replayer::resolve(loaded, pairs, windows, collectives, calibration, std::move(answers));
     return {std::move(pairs), std::move(collectives), std::move(predecessors)};

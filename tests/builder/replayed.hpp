@@ -45,8 +45,10 @@ struct Resolved {
     replayer::Collectives collectives;
     replayer::Predecessors predecessors;
 };
+/// `at_once`: collectives are concluded while their instances come by, as far as that can be; or else all of them
+/// later.
 Resolved resolve(const replayer::Replay& loaded, const Knowledge& know = knows_nothing,
-                 const replayer::Engine& engine = replayer::aggregated_engine);
+                 const replayer::Engine& engine = replayer::aggregated_engine, bool at_once = true);
 
 /// The rest of the phases; the outcome is as that of `replay`.
 Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer::WalkPath walk_path);

@@ -38,6 +38,55 @@ std::int64_t time_of(const tests::Replayed& replayed, SegmentKind kind)
     return time;
 }
 
+/// Of each call, where the path jumps from it, or how it goes through it.
+std::string words_of(const replayer::Replay& loaded, const replayer::Predecessors& predecessors)
+{
+    std::string words;
+    for (std::size_t p = 0; p < loaded.processes.size(); ++p)
+        for (std::size_t l = 0; l < loaded.processes[p].locations.size(); ++l) {
+            const model::LocationTrace& location = loaded.processes[p].locations[l];
+            const replayer::LocationPredecessors& of = predecessors.processes[p][l];
+            for (std::uint32_t call = 0, jump = 0; call < location.calls.size(); ++call)
+                if (jump < of.jumps.size() && of.jumps.call(jump) == call) {
+                    const replayer::Jump j = of.jumps.at(jump++, location);
+                    words += fmt::format("{}.{} to {}.{} at {}: {} bytes, {} {}\n", location.location.value, call,
+                                         j.to.location.value, j.to.call.value, j.to_enter.count(), j.bytes,
+                                         static_cast<int>(j.kind), static_cast<int>(j.confidence));
+                } else {
+                    words += fmt::format("{}.{} {} {}\n", location.location.value, call,
+                                         static_cast<int>(of.through[call].kind),
+                                         static_cast<int>(of.through[call].confidence));
+                }
+        }
+    return words;
+}
+
+std::size_t open_instances(const replayer::Collectives& collectives)
+{
+    std::size_t number = 0;
+    for (const auto& [side, instances] : collectives.open)
+        number += instances.size();
+    return number;
+}
+
+/// What is concluded before all collectives have been seen is what is concluded afterwards.
+TEST(Invariants, WhatIsConcludedAtOnceStays)
+{
+    std::size_t kept = 0, all = 0;
+    for (std::uint32_t seed = 1; seed <= 4 * programs; ++seed) {
+        const Program p = expand(random_recipe(seed));
+        const Machine machine = seed % 2 == 0 ? random_machine(seed) : Machine{};
+        const replayer::Replay loaded = load(p, machine, simulate(p, machine));
+        const auto& engine = replayer::aggregated_engine;
+        const tests::Resolved at_once = tests::resolve(loaded, tests::knows_nothing, engine, true);
+        const tests::Resolved later = tests::resolve(loaded, tests::knows_nothing, engine, false);
+        EXPECT_EQ(words_of(loaded, at_once.predecessors), words_of(loaded, later.predecessors)) << "seed " << seed;
+        kept += open_instances(at_once.collectives);
+        all += open_instances(later.collectives);
+    }
+    EXPECT_LT(kept, all);
+}
+
 /// Where it waited, the path goes to whatever it waited for.
 TEST(Invariants, ThereIsNoWaitingOnThePath)
 {
