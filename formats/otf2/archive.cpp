@@ -12,8 +12,9 @@ namespace critpath::otf2
 namespace
 {
 
-// Chunks are held in memory, one a location: small enough for many threads, large enough to be written in one go.
-constexpr std::uint64_t event_chunk = std::uint64_t{1} << 20;
+// Chunks are held in memory, one a location, and whoever reads a location clears two of that size before, whatever it
+// holds: the least that libotf2 allows.
+constexpr std::uint64_t event_chunk = OTF2_CHUNK_SIZE_MIN;
 
 // libotf2 wants ten bytes of definition chunk a location, since the largest record lists all locations.
 std::uint64_t definition_chunk(std::uint64_t locations)

@@ -228,7 +228,7 @@ Archive long_ring()
         ranks, [](TinyTrace&) {},
         [](TinyThread& thread, std::uint32_t rank) {
             begin(thread);
-            constexpr std::uint64_t rounds = 25'000;
+            constexpr std::uint64_t rounds = 6'500;
             for (std::uint64_t round = 1; round <= rounds; ++round) {
                 shift(thread, 1000 * (round + 1) + 20 * rank, rank, ranks);
             }

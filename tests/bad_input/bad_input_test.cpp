@@ -134,7 +134,7 @@ protected:
         EXPECT_EQ(report.of(Verdict::Refused), 1) << what << fmt::format("{}", report.wrong);
     }
 
-    static constexpr std::size_t chunk = 1 << 20;
+    static constexpr std::size_t chunk = 1 << 18;
     static constexpr std::size_t second_ = 1;
     Archive archive_ = long_ring();
     const std::string whole_ = archive_[second_].bytes;
