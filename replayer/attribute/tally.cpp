@@ -214,7 +214,7 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
     PathCutter cutter(replay, predecessors, path);
     for (std::size_t i = 0; i < choices.size(); ++i)
         if (const Piece& piece = path.pieces[i]; piece.jumps()) {
-            const Jump jump = cutter.jump_of(piece);
+            const KnownJump jump = cutter.jump_of(piece);
             choices[i].from = jump.to.location.value;
             if (piece.stretch <= piece.begin)
                 choices[i].add(jump.kind, jump.confidence, 0);  // it has no segment

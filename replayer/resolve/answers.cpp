@@ -55,10 +55,7 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
     LocationPredecessors& location = locations_[local_index(trace_, call.location)];
     const SegmentKind kind = kind_of(predecessor.route);
     if (predecessor.is_jump())
-        location.jumps.add({call,
-                            {},
-                            predecessor.from.call,
-                            predecessor.from.time,
+        location.jumps.add({{call, {}, predecessor.from.call, predecessor.from.time},
                             predecessor.bytes,
                             {},
                             kind,

@@ -21,12 +21,16 @@ namespace critpath::replayer
 {
 
 /// From the leave of a call, the path jumps to the enter of another (of any location, or an earlier one of its own).
-/// Plain data that travels between processes.
+/// All that a walk has to know. Plain data that travels between processes.
 struct Jump {
     model::CallRef call;
     model::Ns leave;
     model::CallRef to;
     model::Ns to_enter;
+};
+
+/// What was waited for: all that is said of a jump on the path.
+struct KnownJump : Jump {
     std::uint64_t bytes;
     model::RegionId region;   // of `call`
     model::SegmentKind kind;  // Transfer or Collective
@@ -38,7 +42,7 @@ class JumpTable
 {
 public:
     /// `jump` without its leave and its region.
-    void add(const Jump& jump)
+    void add(const KnownJump& jump)
     {
         entries_.push_back(
             {jump.to_enter, jump.to, jump.call.call.value, messages_.add({jump.bytes, jump.kind, jump.confidence})});
@@ -70,15 +74,12 @@ public:
     [[nodiscard]] Jump at(std::size_t i, const model::LocationTrace& location) const
     {
         const Entry& e = entries_[i];
-        const auto& [bytes, kind, confidence] = messages_[e.message];
-        return {{location.location, {e.call}},
-                location.calls.leave(e.call),
-                e.to,
-                e.to_enter,
-                bytes,
-                location.calls.region(e.call),
-                kind,
-                confidence};
+        return {{location.location, {e.call}}, location.calls.leave(e.call), e.to, e.to_enter};
+    }
+    [[nodiscard]] KnownJump known(std::size_t i, const model::LocationTrace& location) const
+    {
+        const auto& [bytes, kind, confidence] = messages_[entries_[i].message];
+        return {at(i, location), bytes, location.calls.region(entries_[i].call), kind, confidence};
     }
 
 private:

@@ -39,7 +39,7 @@ std::uint64_t forward_jumps(const model::ProcessTrace& trace, const std::vector<
     std::uint64_t count = 0;
     for (std::size_t l = 0; l < locations.size(); ++l)
         for (std::size_t i = 0; i < locations[l].jumps.size(); ++i) {
-            const Jump jump = locations[l].jumps.at(i, trace.locations[l]);
+            const KnownJump jump = locations[l].jumps.known(i, trace.locations[l]);
             const bool leads_forward =
                 jump.kind == SegmentKind::Collective && jump.to_enter > jump.leave &&
                 jump.to_enter - jump.leave > clocks.between(jump.call.location, jump.to.location);

@@ -42,13 +42,13 @@ bool is_last_arriver(const Through& through)
 Visits visits_of(const model::LocationTrace& location, const LocationPredecessors& predecessors)
 {
     Visits visits{location.location, {}, {}};
-    const JumpList jumps(predecessors.jumps, location);
+    const JumpTable& jumps = predecessors.jumps;
     std::size_t next = 0;
     for (std::uint32_t call = 0; call < predecessors.through.size(); ++call) {
         while (next < jumps.size() && jumps.call(next) < call)
             ++next;
         const bool does_jump = next < jumps.size() && jumps.call(next) == call;
-        if (const Jump jump = does_jump ? jumps[next] : Jump{};
+        if (const KnownJump jump = does_jump ? jumps.known(next, location) : KnownJump{};
             does_jump && jump.confidence == model::Confidence::Meeting)
             visits.meetings.push_back({jump.to_enter.count(), jump.to.location.value, jump.to.call.value});
         else if (!does_jump && is_last_arriver(predecessors.through[call]))

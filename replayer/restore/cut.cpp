@@ -44,11 +44,6 @@ Segment as(SegmentKind kind, Segment segment)
 
 }  // namespace
 
-Jump jump_of(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors)
-{
-    return predecessors.jumps.at(piece.lead, trace);
-}
-
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
                          const LocationPredecessors& predecessors, Ns origin)
     : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.stretch),
@@ -81,7 +76,7 @@ void PieceCutter::add_lead(Segments& out)
         push(begin, end, segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
     if (!piece_.jumps())
         return;
-    const Jump jump = jump_of(piece_, trace_, predecessors_);
+    const KnownJump jump = predecessors_.jumps.known(piece_.lead, trace_);
     Segment segment = segment_like(piece_.location, jump.kind, jump.region, jump.confidence);
     segment.from = jump.to.location.value;
     segment.bytes = jump.bytes;
@@ -170,10 +165,10 @@ std::optional<PathCutter::Part> PathCutter::next()
     return std::nullopt;
 }
 
-Jump PathCutter::jump_of(const Piece& piece) const
+KnownJump PathCutter::jump_of(const Piece& piece) const
 {
     const Place place = place_of(piece);
-    return replayer::jump_of(piece, place.trace, place.predecessors);
+    return place.predecessors.jumps.known(piece.lead, place.trace);
 }
 
 PathCutter::Place PathCutter::place_of(const Piece& piece) const

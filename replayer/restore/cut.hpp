@@ -18,9 +18,6 @@
 namespace critpath::replayer
 {
 
-/// The jump that leads to a piece.
-Jump jump_of(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors);
-
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
 /// Times count from `origin`. Segment::function is a RegionId here.
 class PieceCutter
@@ -72,7 +69,7 @@ public:
     /// The next segments of one piece, perhaps none; they live until the next call. Nothing if there are no more.
     std::optional<Part> next();
     /// The jump that leads to a piece of the path.
-    [[nodiscard]] Jump jump_of(const Piece& piece) const;
+    [[nodiscard]] KnownJump jump_of(const Piece& piece) const;
 
 private:
     struct Place {

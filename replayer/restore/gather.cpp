@@ -39,16 +39,26 @@ std::vector<LocationSpan> gather_spans(const Replay& replay)
 std::vector<Jump> gather_jumps(const Replay& replay, const JumpsByLocation& own)
 {
     auto out = lists_for<Jump>(replay.size);
-    if (replay.rank != walker)
+    if (replay.rank != walker) {
+        std::size_t all = 0;
+        for (const JumpList& here : own)
+            all += here.size();
+        out[walker].reserve(all);
         for (const JumpList& here : own)
             for (std::size_t i = 0; i < here.size(); ++i)
                 out[walker].push_back(here[i]);
+    }
     return replayer::exchange(replay.comm, out).items;
 }
 
-Walk walk_all(const std::vector<LocationSpan>& spans, const JumpsByLocation& own, const std::vector<Jump>& others)
+/// On the process that walks; nothing on the others. Collective.
+Walk walk_all(const Replay& replay, const Predecessors& predecessors)
 {
-    JumpsByLocation jumps = own;
+    const auto spans = gather_spans(replay);
+    JumpsByLocation jumps = own_jumps(replay, predecessors);
+    const std::vector<Jump> others = gather_jumps(replay, jumps);
+    if (replay.rank != walker)
+        return {};
     // Processes hold ascending blocks of locations, so what has arrived is sorted by location and call.
     for (std::span<const Jump> left = others; !left.empty();) {
         const LocationId location = left.front().call.location;
@@ -60,32 +70,40 @@ Walk walk_all(const std::vector<LocationSpan>& spans, const JumpsByLocation& own
     return walk(spans, jumps);
 }
 
+/// Each piece to who holds its location. Collective.
+std::vector<Piece> deliver(const Replay& replay, std::vector<Piece> pieces)
+{
+    if (replay.size == 1)
+        return pieces;
+    auto out = lists_for<Piece>(replay.size);
+    const auto owner = [&](const Piece& piece) {
+        return static_cast<std::size_t>(replay.owner_of(LocationId{piece.location}));
+    };
+    std::vector<std::size_t> counts(out.size());
+    for (const Piece& piece : pieces)
+        ++counts[owner(piece)];
+    for (std::size_t p = 0; p < out.size(); ++p)
+        out[p].reserve(counts[p]);
+    for (const Piece& piece : pieces)
+        out[owner(piece)].push_back(piece);
+    pieces = {};
+    return replayer::exchange(replay.comm, out).items;
+}
+
 }  // namespace
 
 std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& predecessors, Path& path)
 {
-    const auto spans = gather_spans(replay);
-    const auto own = own_jumps(replay, predecessors);
-    const auto others = gather_jumps(replay, own);
-    auto out = lists_for<Piece>(replay.size);
-    std::int64_t numbers[4] = {0, 0, 0, 0};
-    Walk walked;
-    if (replay.rank == walker) {
-        walked = walk_all(spans, own, others);
-        if (replay.size > 1)
-            for (const Piece& piece : walked.pieces)
-                out[static_cast<std::size_t>(replay.owner_of(LocationId{piece.location}))].push_back(piece);
-        numbers[0] = walked.begin.count();
-        numbers[1] = (walked.end - walked.begin).count();
-        numbers[2] = static_cast<std::int64_t>(walked.hops);
-        numbers[3] = static_cast<std::int64_t>(walked.clock_violations);
-    }
+    Walk walked = walk_all(replay, predecessors);
+    std::int64_t numbers[4] = {walked.begin.count(), (walked.end - walked.begin).count(),
+                               static_cast<std::int64_t>(walked.hops),
+                               static_cast<std::int64_t>(walked.clock_violations)};
     MPI_Bcast(numbers, 4, MPI_INT64_T, walker, replay.comm);
     path.begin = Ns{numbers[0]};
     path.makespan = Ns{numbers[1]};
     path.hops = static_cast<std::uint64_t>(numbers[2]);
     path.clock_violations = static_cast<std::uint64_t>(numbers[3]);
-    return replay.size > 1 ? replayer::exchange(replay.comm, out).items : std::move(walked.pieces);
+    return deliver(replay, std::move(walked.pieces));
 }
 
 }  // namespace critpath::replayer

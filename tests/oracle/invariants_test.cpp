@@ -48,7 +48,7 @@ std::string words_of(const replayer::Replay& loaded, const replayer::Predecessor
             const replayer::LocationPredecessors& of = predecessors.processes[p][l];
             for (std::uint32_t call = 0, jump = 0; call < location.calls.size(); ++call)
                 if (jump < of.jumps.size() && of.jumps.call(jump) == call) {
-                    const replayer::Jump j = of.jumps.at(jump++, location);
+                    const replayer::KnownJump j = of.jumps.known(jump++, location);
                     words += fmt::format("{}.{} to {}.{} at {}: {} bytes, {} {}\n", location.location.value, call,
                                          j.to.location.value, j.to.call.value, j.to_enter.count(), j.bytes,
                                          static_cast<int>(j.kind), static_cast<int>(j.confidence));

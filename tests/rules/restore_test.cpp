@@ -97,8 +97,7 @@ TEST(Restore, AProgramWithoutMpiIsOneSegment)
 
 Jump jump(std::uint32_t location, std::uint32_t call, int leave, std::uint32_t to, std::uint32_t to_call, int enter)
 {
-    return {{{location}, {call}},   Ns{leave}, {{to}, {to_call}}, Ns{enter}, 0, {0}, model::SegmentKind::Transfer,
-            model::Confidence::Full};
+    return {{{location}, {call}}, Ns{leave}, {{to}, {to_call}}, Ns{enter}};
 }
 
 /// `jumps`: at most one of each location.
