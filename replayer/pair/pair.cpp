@@ -68,20 +68,20 @@ public:
     /// Returns how many sends found no receive, of those that this process has to do with. Collective.
     std::uint64_t run()
     {
-        const std::uint64_t share = std::max<std::uint64_t>(1, pair_window / std::max<std::size_t>(1, records_.size()));
-        std::uint64_t longest = 0;
+        std::uint64_t sends = 0;
         for (const model::ProcessTrace& trace : replay_.processes)
-            longest = std::max<std::uint64_t>(longest, trace.sends.size());
-        const std::uint64_t rounds = exchange_rounds(replay_.comm, longest, share);
+            sends += trace.sends.size();
+        const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, pair_window);
         for (std::uint64_t round = 0; round < rounds; ++round)
-            run_window(share);
+            run_window();
         for (ProcessPairs& process : pairs_)
             std::ranges::sort(process.of_send, {}, &MatchedReceive::send);
         return unmatched_;
     }
 
 private:
-    void run_window(std::uint64_t share)
+    /// One process after the other: what is known of its channels stays in the cache.
+    void run_window()
     {
         auto out = lists_for<SendRecord>(replay_.size);
         auto replies = lists_for<ReplyRecord>(replay_.size);
@@ -95,17 +95,21 @@ private:
             });
             unmatched_ += is_matched ? 0 : 1;
         };
-        for (std::size_t p = 0; p < records_.size(); ++p)
-            for (std::uint64_t i = 0; i < share && records_[p].position() < replay_.processes[p].sends.size(); ++i) {
-                const auto send = records_[p].next();
-                const int owner = send ? replay_.owner_of(ProcessId{send->dest}) : -1;
-                if (!send)
-                    ++unmatched_;
-                else if (owner == replay_.rank)
-                    take(*send);
-                else
-                    out[static_cast<std::size_t>(owner)].push_back(*send);
+        for (std::uint64_t sends = 0; sends < pair_window && current_ < records_.size();) {
+            if (records_[current_].position() == replay_.processes[current_].sends.size()) {
+                ++current_;
+                continue;
             }
+            ++sends;
+            const auto send = records_[current_].next();
+            const int owner = send ? replay_.owner_of(ProcessId{send->dest}) : -1;
+            if (!send)
+                ++unmatched_;
+            else if (owner == replay_.rank)
+                take(*send);
+            else
+                out[static_cast<std::size_t>(owner)].push_back(*send);
+        }
         if (replay_.size == 1)
             return;
         for (const SendRecord& send : replayer::exchange(replay_.comm, out).items)
@@ -124,6 +128,7 @@ private:
     std::vector<ProcessPairs>& pairs_;
     Receivers receivers_;
     std::vector<SendRecords> records_;
+    std::size_t current_ = 0;  // index into records_ of the process whose sends are next
     std::uint64_t unmatched_ = 0;
 };
 

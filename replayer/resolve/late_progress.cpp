@@ -94,9 +94,7 @@ std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodSti
     auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker))) {
-            const auto trace = std::ranges::find(replay.processes, q.partner, &model::ProcessTrace::process);
-            if (trace != replay.processes.end())
-                back[asker].push_back({q.index, search(*trace, q.standstill)});
+            back[asker].push_back({q.index, search(replay.trace_of(q.partner), q.standstill)});
         }
     std::vector<Moved> result(transfers.size());
     for (const Answer& answer : replayer::exchange(replay.comm, back).items)
