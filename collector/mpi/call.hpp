@@ -108,17 +108,22 @@ public:
         }
     }
 
-    /// Of a dropped call: since when recording is off; 0 if it is not dropped for that.
-    [[nodiscard]] std::uint64_t off_since() const
+    /// Of a dropped call: since when recording is off; 0 if it is not dropped for that. Always the same.
+    [[nodiscard]] std::uint64_t off_since()
     {
-        return dropped_ && !is_inside_
-                   ? control.off_since(*thread_, group_bit(static_cast<FunctionId>(record_.function)))
-                   : 0;
+        if (!dropped_ || is_inside_) {
+            return 0;
+        }
+        if (!knows_off_since_) {
+            off_since_ = control.off_since(*thread_, group_bit(static_cast<FunctionId>(record_.function)));
+            knows_off_since_ = true;
+        }
+        return off_since_;
     }
 
     /// Where what the call posts has its place, should it count without being recorded (spool::SkippedRecord): at the
     /// call; of a dropped one where recording went off, or nowhere (0) if it is dropped for another reason.
-    [[nodiscard]] std::uint64_t since() const { return dropped_ ? off_since() : record_.enter; }
+    [[nodiscard]] std::uint64_t since() { return dropped_ ? off_since() : record_.enter; }
 
     /// Of a dropped call: the operation counts all the same (spool::SkippedRecord), if recording is only off. The peer
     /// and the tag are those of the message.
@@ -137,6 +142,9 @@ public:
         }
         thread_->spool.touch();
         record_.enter = now_before();
+        if (thread_->switches != control.switches() && !dropped_) [[unlikely]] {
+            control.recorded_late(record_.enter);
+        }
         thread_->spool.enter_call(record_.function, record_.enter);
         if (may_wait_) {
             sampling::wait_begins();
@@ -246,9 +254,6 @@ private:
         } else if (thread_->counters.are_on()) [[unlikely]] {
             write_counters(is_poll);
         }
-        if (thread_->switches != control.switches()) [[unlikely]] {
-            control.recorded_late(record_.enter);
-        }
         const std::uint64_t since = is_poll ? record_.leave : waiting_since();
         record_.callpath = thread_->paths.find(caller_, thread_->spool);
         thread_->spool.append(record_);
@@ -332,6 +337,8 @@ private:
     bool dropped_ = false;
     bool told_late_ = false;
     bool is_inside_ = false;  // another wrapper, and all the same followed
+    bool knows_off_since_ = false;
+    std::uint64_t off_since_ = 0;
     spool::Record record_{};
 };
 

@@ -100,7 +100,7 @@ void Completions::skip(const Request& request, const MPI_Status& status)
                 item.tag, is_receive ? 1 : -1);
 }
 
-void Completions::started(const Call& call, MPI_Request handle, const void* location)
+void Completions::started(Call& call, MPI_Request handle, const void* location)
 {
     const TableLock lock;
     const Requests::Index index = process.requests.find(key_of(handle), location);

@@ -45,7 +45,7 @@ public:
     void finished(MPI_Request handle, const void* location, const MPI_Status& status, int result);
 
     /// A persistent request has started: a new post.
-    void started(const Call& call, MPI_Request handle, const void* location);
+    void started(Call& call, MPI_Request handle, const void* location);
 
     /// Appends the record of the call and the completions.
     void write(Call& call) const;

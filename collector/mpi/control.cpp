@@ -70,6 +70,7 @@ bool Control::update(std::uint64_t time)
     if (was_on) {
         switches_.store(switches + 1, std::memory_order_release);
         groups_.store(life_cycle_bit, std::memory_order_release);
+        stretch.off_for_all = now();
     } else {
         groups_.store(included_, std::memory_order_release);
         switches_.store(switches + 1, std::memory_order_release);
@@ -145,7 +146,7 @@ void Control::catch_up(Thread& thread, bool close)
     }
     if (thread.switches != current) {
         // The stretch that lasts, or has just ended: a call may have seen it, and be called late.
-        thread.off_since = std::max(stretches_[(current - 1) / 2 % remembered].begin, last_leave);
+        thread.off_since = std::max(stretches_[(current - 1) / 2 % remembered].off_for_all, last_leave);
         thread.switches = current;
     }
 }

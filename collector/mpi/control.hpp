@@ -71,11 +71,11 @@ public:
     /// A call of `thread` from `enter` on is recorded although recording was off: writes what came before it as off.
     void interrupt(Thread& thread, std::uint64_t enter);
 
-    /// A call from `enter` on is recorded, but recording has gone on or off since it was looked at: it may lie where
-    /// recording is off. What another thread posts after it and does not record must not come before it.
+    /// A call from `enter` on will be recorded, but recording has gone on or off since it was looked at: it may lie
+    /// where recording is off. What another thread posts after it and does not record must not come before it.
     void recorded_late(std::uint64_t enter);
 
-    /// Of a call of `thread` that is not recorded: since when recording is off, as of the last catch_up; 0 if it is not
+    /// Of a call of `thread` that is not recorded: since when nothing is recorded, as far as is known; 0 if it is not
     /// for that, but because functions with this group_bit are never recorded.
     [[nodiscard]] std::uint64_t off_since(const Thread& thread, std::uint32_t bit) const;
 
@@ -93,7 +93,8 @@ public:
 
 private:
     struct Stretch {
-        std::uint64_t begin, end;  // ns; `end` is written when it is over
+        std::uint64_t begin, end;   // ns; `end` is written when it is over
+        std::uint64_t off_for_all;  // ns: whoever is recorded and entered later has seen it, or says so (recorded_late)
     };
     static constexpr std::uint32_t remembered = 64;  // stretches; a thread that comes later has missed the older ones
 

@@ -22,7 +22,7 @@ class Skipped
 public:
     using What = spool::SkippedRecord::What;
 
-    /// `since`: begin of the stretch in which it was posted. `count` is -1 for what has turned out not to count. Where
+    /// `since`: Call::since of the post. `count` is -1 for what has turned out not to count. Where
     /// very many channels are in use, writes those that it has.
     void add(What what, std::int32_t comm, std::int32_t peer, std::int32_t tag, std::uint64_t since, std::int32_t count,
              SpoolWriter& spool);
