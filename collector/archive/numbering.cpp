@@ -151,6 +151,7 @@ otf2::CommunicatorDefinition define(const CommunicatorEntry& entry, std::uint32_
     if (entry.sides.size() > 1) {
         comm.remote = entry.sides[1];
     }
+    comm.grid = entry.grid;
     return comm;
 }
 

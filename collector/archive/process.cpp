@@ -171,6 +171,28 @@ void ProcessData::add_communicator(const spool::CommunicatorRecord& record, otf2
     tables_.communicators.push_back(std::move(entry));
 }
 
+void ProcessData::add_grid(const spool::GridRecord& record)
+{
+    CommunicatorEntry& entry = tables_.communicators.back();
+    const auto key = comm_keys_.find(record.comm);
+    if (entry.kind != Kind::Intra || key == comm_keys_.end() || key->second != entry.key) {
+        return;  // its communicator was lost
+    }
+    std::vector<otf2::GridDimension> grid;
+    std::int64_t places = 1;
+    std::int64_t ranks = 0;
+    for (const otf2::RankRun& run : entry.sides.front()) {
+        ranks += run.count;
+    }
+    for (int i = 0; i < record.dimensions && i < spool::GridRecord::most_dimensions && places <= ranks; ++i) {
+        grid.push_back({static_cast<std::uint32_t>(record.size[i]), (record.periodic >> i & 1) != 0});
+        places *= record.size[i];
+    }
+    if (places == ranks) {
+        entry.grid = std::move(grid);
+    }
+}
+
 void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
 {
     const bool closed = spool.samples && spool.samples->header().closed != 0;

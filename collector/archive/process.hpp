@@ -136,6 +136,7 @@ private:
     void scan_call_path(RecordCursor& cursor, CallPaths& paths);
     void take_samples(const ThreadSpool& spool, ThreadData& thread);
     void add_communicator(const spool::CommunicatorRecord& record, otf2::RankList members);
+    void add_grid(const spool::GridRecord& record);
     void add_object(const spool::ObjectRecord& record);
     void add_group(std::span<const std::int32_t> world_ranks);
     void add_windows();

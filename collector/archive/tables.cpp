@@ -83,6 +83,9 @@ otf2::RankList join(const otf2::RankList& a, const otf2::RankList& b)
 void CommunicatorEntry::absorb(const CommunicatorEntry& other)
 {
     knowers = join(knowers, other.knowers);
+    if (grid.empty()) {
+        grid = other.grid;  // somebody's recording may have ended before it
+    }
     if (kind != Kind::Inter) {
         return;
     }

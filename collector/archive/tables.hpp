@@ -65,6 +65,7 @@ struct CommunicatorEntry {
     Kind kind = Kind::Intra;
     std::vector<otf2::RankList> sides;  // World, Intra: the members; Inter: the groups known so far, sorted
     otf2::RankList knowers = {};        // Intra, Inter: the ranks that have it in their recordings
+    std::vector<otf2::GridDimension> grid = {};
 
     void absorb(const CommunicatorEntry& other);
     bool operator==(const CommunicatorEntry&) const = default;

@@ -46,6 +46,10 @@ void write(Packer& out, const CommunicatorEntry& e)
         write(out, side);
     }
     write(out, e.knowers);
+    out << static_cast<std::uint64_t>(e.grid.size());
+    for (const otf2::GridDimension& dimension : e.grid) {
+        out << dimension.size << dimension.is_periodic;
+    }
 }
 
 void write(Packer& out, const GeneratorEntry& e)
@@ -113,6 +117,10 @@ void read(Unpacker& in, CommunicatorEntry& e)
         read(in, side);
     }
     read(in, e.knowers);
+    e.grid.resize(in.length());
+    for (otf2::GridDimension& dimension : e.grid) {
+        in >> dimension.size >> dimension.is_periodic;
+    }
 }
 
 void read(Unpacker& in, GeneratorEntry& e)

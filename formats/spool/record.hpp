@@ -23,7 +23,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 
@@ -40,9 +40,10 @@ enum class RecordKind : std::uint8_t {
     Object,        // a window or a file became known (struct ObjectRecord)
     Clock,         // the clock was compared with another one (struct ClockRecord)
     Skipped,       // operations that were not recorded count all the same (struct SkippedRecord)
+    Grid,          // the Cartesian topology of the Communicator before it (struct GridRecord)
 };
 
-inline constexpr RecordKind last_kind = RecordKind::Skipped;
+inline constexpr RecordKind last_kind = RecordKind::Grid;
 
 /// Bits of Record::flags and Completion::flags.
 enum Flag : std::uint8_t {
@@ -239,6 +240,18 @@ struct MembersRecord {
 };
 static_assert(sizeof(MembersRecord) == 64);
 
+/// A communicator is a grid of processes; behind its Members records. Ranks are in row-major order.
+struct GridRecord {
+    static constexpr int most_dimensions = 14;
+
+    RecordKind kind;  // Grid
+    std::uint8_t dimensions;
+    std::uint16_t periodic;  // bit i: dimension i is
+    std::int32_t comm;
+    std::int32_t size[most_dimensions];
+};
+static_assert(sizeof(GridRecord) == 64);
+
 /// The path by which the application came to a call: return addresses, innermost first. A path of more than seven is
 /// continued in the next records, which have the same id. Written before the first Call that names it; ids count from 1
 /// within the thread. Addresses are of this process (SPOOL/<rank>.maps); a path may be cut at its outer end, in the
@@ -301,7 +314,7 @@ struct SkippedRecord {
     std::uint8_t slots;  // used slots: 1 to 3
     What what[3];
     std::uint8_t padding[3];
-    std::uint64_t since;  // ns: begin of the stretch that was off, or the post; what is recorded came before or after
+    std::uint64_t since;  // ns: when nothing was recorded any more, or the post; what is entered until then came before
     std::int32_t comm[3];
     std::int32_t peer[3];   // of messages: destination or actual source,
     std::int32_t tag[3];    // and tag

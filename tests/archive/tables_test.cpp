@@ -53,6 +53,9 @@ Tables tables_of(std::uint32_t rank)
     t.communicators.push_back(world(16));
     const otf2::RankList me = {{static_cast<std::int32_t>(rank), 1, 1}};
     t.communicators.push_back({key(std::to_string(rank / 2)), key("world"), Kind::Intra, {{{0, 2, 3}}}, me});
+    if (rank % 2 == 0) {
+        t.communicators.back().grid = {{3, true}};  // the other has lost that
+    }
     t.communicators.push_back({key("inter"),
                                rank % 2 == 0 ? key("one parent") : key("other parent"),
                                Kind::Inter,

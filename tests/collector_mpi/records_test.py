@@ -412,6 +412,16 @@ class Communicators(Case):
         expected += [(2, 0), (3, 1), (0, 1, 2), (0, 2), (0, 2), inter, inter, (2, 0, 3, 1), (0, 1), (2, 3)]
         self.assertEqual(sorted(map(str, shapes)), sorted(map(str, expected)))
 
+    def test_grids(self):
+        for spool in (threads[0] for threads in self.records("communicators", ranks=4).spools):
+            grids = [(c.size, c.grid) for c in spool.communicators if c.grid]
+            self.assertEqual(grids, [(4, [(2, False), (2, False)]), (2, [(2, False)])])  # and a row of it
+
+    def test_rings(self):
+        for spool in (threads[0] for threads in self.records("neighbours", ranks=3).spools):
+            # No other topology has a record.
+            self.assertEqual([c.grid for c in spool.communicators], [[], [], [(3, True)], []])
+
     def test_calls(self):
         run = self.records("communicators", ranks=4)
         spool = run.spools[0][0]

@@ -13,7 +13,7 @@ from table import read_table  # noqa: E402
 FUNCTIONS = [f.name for f in read_table(ROOT / "formats" / "functions" / "functions.table")]
 FLAGS = ["success", "any_source", "any_tag", "cancelled", "receive", "null_peer", "failed", "has_completion"]
 EMPTY, CALL, COMPLETIONS, COMMUNICATOR, MEMBERS, TOOL = range(6)
-OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED = range(6, 12)
+OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID = range(6, 13)
 OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
 SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
@@ -85,6 +85,7 @@ class Communicator:
     rank: int
     is_inter: bool
     members: list
+    grid: list = field(default_factory=list)  # (size, is periodic) a dimension
 
 
 @dataclass
@@ -231,6 +232,10 @@ def read_spool(path):
                 Communicator(comm, tuple(words[:2]), tuple(words[2:]), size, rank, bool(is_inter), members)
             )
             has_members = spool.communicators[-1]
+        elif kind == GRID:
+            number, periodic, comm, *sizes = struct.unpack_from("<BHi14i", record, 1)
+            assert spool.communicators[-1].comm == comm
+            spool.communicators[-1].grid = [(size, bool(periodic >> i & 1)) for i, size in enumerate(sizes[:number])]
         elif kind == OFF:
             spool.off.append(struct.unpack_from("<QQ", record, 8))
         elif kind == CALLPATH:

@@ -127,6 +127,16 @@ class Workload(harness.Case):
                    pieces={"work_before_open": (1, 200), "work_before_write": (5, 100), "work_before_ordered": (1, 150)},
                    absent=["work_early"])
 
+    @harness.retry_once
+    def test_neighbours(self):
+        self.check(3, "neighbours", path=[0, 1] * 6, pieces={"work_late": (6, 100), "work_after": (6, 50)},
+                   absent=["work_early", "work_unseen"])
+        # Who is whose neighbour is in the trace, and no guess.
+        definitions = self.succeed(harness.run("otf2-print", "-G", os.path.join(self.trace, "traces.otf2"))).out
+        self.assertRegex(definitions, r"CART_DIMENSION +0 +.*Size: 3, Periodicity: FALSE")
+        self.assertRegex(definitions, r'CART_TOPOLOGY +0 +.*"Communicator 2" <2>, 1 Dimension')
+        self.assertEqual(definitions.count("\nCART_COORDINATE"), 3)
+
     def check_turns(self, *how):
         """Twice as many ranks as processors: who waits gives way, some hundred thousand times a second. What that leaves
         unsampled is the waiting, and nothing of the work."""
