@@ -55,6 +55,8 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
     return [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
         if (!is_waited_for(replay, part, instance))
             return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
+        if (member.function >= functions::FunctionId::count)
+            return false;  // other rules look at it as well; this one has the last word
         const rules::Predecessor found = decide(replay, calibration, part, member, instance).predecessor;
         if (found.route == rules::Route::Ask)
             return false;

@@ -20,8 +20,8 @@ namespace critpath::replayer
 /// What is known before any collective is: long calls are delays, as long as nothing explains them. By owned process.
 std::vector<ProcessAnswers> first_answers(const Replay& replay, const rules::CallCosts& costs);
 
-/// Concludes calls of collectives whose members alone decide: most of them, which are not kept in memory then. All must
-/// outlive the result.
+/// Concludes calls of collectives that need neither what is learned from all of them nor a question to the members:
+/// most of them. The instances of the others are kept in memory. All must outlive the result.
 Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibration,
                           std::vector<ProcessAnswers>& answers);
 

@@ -86,7 +86,7 @@ std::vector<Piece> deliver(const Replay& replay, std::vector<Piece> pieces)
         out[p].reserve(counts[p]);
     for (const Piece& piece : pieces)
         out[owner(piece)].push_back(piece);
-    pieces = {};
+    pieces = std::vector<Piece>();
     return replayer::exchange(replay.comm, out).items;
 }
 

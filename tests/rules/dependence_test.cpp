@@ -3,9 +3,13 @@
 //
 // Collectives in which a member waits for some of the others only: inter-communicators, neighbourhoods, and amounts of
 // nothing (docs/ALGORITHM, "Collectives"). Times are in us. Calls up to 5 us never count as having waited.
+#include "replayer/rules/collective_rule.hpp"
 #include "tests/builder/replayed.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
 
 namespace critpath::tests
 {
@@ -182,6 +186,41 @@ TEST(Amounts, SomeGiveToSome)
     };
     EXPECT_EQ(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), knows).path(),
               "compute 1: 0-50 | collective? 1>0: 50-53 | compute 0: 53-120");
+}
+
+/// A broadcast that its member left late, though the root had come before: whether it waited for the root depends on
+/// how long broadcasts take at least.
+TEST(RootedCollectives, AreDecidedWhenAllThatCountsIsKnown)
+{
+    namespace rules = replayer::rules;
+    using model::Ns;
+    const auto decide = [](std::int64_t root_enter, std::int64_t leave, std::optional<std::int64_t> least) {
+        rules::Instance instance;
+        instance.root = {{{0}, {0}}, Ns{root_enter}};
+        instance.bytes = 8;
+        instance.members = 2;
+        const functions::FunctionId bcast = functions::FunctionId::MPI_Bcast;
+        const rules::Waiting call{{{1}, {0}}, Ns{100'000}, Ns{leave}, Ns{leave - 110'000}, Ns{1'000}};
+        const rules::Member member{{call.call, call.enter}, call.leave, bcast, 1, 0, false, 8, true, true, {0}};
+        rules::Calibration calibration;
+        calibration.collectives_unseen = !least;
+        if (least)
+            calibration.collectives[{bcast, rules::size_bucket(8), rules::size_bucket(2)}] = Ns{*least};
+        const rules::CollectiveCase c{rules::operation(bcast), false, false, 2, &instance};
+        return rules::collective_predecessor(replayer::Rules::Arrival, call, member, c, calibration).predecessor.route;
+    };
+    using rules::Route;
+    EXPECT_EQ(decide(95'000, 115'000, 0), Route::Work);
+    EXPECT_EQ(decide(95'000, 115'000, 20'000), Route::Collective);
+    EXPECT_EQ(decide(95'000, 115'000, std::nullopt), Route::Ask);
+    // Where the root came later than anything else explains, that does not matter.
+    for (const auto least :
+         {std::optional<std::int64_t>(0), std::optional<std::int64_t>(20'000), std::optional<std::int64_t>()})
+        EXPECT_EQ(decide(112'000, 115'000, least), Route::Collective);
+    // So long after the root, only a slow machine explains it.
+    EXPECT_EQ(decide(112'000, 250'000, 100'000), Route::Collective);
+    EXPECT_EQ(decide(112'000, 250'000, 0), Route::Ask);
+    EXPECT_EQ(decide(112'000, 250'000, std::nullopt), Route::Ask);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 namespace critpath::tests
 {
@@ -105,6 +107,22 @@ TEST(Tiers, FollowTheNumberOfJumpsAndTheAnchors)
     EXPECT_EQ(choose(large, Anchors{{}, 0, many}), Tier::Lifting);
     EXPECT_EQ(choose(large, Anchors{{}, 100, many / 10}), Tier::Lifting);
     EXPECT_EQ(choose(large, Anchors{{}, 100'000, many / 100'000}), Tier::Segments);
+}
+
+TEST(Jumps, AreFoundFromWhereverTheSearchBegins)
+{
+    for (std::uint32_t number = 0; number < 20; ++number) {
+        std::vector<replayer::Jump> jumps;
+        for (std::uint32_t i = 0; i < number; ++i)
+            jumps.push_back({{{0}, {3 * i + 1}}, model::Ns{100 * i}, {{1}, {0}}, model::Ns{0}});
+        const replayer::JumpList list{std::span<const replayer::Jump>(jumps)};
+        for (std::size_t near = 0; near < number + 2; ++near) {
+            for (std::uint32_t call = 0; call < 3 * number + 2; ++call)
+                EXPECT_EQ(list.before({call}, near), std::min((call + 1) / 3, number)) << number << " from " << near;
+            for (std::uint32_t time = 0; time < 100 * number; time += 50)
+                EXPECT_EQ(list.until(model::Ns{time}, near), time / 100 + 1) << number << " from " << near;
+        }
+    }
 }
 
 }  // namespace
