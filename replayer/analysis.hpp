@@ -58,7 +58,12 @@ struct Replay {
     /// The trace of an owned process; nothing checks that it is owned.
     [[nodiscard]] const model::ProcessTrace& trace_of(model::ProcessId process) const
     {
-        return processes[process.value - processes.front().process.value];
+        return processes[index_of(process)];
+    }
+    /// Where an owned process is in `processes`.
+    [[nodiscard]] std::size_t index_of(model::ProcessId process) const
+    {
+        return process.value - processes.front().process.value;
     }
     /// The trace of a location of an owned process.
     [[nodiscard]] const model::LocationTrace& trace_of(model::LocationId location) const

@@ -78,8 +78,7 @@ void bring_back(const Replay& replay, MPI_Comm comm, std::uint32_t window, const
         for (; next < answers.outgoing.size() && outbox.has_room(owner(answers.outgoing[next])); ++next)
             outbox.send(answers.outgoing[next], owner(answers.outgoing[next]), tag, comm);
         is_more_to_come = inbox.look([&](const ReplyRecord& answer) {
-            pairs[answer.source - replay.processes.front().process.value].of_send.push_back(
-                matched_receive(replay, answer));
+            pairs[replay.index_of({answer.source})].of_send.push_back(matched_receive(replay, answer));
         });
     }
     outbox.finish();

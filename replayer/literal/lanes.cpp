@@ -137,7 +137,7 @@ public:
 private:
     void answer(const Announced& run, int process, std::uint32_t message, std::vector<Agreed>& out)
     {
-        const std::size_t p = run.dest - replay_.processes.front().process.value;
+        const std::size_t p = replay_.index_of({run.dest});
         const Channel channel{{run.comm}, {run.source}, run.tag};
         bool goes_on = false;
         for (std::uint32_t i = 0; i < run.count; ++i) {

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace critpath::replayer::load
@@ -254,9 +255,16 @@ void link_probes(ProcessTrace& trace)
         const Receive receive = trace.receives[i];
         return enter_of(trace.locations, receive.matched.valid() ? receive.matched : receive.post);
     };
-    std::vector<std::uint32_t> receives(trace.receives.size());
-    for (std::size_t i = 0; i < receives.size(); ++i) {
-        receives[i] = static_cast<std::uint32_t>(i);
+    std::unordered_set<Channel, ChannelHash> probed;
+    for (const Probe& probe : trace.probes) {
+        probed.insert({probe.comm, probe.source, probe.tag});
+    }
+    std::vector<std::uint32_t> receives;
+    for (std::uint32_t i = 0; i < trace.receives.size(); ++i) {
+        const Receive r = trace.receives[i];
+        if (probed.contains({r.comm, r.source, r.tag})) {
+            receives.push_back(i);
+        }
     }
     std::stable_sort(receives.begin(), receives.end(), [&](auto a, auto b) { return time_of(a) < time_of(b); });
 

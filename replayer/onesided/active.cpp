@@ -176,7 +176,7 @@ void exchange_window(const Replay& replay, std::vector<WindowProcess>& processes
             emit(p, static_cast<std::uint32_t>(e), out);
     }
     for (const EpochRecord& record : replayer::exchange(replay.comm, out).items)
-        take(record.to - replay.processes.front().process.value, record);
+        take(replay.index_of({record.to}), record);
 }
 
 /// A late post holds up the start of the epoch, or if the implementation defers that, its first transfer, or its end:

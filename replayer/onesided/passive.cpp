@@ -380,7 +380,7 @@ void ask_and_answer(const Replay& replay, const rules::Calibration& calibration,
             answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.origin}))].push_back(
                 answer(replay, calibration, registry, question));
         for (const Answer& a : replayer::exchange(replay.comm, answers).items)
-            holders[a.origin - replay.processes.front().process.value].take(a);
+            holders[replay.index_of({a.origin})].take(a);
     }
 }
 

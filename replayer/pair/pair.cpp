@@ -35,7 +35,7 @@ public:
     template <class Answer>
     bool take(const SendRecord& send, Answer answer)
     {
-        const std::size_t p = send.dest - replay_.processes.front().process.value;
+        const std::size_t p = replay_.index_of({send.dest});
         const std::uint32_t index = waiting_[p].take({{send.comm}, {send.source}, send.tag}, send.number);
         if (index == WaitingReceives::none)
             return false;
@@ -120,7 +120,7 @@ private:
 
     void keep(const ReplyRecord& reply)
     {
-        const std::size_t p = reply.source - replay_.processes.front().process.value;
+        const std::size_t p = replay_.index_of({reply.source});
         pairs_[p].of_send.push_back(matched_receive(replay_, reply));
     }
 

@@ -8,11 +8,11 @@
 #include "analysis/model/dictionary.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/trace.hpp"
+#include "replayer/order.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -51,16 +51,8 @@ public:
     /// By call; before that, nothing can be found. Of several of one call, the one that leads to the last moment stays.
     void sort()
     {
-        const auto order = [](const Entry& e) { return std::tuple(e.call, e.to_enter, e.to); };
         // Who adds jumps does it mostly in order, one after the other.
-        auto sorted = std::ranges::is_sorted_until(entries_, {}, order);
-        for (int runs = 0; sorted != entries_.end() && runs < few; ++runs) {
-            const auto next = std::ranges::is_sorted_until(sorted, entries_.end(), {}, order);
-            std::ranges::inplace_merge(entries_.begin(), sorted, next, {}, order);
-            sorted = next;
-        }
-        if (sorted != entries_.end())
-            std::ranges::sort(entries_, {}, order);
+        sort_runs(entries_, [](const Entry& e) { return std::tuple(e.call, e.to_enter, e.to); });
         const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
         const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
         entries_.erase(entries_.begin(), kept.base());
@@ -107,8 +99,6 @@ private:
     };
     static_assert(sizeof(Entry) == 24);
 
-    static constexpr int few = 4;
-
     std::vector<Entry> entries_;
     model::Dictionary<Message, MessageHash> messages_;
 };
@@ -138,40 +128,16 @@ public:
     /// How many jumps are of calls before this one; and have left by this time. Fast if the answer is about `near`.
     [[nodiscard]] std::size_t before(model::CallId call_id, std::size_t near) const
     {
-        return count_while([&](std::size_t i) { return call(i) < call_id.value; }, near);
+        return count_first(
+            size(), [&](std::size_t i) { return call(i) < call_id.value; }, near);
     }
     [[nodiscard]] std::size_t until(model::Ns time, std::size_t near) const
     {
-        return count_while([&](std::size_t i) { return leave(i) <= time; }, near);
+        return count_first(
+            size(), [&](std::size_t i) { return leave(i) <= time; }, near);
     }
 
 private:
-    template <class Predicate>
-    [[nodiscard]] std::size_t count_while(Predicate predicate, std::size_t near) const
-    {
-        std::size_t low = 0;
-        std::size_t high = size();
-        std::size_t probe = std::min(near, high);
-        for (std::size_t step = 1; low < high && probe > low; step *= 2) {  // downwards, as walks go
-            if (predicate(probe - 1)) {
-                low = probe;
-                break;
-            }
-            high = probe - 1;
-            probe = high - std::min(high, step);
-        }
-        for (std::size_t step = 1; low < high; step *= 2) {
-            probe = std::min(low + step, high);
-            if (!predicate(probe - 1)) {
-                high = probe - 1;
-                break;
-            }
-            low = probe;
-        }
-        const auto rest = std::views::iota(low, high);
-        return *std::ranges::partition_point(rest, predicate);
-    }
-
     const JumpTable* table_ = nullptr;
     const model::LocationTrace* location_ = nullptr;
     std::span<const Jump> jumps_;

@@ -3,6 +3,7 @@
 #include "replayer/resolve/late_progress.hpp"
 
 #include "replayer/exchange.hpp"
+#include "replayer/order.hpp"
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
@@ -37,54 +38,61 @@ bool is_better(const Moved& a, const Moved& b)
     return a.fit != b.fit ? a.fit > b.fit : a.enter.valid() && (!b.enter.valid() || a.enter.order() > b.enter.order());
 }
 
-/// The first call that is entered at `time` or later.
-std::size_t first_call(const model::Calls& calls, Ns time)
+/// Finds what moved the transfers of a process on. Questions come mostly in the order of time.
+class Search
 {
-    std::size_t low = 0, high = calls.size();
-    while (low < high) {
-        const std::size_t middle = (low + high) / 2;
-        if (calls.enter(middle) < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+public:
+    explicit Search(const model::ProcessTrace& trace) : trace_(trace), near_(trace.locations.size()) {}
 
-/// Until when the process was in MPI that none of its threads has entered since, seen from `time`; later than that if
-/// it is in MPI.
-Ns outside_since(const model::ProcessTrace& trace, Ns time)
-{
-    Ns since = Ns::min();
-    for (const model::LocationTrace& location : trace.locations)
-        if (const std::size_t next = first_call(location.calls, time); next > 0)
-            since = std::max(since, location.calls.leave(next - 1));
-    return since;
-}
-
-/// The first enter of the process that explains the end, of those that do so best.
-Moved search(const model::ProcessTrace& trace, const rules::Standstill& standstill)
-{
-    constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
-    Moved best;
-    const Ns begin = std::max(standstill.start, standstill.leave - 4 * standstill.transfer - standstill.threshold);
-    for (const model::LocationTrace& location : trace.locations) {
-        const model::Calls& calls = location.calls;
-        const std::size_t first = first_call(calls, begin);
-        const std::size_t end = std::min(calls.size(), first + most_calls);
-        for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
-            const Ns time = calls.enter(i);
-            const Fit found = rules::fit(standstill, time, outside_since(trace, time));
-            const bool is_earlier = found == best.fit && time < best.enter.time;
-            if (found != Fit::None && (found > best.fit || is_earlier))
-                best = {found, {{location.location, {static_cast<std::uint32_t>(i)}}, time}};
+    /// The first enter of the process that explains the end, of those that do so best.
+    [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
+    {
+        constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+        Moved best;
+        const Ns begin = std::max(standstill.start, standstill.leave - 4 * standstill.transfer - standstill.threshold);
+        for (std::size_t l = 0; l < near_.size(); ++l) {
+            const model::Calls& calls = trace_.locations[l].calls;
+            const std::size_t first = first_call(l, begin);
+            const std::size_t end = std::min(calls.size(), first + most_calls);
+            for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
+                const Ns time = calls.enter(i);
+                const Fit found = rules::fit(standstill, time, outside_since(time));
+                const bool is_earlier = found == best.fit && time < best.enter.time;
+                if (found != Fit::None && (found > best.fit || is_earlier))
+                    best = {found, {{trace_.locations[l].location, {static_cast<std::uint32_t>(i)}}, time}};
+            }
         }
+        return best;
     }
-    return best;
-}
+
+private:
+    /// The first call of a location that is entered at `time` or later.
+    std::size_t first_call(std::size_t location, Ns time)
+    {
+        const model::Calls& calls = trace_.locations[location].calls;
+        std::size_t& near = near_[location];
+        return near = count_first(
+                   calls.size(), [&](std::size_t i) { return calls.enter(i) < time; }, near);
+    }
+
+    /// Until when the process was in MPI that none of its threads has entered since, seen from `time`; later than that
+    /// if it is in MPI.
+    Ns outside_since(Ns time)
+    {
+        Ns since = Ns::min();
+        for (std::size_t l = 0; l < near_.size(); ++l)
+            if (const std::size_t next = first_call(l, time); next > 0)
+                since = std::max(since, trace_.locations[l].calls.leave(next - 1));
+        return since;
+    }
+
+    const model::ProcessTrace& trace_;
+    std::vector<std::size_t> near_;  // by location, where the last answer was
+};
 
 /// Of the partners, by transfer.
-std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers)
+std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers,
+                                std::vector<Search>& searches)
 {
     auto out = lists_for<Question>(replay.size);
     for (std::uint32_t i = 0; i < transfers.size(); ++i)
@@ -93,9 +101,8 @@ std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodSti
     const auto questions = replayer::exchange(replay.comm, out);
     auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
-        for (const Question& q : questions.from(static_cast<int>(asker))) {
-            back[asker].push_back({q.index, search(replay.trace_of(q.partner), q.standstill)});
-        }
+        for (const Question& q : questions.from(static_cast<int>(asker)))
+            back[asker].push_back({q.index, searches[replay.index_of(q.partner)](q.standstill)});
     std::vector<Moved> result(transfers.size());
     for (const Answer& answer : replayer::exchange(replay.comm, back).items)
         result[answer.index] = answer.moved;
@@ -116,7 +123,8 @@ rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer,
 
 std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late)
 {
-    const std::vector<Moved> by_partner = ask_partners(replay, late.transfers);
+    std::vector<Search> searches(replay.processes.begin(), replay.processes.end());
+    const std::vector<Moved> by_partner = ask_partners(replay, late.transfers, searches);
     std::vector<rules::Predecessor> result;
     std::size_t next = 0;
     for (const LateCall& call : late.calls) {
@@ -126,7 +134,7 @@ std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCa
                late.transfers[next].call == call.call;
              ++next) {
             const StoodStill& transfer = late.transfers[next];
-            for (const Moved& moved : {by_partner[next], search(replay.processes[call.process], transfer.standstill)})
+            for (const Moved& moved : {by_partner[next], searches[call.process](transfer.standstill)})
                 if (is_better(moved, best)) {
                     best = moved;
                     result.back() = predecessor(replay, transfer, moved);

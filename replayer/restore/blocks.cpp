@@ -4,6 +4,7 @@
 
 #include "formats/support/error.hpp"
 #include "replayer/exchange.hpp"
+#include "replayer/order.hpp"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ std::vector<Extent> extents_in_share(const Replay& replay, const Path& path, con
             {piece.begin, piece.end, sums[i], static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(replay.rank)});
     }
     auto extents = replayer::exchange(replay.comm, out).items;
-    std::ranges::sort(extents, {}, &Extent::begin);
+    sort_runs(extents, &Extent::begin);  // each process has sent its own in order
     return extents;
 }
 

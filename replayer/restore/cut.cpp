@@ -173,8 +173,7 @@ KnownJump PathCutter::jump_of(const Piece& piece) const
 
 PathCutter::Place PathCutter::place_of(const Piece& piece) const
 {
-    const std::size_t p =
-        replay_.definitions.locations[piece.location].process.value - replay_.processes.front().process.value;
+    const std::size_t p = replay_.index_of(replay_.definitions.locations[piece.location].process);
     const std::size_t l = local_index(replay_.processes[p], {piece.location});
     return {replay_.processes[p].locations[l], predecessors_.processes[p][l]};
 }

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Rows that are almost in order.
+#include "replayer/order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace critpath::tests
+{
+
+namespace
+{
+
+using Item = std::pair<int, int>;  // key, and where it was
+
+std::vector<Item> rows(std::size_t number, std::size_t run, int keys, unsigned seed)
+{
+    std::mt19937 random(seed);
+    std::vector<Item> items;
+    int key = 0;
+    for (std::size_t i = 0; i < number; ++i) {
+        key = i % run == 0 ? static_cast<int>(random() % static_cast<unsigned>(keys))
+                           : std::min(keys, key + static_cast<int>(random() % 2));
+        items.emplace_back(key, static_cast<int>(i));
+    }
+    return items;
+}
+
+TEST(SortRuns, SortsStablyWhateverTheRuns)
+{
+    for (const std::size_t number : {0, 1, 2, 3, 17, 100, 1000})
+        for (const std::size_t run : {1, 2, 7, 100, 2000})
+            for (const int keys : {1, 5, 10'000}) {
+                std::vector<Item> items = rows(number, run, keys, static_cast<unsigned>(number + run));
+                std::vector<Item> expected = items;
+                std::ranges::stable_sort(expected, {}, &Item::first);
+                replayer::sort_runs(items, &Item::first);
+                EXPECT_EQ(items, expected) << number << " rows in runs of " << run << ", keys below " << keys;
+            }
+}
+
+TEST(CountFirst, FindsTheEndFromWhereverItBegins)
+{
+    for (std::size_t size = 0; size < 20; ++size)
+        for (std::size_t end = 0; end <= size; ++end)
+            for (std::size_t near = 0; near < size + 3; ++near)
+                EXPECT_EQ(replayer::count_first(
+                              size, [&](std::size_t i) { return i < end; }, near),
+                          end)
+                    << size << " rows, from " << near;
+}
+
+}  // namespace
+}  // namespace critpath::tests
