@@ -8,6 +8,16 @@
 namespace critpath::replayer
 {
 
+void agree_on_memory(MPI_Comm comm, bool ready)
+{
+    const int mine = ready ? 1 : 0;
+    int all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (all == 0) {
+        throw std::bad_alloc();
+    }
+}
+
 namespace exchange_detail
 {
 
@@ -58,16 +68,6 @@ Incoming agree_on_counts(MPI_Comm comm, const std::vector<std::uint64_t>& to_byt
         result.bytes.push_back(bytes);
     }
     return result;
-}
-
-void agree_on_memory(MPI_Comm comm, bool ready)
-{
-    const int mine = ready ? 1 : 0;
-    int all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (all == 0) {
-        throw std::bad_alloc();
-    }
 }
 
 void transfer(MPI_Comm comm, const std::vector<Buffer>& receives, const std::vector<Buffer>& sends)

@@ -19,6 +19,22 @@
 namespace critpath::replayer
 {
 
+/// Throws bad_alloc on all processes of `comm` if `ready` is false on one of them. Collective.
+void agree_on_memory(MPI_Comm comm, bool ready);
+
+/// The same, if `allocate` throws on one of them.
+template <class Allocate>
+void agree_on_memory(MPI_Comm comm, const Allocate& allocate) requires std::is_invocable_v<Allocate>
+{
+    bool ready = true;
+    try {
+        allocate();
+    } catch (const std::exception&) {
+        ready = false;
+    }
+    agree_on_memory(comm, ready);
+}
+
 namespace exchange_detail
 {
 
@@ -29,9 +45,6 @@ struct Incoming {
 
 /// Tells every process from whom it will receive how much. `to_bytes`: by destination. Collective.
 Incoming agree_on_counts(MPI_Comm comm, const std::vector<std::uint64_t>& to_bytes);
-
-/// Throws on all processes of `comm` if `ready` is false on one of them. Collective.
-void agree_on_memory(MPI_Comm comm, bool ready);
 
 struct Buffer {
     int peer;
@@ -85,8 +98,7 @@ Received<T> exchange(MPI_Comm comm, const std::vector<std::vector<T>>& to)
     Received<T> received;
     std::vector<detail::Buffer> receives;
     std::vector<detail::Buffer> sends;
-    bool ready = true;
-    try {
+    agree_on_memory(comm, [&] {
         std::vector<std::size_t> count(to.size());
         count[rank] = to[rank].size();
         for (std::size_t i = 0; i < incoming.sources.size(); ++i) {
@@ -107,10 +119,7 @@ Received<T> exchange(MPI_Comm comm, const std::vector<std::vector<T>>& to)
                 sends.push_back({static_cast<int>(p), reinterpret_cast<std::byte*>(data), to_bytes[p]});
             }
         }
-    } catch (const std::exception&) {
-        ready = false;
-    }
-    detail::agree_on_memory(comm, ready);
+    });
 
     std::copy(to[rank].begin(), to[rank].end(), received.items.begin() + received.begin[rank]);
     detail::transfer(comm, receives, sends);

@@ -19,7 +19,7 @@ namespace
 
 using rules::Instance;
 
-constexpr std::size_t window = 4096;  // instances a reduction: as many as stay in the cache
+constexpr std::size_t window = 1024;  // instances a reduction: several of them stay in the cache
 constexpr std::size_t windows_in_flight = 4;
 
 /// Reduces the instances of one side over all processes, a window at a time, several of them under way.

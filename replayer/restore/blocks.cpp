@@ -4,9 +4,11 @@
 
 #include "formats/support/error.hpp"
 #include "replayer/exchange.hpp"
-#include "replayer/order.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -18,51 +20,90 @@ using model::Segment;
 
 constexpr std::uint64_t block = 16384;  // segments of one process in one round
 
+bool has_segments(const Piece& piece)
+{
+    return piece.end > piece.begin;
+}
+
+/// A piece, as the process sees it in whose share of the makespan it begins.
 struct Extent {
     std::int64_t begin, end;
-    PieceSum sum;
-    std::uint32_t index;  // into Path::pieces of the process that it comes from
-    std::uint32_t source;
+    std::uint64_t segments;
 };
 
-struct Place {
-    std::uint32_t index;
-    std::uint64_t first;
-};
-
-/// Each process puts the pieces of its share of the makespan in order.
-std::vector<Extent> extents_in_share(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
+/// The pieces that begin in the share of this process, of all processes. Shares ascend with the processes, and what
+/// one process sends is in order.
+Received<Extent> exchange_extents(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
 {
     __extension__ using Wide = __int128;
     auto out = lists_for<Extent>(replay.size);
     for (std::size_t i = 0; i < path.pieces.size(); ++i) {
         const Piece& piece = path.pieces[i];
-        if (piece.end <= piece.begin)
-            continue;  // it has no segments
+        if (!has_segments(piece))
+            continue;
         const Wide since = piece.begin - path.begin.count();
         const auto home = static_cast<std::size_t>(since * replay.size / path.makespan.count());
-        out[home].push_back(
-            {piece.begin, piece.end, sums[i], static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(replay.rank)});
+        out[home].push_back({piece.begin, piece.end, sums[i].segments});
     }
-    auto extents = replayer::exchange(replay.comm, out).items;
-    sort_runs(extents, &Extent::begin);  // each process has sent its own in order
-    return extents;
+    return replayer::exchange(replay.comm, out);
 }
 
-/// From the end of the last piece before this process's share, every piece begins where the one before it ended.
-void check_chain(const Replay& replay, const Path& path, const std::vector<Extent>& extents)
+/// Pieces in the order of time.
+struct Chain {
+    std::int64_t begin = 0, end = 0;  // ns; both 0 if there is none
+    std::uint64_t segments = 0;
+    bool is_whole = true;                           // every piece begins where the one before it ended
+    std::vector<std::vector<std::uint64_t>> first;  // by process and piece from it: segments before it
+
+    void add(const Extent& extent, std::size_t source)
+    {
+        is_whole = is_whole && (segments == 0 || extent.begin == end);
+        begin = segments == 0 ? extent.begin : begin;
+        end = extent.end;
+        first[source].push_back(segments);
+        segments += extent.segments;
+    }
+};
+
+/// Merges what the processes have sent.
+Chain in_order(const Replay& replay, const Received<Extent>& extents)
+{
+    Chain chain;
+    chain.first = lists_for<std::uint64_t>(replay.size);
+    using Next = std::pair<std::int64_t, std::size_t>;  // begin of the next piece of a process
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+    std::vector<std::span<const Extent>> left;
+    for (int source = 0; source < replay.size; ++source) {
+        left.push_back(extents.from(source));
+        if (!left.back().empty())
+            next.emplace(left.back().front().begin, left.size() - 1);
+    }
+    while (!next.empty()) {
+        const std::size_t source = next.top().second;
+        next.pop();
+        chain.add(left[source].front(), source);
+        left[source] = left[source].subspan(1);
+        if (!left[source].empty())
+            next.emplace(left[source].front().begin, source);
+    }
+    return chain;
+}
+
+/// From the end of the last piece before this process's share, every piece begins where the one before it ended, and
+/// has been cut into segments that are as long.
+void check_chain(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums, const Chain& chain)
 {
     const std::int64_t begin = path.begin.count();
-    std::int64_t mine = extents.empty() ? begin : extents.back().end;
+    std::int64_t mine = chain.segments > 0 ? chain.end : begin;
     std::int64_t before = begin;
     MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_MAX, replay.comm);
-    std::int64_t time = replay.rank == 0 ? begin : std::max(before, begin);
-    int is_broken = 0;
-    for (const Extent& extent : extents) {
-        is_broken |= extent.begin == time && extent.sum.ns == extent.end - extent.begin ? 0 : 1;
-        time = extent.end;
+    before = replay.rank == 0 ? begin : std::max(before, begin);
+    bool is_whole = chain.is_whole && (chain.segments == 0 || chain.begin == before);
+    for (std::size_t i = 0; i < path.pieces.size(); ++i) {
+        const Piece& piece = path.pieces[i];
+        is_whole = is_whole && (!has_segments(piece) || sums[i].ns == piece.end - piece.begin);
     }
-    std::int64_t last[2] = {time, is_broken};
+    std::int64_t last[2] = {std::max(mine, before), is_whole ? 0 : 1};
     MPI_Allreduce(MPI_IN_PLACE, last, 2, MPI_INT64_T, MPI_MAX, replay.comm);
     if (last[1] != 0 || last[0] != begin + path.makespan.count())
         fail(ExitCode::Failed,
@@ -139,23 +180,21 @@ std::uint64_t begin_of(const Replay& replay, std::uint64_t segments, std::uint64
 
 Numbers number_segments(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums)
 {
-    const auto extents = extents_in_share(replay, path, sums);
-    check_chain(replay, path, extents);
-    std::uint64_t mine = 0;
-    for (const Extent& extent : extents)
-        mine += extent.sum.segments;
-    std::uint64_t first = 0;
-    MPI_Exscan(&mine, &first, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
-    first = replay.rank == 0 ? 0 : first;
-    auto back = lists_for<Place>(replay.size);
-    for (const Extent& extent : extents) {
-        back[extent.source].push_back({extent.index, first});
-        first += extent.sum.segments;
-    }
+    Chain chain = in_order(replay, exchange_extents(replay, path, sums));
+    check_chain(replay, path, sums, chain);
+    std::uint64_t mine = chain.segments;
+    std::uint64_t before = 0;
+    MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
+    auto back = std::move(chain.first);
+    for (auto& numbers : back)
+        for (std::uint64_t& number : numbers)
+            number += replay.rank == 0 ? 0 : before;
+    // Answers come in the order of the shares, which is that of the pieces.
+    const auto answers = replayer::exchange(replay.comm, back).items;
     Numbers result;
-    result.first.resize(path.pieces.size());
-    for (const Place& place : replayer::exchange(replay.comm, back).items)
-        result.first[place.index] = place.first;
+    auto next = answers.begin();
+    for (const Piece& piece : path.pieces)
+        result.first.push_back(has_segments(piece) ? *next++ : 0);
     MPI_Allreduce(&mine, &result.segments, 1, MPI_UINT64_T, MPI_SUM, replay.comm);
     return result;
 }

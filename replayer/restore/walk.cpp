@@ -131,16 +131,4 @@ void Walker::take(std::size_t number, Position& position)
     position.end_call = jump.to.call.value;
 }
 
-Walk walk(std::span<const LocationSpan> spans, const JumpsByLocation& jumps)
-{
-    const Ends ends = find_ends(spans);
-    if (!ends.last.valid())
-        return {};
-    Walker walker(spans, jumps);
-    Position position = start_of_walk(ends);
-    while (walker.step(position)) {
-    }
-    return {ends.begin, ends.end, std::move(walker.pieces), position.hops, position.clock_violations};
-}
-
 }  // namespace critpath::replayer

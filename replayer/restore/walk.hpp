@@ -107,17 +107,4 @@ private:
     std::vector<std::vector<bool>> taken_;   // by location and jump; empty if walks never return
 };
 
-struct Walk {
-    model::Ns begin{};  // first moment of the run
-    model::Ns end{};
-    std::vector<Piece> pieces;           // time descending
-    std::uint64_t hops = 0;              // changes of location
-    std::uint64_t clock_violations = 0;  // jumps on the path that had to be clipped
-};
-
-/// Walks back from the main location with the last application event (ties: the largest location) to the first moment
-/// of the run, which is the first event of any main location. Jumps that lead forward in time are clipped. A walk ends
-/// after at most as many jumps as there are: one that comes by again is not taken a second time.
-Walk walk(std::span<const LocationSpan> spans, const JumpsByLocation& jumps);
-
 }  // namespace critpath::replayer

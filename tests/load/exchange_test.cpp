@@ -101,7 +101,7 @@ TEST_F(Exchange, RoundsAreThoseOfTheBusiest)
 
 TEST_F(Exchange, OneWithoutMemoryMeansThatAllThrow)
 {
-    using replayer::exchange_detail::agree_on_memory;
+    using replayer::agree_on_memory;
     EXPECT_NO_THROW(agree_on_memory(MPI_COMM_WORLD, true));
     EXPECT_THROW(agree_on_memory(MPI_COMM_WORLD, rank_ != size_ - 1), std::bad_alloc);
 }

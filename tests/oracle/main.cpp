@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned] [--noise] [--lazy] [FIRST [COUNT]]: so many random programs, from that seed on, through the whole
-// analysis, which knows what the simulated machine costs (or learns it from the trace). With noise, each program runs
-// on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what
-// meets its receiver only while both are in calls. Says which of them have false-critical time, and the smallest
-// program that shows it.
+// oracle [--learned] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]: so many random programs, from that seed
+// on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace). With
+// noise, each program runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A
+// lazy machine moves what meets its receiver only while both are in calls. Says which of them have false-critical time,
+// and the smallest program that shows it.
 #include "tests/oracle/check.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -91,11 +92,17 @@ int main(int argc, char** argv)
             options.noise = true;
         else if (word == "--lazy")
             options.lazy = true;
+        else if (word == "--paper")
+            options.rules = critpath::replayer::Rules::Paper;
+        else if (word == "--enter")
+            options.rules = critpath::replayer::Rules::Enter;
         else
-            options.rules = word == "--paper" ? critpath::replayer::Rules::Paper : critpath::replayer::Rules::Enter;
+            break;
     }
     int result = 2;
     try {
+        if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
+            throw std::invalid_argument("oracle [--learned] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());

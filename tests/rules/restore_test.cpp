@@ -100,16 +100,26 @@ Jump jump(std::uint32_t location, std::uint32_t call, int leave, std::uint32_t t
     return {{{location}, {call}}, Ns{leave}, {{to}, {to_call}}, Ns{enter}};
 }
 
+struct Walk {
+    std::vector<Piece> pieces;
+    std::uint64_t hops;
+    std::uint64_t clock_violations;
+};
+
 /// `jumps`: at most one of each location.
-replayer::Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
+Walk walk(std::span<const LocationSpan> spans, std::span<const Jump> jumps)
 {
     replayer::JumpsByLocation by_location(spans.size());
     for (const Jump& j : jumps)
         by_location[j.call.location.value] = replayer::JumpList(std::span(&j, 1));
-    return replayer::walk(spans, by_location);
+    replayer::Walker walker(spans, by_location);
+    replayer::Position position = replayer::start_of_walk(replayer::find_ends(spans));
+    while (walker.step(position)) {
+    }
+    return {std::move(walker.pieces), position.hops, position.clock_violations};
 }
 
-std::int64_t sum(const replayer::Walk& walk)
+std::int64_t sum(const Walk& walk)
 {
     std::int64_t ns = 0;
     for (const Piece& piece : walk.pieces)
@@ -160,10 +170,11 @@ TEST(Walk, AThreadBeginsInItsProcess)
     EXPECT_EQ(sum(walked), 100);
 }
 
-TEST(Walk, NothingRecordedIsAnEmptyPath)
+TEST(Walk, NothingRecordedHasNoEnd)
 {
-    const auto walked = replayer::walk({}, {});
-    EXPECT_TRUE(walked.pieces.empty());
+    EXPECT_FALSE(replayer::find_ends({}).last.valid());
+    const LocationSpan nothing;
+    EXPECT_FALSE(replayer::find_ends(std::span(&nothing, 1)).last.valid());
 }
 
 // Whatever the walk finds: the segments must be one chain.
