@@ -65,7 +65,9 @@ constexpr int size_bucket(std::uint64_t bytes)
     return static_cast<int>(std::bit_width(bytes));
 }
 
-/// The MPI calls of one location in order of enter; calls do not nest.
+/// The MPI calls of one location in order of enter; calls do not nest. Between them stand moments at which threads of
+/// the process meet, or may: points, which have no length, no region and no size, and are like calls in nothing but
+/// that a path can jump from and to them.
 class Calls
 {
 public:
@@ -75,6 +77,7 @@ public:
 
     void add(Ns enter, Ns leave, RegionId region);
     void set_leave(std::size_t i, Ns leave);
+    void add_point(Ns time);
     /// The bytes that the call moved: of the messages that it sent or completed, and of its part in a collective.
     void set_size_bucket(std::size_t i, int bucket) { bucket_[i] = static_cast<std::uint8_t>(bucket); }
 
@@ -86,10 +89,12 @@ public:
     [[nodiscard]] Ns leave(std::size_t i) const { return enter_[i] + duration(i); }
     [[nodiscard]] RegionId region(std::size_t i) const { return region_[i]; }
     [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
+    [[nodiscard]] bool is_point(std::size_t i) const { return bucket_[i] == point; }
 
     [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
 
 private:
+    static constexpr std::uint8_t point = 0xff;  // for bucket_, where sizes end at 64
     static constexpr std::uint32_t very_long = std::numeric_limits<std::uint32_t>::max();  // 4.3 s, or negative
 
     using Long = std::pair<std::size_t, Ns>;
@@ -121,6 +126,12 @@ inline void Calls::add(Ns enter, Ns leave, RegionId region)
     region_.push_back(region);
     bucket_.push_back(0);
     set_leave(size() - 1, leave);
+}
+
+inline void Calls::add_point(Ns time)
+{
+    add(time, time, RegionId::none());
+    bucket_.back() = point;
 }
 
 inline void Calls::set_leave(std::size_t i, Ns leave)

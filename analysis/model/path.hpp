@@ -22,13 +22,15 @@ enum class SegmentKind : std::uint8_t {
     Delay,       // a call took longer than its local work, and no partner explains it: progress, noise
     Tool,        // the collector's own time
     Unrecorded,  // the user had switched the recording off: nothing is known
+    Thread,      // from the last thread that others waited for until they went on: the start of a team, the exit of a
+                 // barrier of threads, a join
 };
-inline constexpr int segment_kinds = 8;
+inline constexpr int segment_kinds = 9;
 
 constexpr std::string_view name(SegmentKind kind)
 {
-    constexpr std::string_view names[segment_kinds] = {"start delay", "compute", "mpi",  "transfer",
-                                                       "collective",  "delay",   "tool", "not recorded"};
+    constexpr std::string_view names[segment_kinds] = {
+        "start delay", "compute", "mpi", "transfer", "collective", "delay", "tool", "not recorded", "threads"};
     return names[static_cast<int>(kind)];
 }
 
@@ -43,14 +45,14 @@ enum class Confidence : std::uint8_t {
 /// One segment as it stands in segments.bin (formats/FORMAT.md): 40 bytes, little endian, in path order (time
 /// ascending). Segments of zero length are left out.
 struct Segment {
-    std::int64_t begin;           // ns since the first moment of the run
-    std::int64_t end;             // ns
-    std::uint64_t bytes;          // of the transfer; otherwise 0
-    std::uint32_t location;       // where the segment ends, as LocationId
-    std::uint32_t from;           // where a Transfer or Collective segment begins, as LocationId; else = location
-    std::uint32_t function;       // RowId of the MPI function that the segment is in or, for Compute, that ended before
-                                  // it; none() if there is none
-    std::uint8_t kind;            // SegmentKind
+    std::int64_t begin;      // ns since the first moment of the run
+    std::int64_t end;        // ns
+    std::uint64_t bytes;     // of the transfer; otherwise 0
+    std::uint32_t location;  // where the segment ends, as LocationId
+    std::uint32_t from;      // where a Transfer, Collective or Thread segment begins, as LocationId; else = location
+    std::uint32_t function;  // RowId of the MPI function that the segment is in or, for Compute, that ended before
+                             // it; none() if there is none
+    std::uint8_t kind;       // SegmentKind
     std::uint8_t low_confidence;  // Confidence; not 0: another choice of predecessor would have been possible
     std::uint16_t reserved;
 };

@@ -141,6 +141,12 @@ struct Skipped {
     std::int32_t count;  // negative: so many of those before do not count, after all
 };
 
+/// A thread went on at one point, for which it had waited until another thread of its process came to another.
+struct ThreadWait {
+    CallRef waiter;
+    CallRef cause;
+};
+
 struct Interval {
     Ns begin;
     Ns end;
@@ -219,6 +225,7 @@ struct ProcessTrace {
     std::vector<Probe> probes;
     CollectiveCalls collectives;
     std::vector<Skipped> skipped;            // in order of time
+    std::vector<ThreadWait> thread_waits;    // in no order
     std::vector<WindowEvent> window_events;  // in order of enter, then of threads, then of records
     Anomalies anomalies;
     std::optional<Ns> clock_uncertainty;  // the largest error of its times; none: nobody compared its clock with others

@@ -177,7 +177,8 @@ void fill(Row& row, const Segment& segment, const View& view)
 {
     const model::Profile& profile = view.profile;
     const auto kind = static_cast<SegmentKind>(segment.kind);
-    const bool has_origin = kind == SegmentKind::Transfer || kind == SegmentKind::Collective;
+    const bool has_origin =
+        kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Thread;
     const bool has_function = model::RowId{segment.function}.valid();
     const std::string function = has_function ? profile.rows[segment.function].name : std::string();
     const std::int64_t path_ns = view.segments.header().makespan_ns;
@@ -276,7 +277,7 @@ Command path_command()
             {"--from", "TIME", "only what lies after this moment of the run, in seconds or with a unit (20ms)", "", {}},
             {"--to", "TIME", "only what lies before this moment", "", {}},
             {"--min-length", "TIME", "only segments that take this long", "", {}},
-            {"--kind", "KIND,...", "only these", "", kind_words(), true},
+            {"--kind", "KIND,...", "", "", kind_words(), true},
             {"--rank", "N,...", "only segments that end on these ranks", "", {}, true},
         },
         {"path --from 1.5 --to 1.6 --all", "path --kind transfer,collective --format csv cp-app-1"},

@@ -53,7 +53,7 @@ std::string option_help(const Option& option)
 {
     std::string text = option.help;
     if (!option.choices.empty())
-        text += fmt::format(": {}", fmt::join(option.choices, ", "));
+        text += fmt::format("{}{}", text.empty() ? "" : ": ", fmt::join(option.choices, ", "));
     return option.fallback.empty() ? text : fmt::format("{} (default {})", text, option.fallback);
 }
 

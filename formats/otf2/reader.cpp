@@ -141,6 +141,16 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(c, happen<RmaOpCompleteBlocking>);
     OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(c, happen<RmaOpCompleteNonBlocking>);
     OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(c, happen<RmaOpCompleteRemote>);
+    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, happen<ThreadFork>);
+    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, happen<ThreadJoin>);
+    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, happen<ThreadTeamBegin>);
+    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, happen<ThreadTeamEnd>);
+    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, happen<ThreadAcquireLock>);
+    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, happen<ThreadReleaseLock>);
+    OTF2_EvtReaderCallbacks_SetThreadCreateCallback(c, happen<ThreadCreate>);
+    OTF2_EvtReaderCallbacks_SetThreadBeginCallback(c, happen<ThreadBegin>);
+    OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, happen<ThreadEnd>);
+    OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, happen<ThreadWait>);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
 
@@ -172,19 +182,9 @@ EventCallbacks event_callbacks()
     CRITPATH_OTHER(RmaTryLock, Rma);
     CRITPATH_OTHER(RmaWaitChange, Rma);
     CRITPATH_OTHER(RmaOpTest, Rma);
-    CRITPATH_OTHER(ThreadFork, Thread);
-    CRITPATH_OTHER(ThreadJoin, Thread);
-    CRITPATH_OTHER(ThreadTeamBegin, Thread);
-    CRITPATH_OTHER(ThreadTeamEnd, Thread);
-    CRITPATH_OTHER(ThreadAcquireLock, Thread);
-    CRITPATH_OTHER(ThreadReleaseLock, Thread);
     CRITPATH_OTHER(ThreadTaskCreate, Thread);
     CRITPATH_OTHER(ThreadTaskSwitch, Thread);
     CRITPATH_OTHER(ThreadTaskComplete, Thread);
-    CRITPATH_OTHER(ThreadCreate, Thread);
-    CRITPATH_OTHER(ThreadBegin, Thread);
-    CRITPATH_OTHER(ThreadWait, Thread);
-    CRITPATH_OTHER(ThreadEnd, Thread);
     CRITPATH_OTHER(IoCreateHandle, Io);
     CRITPATH_OTHER(IoDestroyHandle, Io);
     CRITPATH_OTHER(IoDuplicateHandle, Io);

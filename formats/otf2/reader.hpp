@@ -342,6 +342,45 @@ struct RmaOpCompleteRemote {
     OTF2_RmaWinRef window;
     std::uint64_t transfer;
 };
+struct ThreadFork {
+    OTF2_Paradigm model;
+    std::uint32_t threads;  // as requested
+};
+struct ThreadJoin {
+    OTF2_Paradigm model;
+};
+struct ThreadTeamBegin {
+    OTF2_CommRef team;
+};
+struct ThreadTeamEnd {
+    OTF2_CommRef team;
+};
+struct ThreadAcquireLock {
+    OTF2_Paradigm model;
+    std::uint32_t lock;
+    std::uint32_t order;  // of acquisition
+};
+struct ThreadReleaseLock {
+    OTF2_Paradigm model;
+    std::uint32_t lock;
+    std::uint32_t order;
+};
+struct ThreadCreate {
+    OTF2_CommRef contingent;
+    std::uint64_t number;
+};
+struct ThreadBegin {
+    OTF2_CommRef contingent;
+    std::uint64_t number;
+};
+struct ThreadEnd {
+    OTF2_CommRef contingent;
+    std::uint64_t number;
+};
+struct ThreadWait {
+    OTF2_CommRef contingent;
+    std::uint64_t number;
+};
 struct BufferFlush {
     OTF2_TimeStamp stop;
 };
@@ -394,6 +433,16 @@ public:
     virtual void on(const Moment&, const event::RmaOpCompleteBlocking&) {}
     virtual void on(const Moment&, const event::RmaOpCompleteNonBlocking&) {}
     virtual void on(const Moment&, const event::RmaOpCompleteRemote&) {}
+    virtual void on(const Moment&, const event::ThreadFork&) {}
+    virtual void on(const Moment&, const event::ThreadJoin&) {}
+    virtual void on(const Moment&, const event::ThreadTeamBegin&) {}
+    virtual void on(const Moment&, const event::ThreadTeamEnd&) {}
+    virtual void on(const Moment&, const event::ThreadAcquireLock&) {}
+    virtual void on(const Moment&, const event::ThreadReleaseLock&) {}
+    virtual void on(const Moment&, const event::ThreadCreate&) {}
+    virtual void on(const Moment&, const event::ThreadBegin&) {}
+    virtual void on(const Moment&, const event::ThreadEnd&) {}
+    virtual void on(const Moment&, const event::ThreadWait&) {}
     virtual void on(const Moment&, const event::BufferFlush&) {}
     virtual void on(const Moment&, const event::MeasurementOnOff&) {}
     virtual void on(const Moment&, const event::Mark&) {}

@@ -18,9 +18,9 @@ namespace critpath::replayer
 {
 
 /// Time that belongs to no function.
-enum class Pseudo : std::uint8_t { Compute, Measurement, NotRecorded, NotSampled, StartDelay, Transfer };
-inline constexpr std::array<std::string_view, 6> pseudo_names = {"[compute]",     "[measurement]", "[not recorded]",
-                                                                 "[not sampled]", "[start delay]", "[transfer]"};
+enum class Pseudo : std::uint8_t { Compute, Measurement, NotRecorded, NotSampled, StartDelay, Threads, Transfer };
+inline constexpr std::array<std::string_view, 7> pseudo_names = {
+    "[compute]", "[measurement]", "[not recorded]", "[not sampled]", "[start delay]", "[threads]", "[transfer]"};
 
 /// A row before rows are numbered: a region in one of its roles, or a Pseudo.
 struct RowKey {

@@ -106,6 +106,9 @@ public:
         case SegmentKind::Unrecorded:
             add_path(row_key(Pseudo::NotRecorded), process, ns);
             break;
+        case SegmentKind::Thread:
+            add_path(row_key(Pseudo::Threads), process, ns);
+            break;
         }
     }
 
@@ -121,9 +124,11 @@ private:
     {
         const model::Calls& calls = location.calls;
         const std::uint64_t analyzed = analyzed_calls(replay_, location);
-        totals.calls += analyzed;
         Ns time = location.begin;
         for (std::size_t i = 0; i < analyzed; ++i) {
+            if (calls.is_point(i))
+                continue;
+            ++totals.calls;
             const Ns enter = std::clamp(calls.enter(i), time, std::max(time, location.end));
             const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();

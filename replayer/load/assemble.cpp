@@ -294,6 +294,15 @@ void link_probes(ProcessTrace& trace)
     }
 }
 
+std::vector<ThreadWait> waits_of(const Locations& locations)
+{
+    std::vector<ThreadRecords> records;
+    for (const auto& location : locations) {
+        records.push_back({&location.trace, location.thread_records});
+    }
+    return thread_waits(records);
+}
+
 void add(Anomalies& sum, const Anomalies& more)
 {
     sum.cancelled_receives += more.cancelled_receives;
@@ -329,6 +338,7 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     }
     join_across_threads(locations);
     join_matched_probes(locations);
+    trace.thread_waits = waits_of(locations);
     for (auto& location : locations) {
         trace.locations.push_back(std::move(location.trace));
         add(trace.anomalies, location.anomalies);

@@ -68,6 +68,7 @@ public:
             trace_.probes, [](const Probe& probe) { return probe.call; }, trace_.receives.size());
         drop_later_of(trace_.collectives, [](const CollectiveCall& collective) { return collective.begin(); });
         drop_later(trace_.window_events, [](const WindowEvent& event) { return event.call; });
+        drop_later(trace_.thread_waits, [](const ThreadWait& wait) { return wait.waiter; });
         for (LocationTrace& location : trace_.locations) {
             cut(location);
         }
@@ -127,7 +128,9 @@ private:
     {
         const auto& enters = location.calls.enters();
         const auto later = std::lower_bound(enters.begin(), enters.end(), point_);
-        dropped_ += static_cast<std::uint64_t>(enters.end() - later);
+        for (auto i = static_cast<std::size_t>(later - enters.begin()); i < enters.size(); ++i) {
+            dropped_ += location.calls.is_point(i) ? 0 : 1;
+        }
         location.end = std::max(location.begin, end_of(location));
         // A call that went on behind the point had no outcome before it.
         const auto last = static_cast<std::size_t>(later - enters.begin()) - 1;

@@ -222,6 +222,9 @@ private:
     {
         for (const auto& region : in_.regions) {
             vocabulary_.regions.add(region.self, RegionId{size(definitions_.regions)});
+            vocabulary_.is_thread_barrier.push_back(
+                region.paradigm == OTF2_PARADIGM_OPENMP &&
+                (region.role == OTF2_REGION_ROLE_BARRIER || region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER));
             auto& made = definitions_.regions.emplace_back();
             made.name = in_.text(region.name);
             made.file = in_.text(region.file);

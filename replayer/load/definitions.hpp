@@ -57,6 +57,7 @@ struct LocationFacts {
 struct Vocabulary {
     TickClock clock;
     RefMap<model::RegionId> regions;
+    std::vector<bool> is_thread_barrier;  // by RegionId
     RefMap<model::CommId> communicators;
     RefMap<model::ContextId> contexts;
     RefMap<model::WindowId> windows;

@@ -209,6 +209,9 @@ void EventLoader::enter(Ns now, RegionId id)
     } else {
         user_stack_.push_back(id);
         out_.trace.user_regions.push_back({now, id});
+        if (vocabulary_.is_thread_barrier[id.value]) {
+            add_thread_record(now, {ThreadRecord::What::Arrive, {}});
+        }
     }
 }
 
@@ -276,6 +279,9 @@ void EventLoader::leave_user(Ns now, RegionId id)
         return;
     }
     user_stack_.erase(std::next(found).base(), user_stack_.end());  // with what was left without a record
+    if (vocabulary_.is_thread_barrier[id.value]) {
+        add_thread_record(now, {ThreadRecord::What::Depart, {}});
+    }
     out_.trace.user_regions.push_back({now, user_stack_.empty() ? RegionId::none() : user_stack_.back()});
 }
 

@@ -9,6 +9,7 @@
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/definitions.hpp"
 #include "replayer/load/open_requests.hpp"
+#include "replayer/load/thread_waits.hpp"
 
 #include <cstdint>
 #include <map>
@@ -62,6 +63,7 @@ struct LocationEvents {
     model::CollectiveCalls collectives;
     std::vector<model::Skipped> skipped;
     std::vector<model::WindowEvent> window_events;
+    std::vector<ThreadRecord> thread_records;
     std::vector<Posted> open_posts;           // without a completion on this location
     std::vector<Completed> open_completions;  // without a post on this location
     std::vector<MessageOf<std::uint32_t>> message_receives;
@@ -111,6 +113,16 @@ public:
     void on(const otf2::Moment&, const otf2::event::RmaOpCompleteBlocking&) override;
     void on(const otf2::Moment&, const otf2::event::RmaOpCompleteNonBlocking&) override;
     void on(const otf2::Moment&, const otf2::event::RmaOpCompleteRemote&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadFork&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadJoin&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadTeamBegin&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadTeamEnd&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadAcquireLock&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadReleaseLock&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadCreate&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadBegin&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadEnd&) override;
+    void on(const otf2::Moment&, const otf2::event::ThreadWait&) override;
     void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
     void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
     void on(const otf2::Moment&, const otf2::event::Mark&) override;
@@ -140,6 +152,9 @@ private:
     void add_transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t transfer);
     model::WindowEvent& add_window_event(model::WindowId window, model::WindowEvent::What what);
     std::uint64_t take_pending(model::WindowId window, std::int32_t target);
+    void add_thread_record(const otf2::Moment& moment, ThreadRecord::What what, std::uint32_t object = 0,
+                           std::uint64_t number = 0);
+    void add_thread_record(model::Ns now, const ThreadRecord& record);
     [[nodiscard]] std::uint32_t assertions(const otf2::Moment& moment) const;
     void scale_samples();
     void ignore() { ++out_.anomalies.ignored_records; }

@@ -296,12 +296,18 @@ rules::Enter progress(const Replay& replay, const Question& question)
     if (trace.locations.empty())
         return {};
     const model::LocationTrace& main = trace.locations.front();
-    const auto first = std::ranges::upper_bound(main.calls.enters(), question.enter);
-    const auto index = static_cast<std::uint32_t>(first - main.calls.enters().begin());
-    const bool was_inside = index > 0 && main.calls.leave(index - 1) > question.enter;
-    if (first == main.calls.enters().end() || *first >= question.leave || was_inside)
+    const model::Calls& calls = main.calls;
+    const auto found = std::ranges::upper_bound(calls.enters(), question.enter) - calls.enters().begin();
+    auto next = static_cast<std::uint32_t>(found);
+    auto before = next;
+    while (next < calls.size() && calls.is_point(next))
+        ++next;
+    while (before > 0 && calls.is_point(before - 1))
+        --before;
+    const bool was_inside = before > 0 && calls.leave(before - 1) > question.enter;
+    if (next == calls.size() || calls.enter(next) >= question.leave || was_inside)
         return {};
-    return {{main.location, {index}}, *first};
+    return {{main.location, {next}}, calls.enter(next)};
 }
 
 Answer answer(const Replay& replay, const rules::Calibration& calibration, const Registry& registry,

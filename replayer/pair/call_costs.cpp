@@ -38,6 +38,8 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
         for (const model::LocationTrace& location : trace.locations) {
             const model::Calls& calls = location.calls;
             for (std::size_t i = 0; i < calls.size(); ++i) {
+                if (calls.is_point(i))
+                    continue;
                 const FunctionId function = replay.definitions.regions[calls.region(i).value].function;
                 if (function >= FunctionId::count)
                     continue;

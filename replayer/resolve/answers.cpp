@@ -26,6 +26,8 @@ SegmentKind kind_of(Route route)
         return SegmentKind::Collective;
     case Route::Message:
         return SegmentKind::Transfer;
+    case Route::Thread:
+        return SegmentKind::Thread;
     case Route::Work:
     case Route::Ask:
         break;

@@ -55,6 +55,8 @@ public:
             const std::size_t first = first_call(l, begin);
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
+                if (calls.is_point(i))
+                    continue;
                 const Ns time = calls.enter(i);
                 const Fit found = rules::fit(standstill, time, outside_since(time));
                 const bool is_earlier = found == best.fit && time < best.enter.time;
@@ -81,8 +83,11 @@ private:
     {
         Ns since = Ns::min();
         for (std::size_t l = 0; l < near_.size(); ++l)
-            if (const std::size_t next = first_call(l, time); next > 0)
-                since = std::max(since, trace_.locations[l].calls.leave(next - 1));
+            for (std::size_t next = first_call(l, time); next > 0; --next)
+                if (const model::Calls& calls = trace_.locations[l].calls; !calls.is_point(next - 1)) {
+                    since = std::max(since, calls.leave(next - 1));
+                    break;
+                }
         return since;
     }
 

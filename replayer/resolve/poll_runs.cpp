@@ -59,7 +59,8 @@ PollWait PollRuns::waiting(model::CallRef call) const
     bool guessed = false;
     const Ns run_end = calls.leave(last);
     const auto polls_in_vain = [&](std::size_t i) {
-        return !found_[l][i] && rules::operation(replay_.definitions.regions[calls.region(i).value].function).polls;
+        return !calls.is_point(i) && !found_[l][i] &&
+               rules::operation(replay_.definitions.regions[calls.region(i).value].function).polls;
     };
     while (first > 0 && polls_in_vain(first - 1)) {
         const std::size_t before = first - 1;

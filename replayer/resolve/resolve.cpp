@@ -26,7 +26,8 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
         const model::LocationTrace& location = trace.locations[l];
         for (std::uint32_t i = 0; i < location.calls.size(); ++i) {
             const CallRef call{location.location, {i}};
-            if (rules::operation(function_of(replay.definitions, trace, call)).blocking &&
+            if (!location.calls.is_point(i) &&
+                rules::operation(function_of(replay.definitions, trace, call)).blocking &&
                 waiting(replay, trace, costs, call).waited())
                 answers.set(call, {Route::Delay, {}, 0, true});
         }
@@ -73,6 +74,9 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
         if (!late.calls[i].polls || found[i].is_jump())
             answers[late.calls[i].process].set(late.calls[i].call, found[i]);
     resolve_collectives(replay, collectives, calibration, answers);
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+        for (const model::ThreadWait& wait : replay.processes[p].thread_waits)
+            answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
 
     Predecessors result;
     result.clock_violations = collectives.left_too_early;

@@ -96,6 +96,10 @@ void PieceCutter::next_call(Segments& out)
         return;
     }
     const model::Calls& calls = trace_.calls;
+    if (calls.is_point(call_)) {
+        ++call_;
+        return;
+    }
     const Ns enter = std::clamp(calls.enter(call_), time_, end);
     const Ns leave = std::clamp(calls.leave(call_), enter, end);
     add(time_, enter, segment_like(location, SegmentKind::Compute, region_before(call_)), out);
@@ -107,6 +111,8 @@ void PieceCutter::next_call(Segments& out)
 
 RegionId PieceCutter::region_before(std::size_t call) const
 {
+    while (call > 0 && trace_.calls.is_point(call - 1))
+        --call;
     return call > 0 ? trace_.calls.region(call - 1) : RegionId::none();
 }
 

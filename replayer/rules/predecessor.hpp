@@ -50,6 +50,7 @@ enum class Route : std::uint8_t {
     Completion,  // through the call: this was the last arriver, and the call completes the collective
     Message,     // to the enter in which the message was posted that released the call
     Collective,  // to the enter of the member that released the call
+    Thread,      // to the point of a thread of the same process that was waited for
     Ask,         // the members of the instance have to be looked at one by one (see rules::MemberQuery)
 };
 
@@ -67,7 +68,7 @@ struct Predecessor {
         within_clocks = within_clocks || possible;
         low_confidence = low_confidence || possible;
     }
-    [[nodiscard]] bool is_jump() const { return route == Route::Message || route == Route::Collective; }
+    [[nodiscard]] bool is_jump() const { return route >= Route::Message && route <= Route::Thread; }
 };
 
 }  // namespace critpath::replayer::rules

@@ -169,7 +169,12 @@ void collectives(TinyThread& thread, std::uint64_t time, std::uint32_t rank)
 void other_records(TinyThread& thread, std::uint64_t time)
 {
     thread.context_enter(time, "work").sample(time + 1, "work", 16).sample(time + 11, "work", 32, 20);
-    thread.put(time + 12).metric(time + 13).thread_begin(time + 14).context_leave(time + 20, "work");
+    thread.put(time + 12).metric(time + 13).task_create(time + 14).context_leave(time + 20, "work");
+    thread.write([=](auto* w) { return OTF2_EvtWriter_ThreadFork(w, nullptr, time + 20, OTF2_PARADIGM_OPENMP, 2); });
+    thread.write([=](auto* w) { return OTF2_EvtWriter_ThreadTeamBegin(w, nullptr, time + 20, 1); });
+    thread.enter(time + 20, "barrier").leave(time + 20, "barrier");
+    thread.write([=](auto* w) { return OTF2_EvtWriter_ThreadTeamEnd(w, nullptr, time + 20, 1); });
+    thread.write([=](auto* w) { return OTF2_EvtWriter_ThreadJoin(w, nullptr, time + 20, OTF2_PARADIGM_OPENMP); });
     thread.flush(time + 21, time + 25).measurement(time + 30, false).measurement(time + 35, true);
     thread.skipped_sends(time + 40, 1, 1, 9, "world").measurement(time + 40, true);
     thread.switched_off(time + 50, "user").measurement(time + 55, true);
@@ -196,6 +201,8 @@ Archive variety()
         2,
         [](TinyTrace& trace) {
             trace.communicator("both", {0, 1});
+            trace.paradigm("barrier", OTF2_PARADIGM_OPENMP);
+            trace.role("barrier", OTF2_REGION_ROLE_BARRIER);
             trace.inter_communicator("between", {0}, {1});
             trace.generator("cpu-clock", OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9, 10);
             trace.context_parent("work", "caller");

@@ -42,6 +42,7 @@ TEST_F(Foreign, OpenMpWhereTheMasterCommunicates)
         }
         t.paradigm("!$omp parallel @app.c:7", OTF2_PARADIGM_OPENMP);
         t.paradigm("!$omp implicit barrier @app.c:9", OTF2_PARADIGM_OPENMP);
+        t.role("!$omp implicit barrier @app.c:9", OTF2_REGION_ROLE_IMPLICIT_BARRIER);
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
             const std::uint64_t work = rank == 0 ? 500 : 100;  // of the slowest thread
             auto& master = t.thread(rank);
@@ -64,11 +65,13 @@ TEST_F(Foreign, OpenMpWhereTheMasterCommunicates)
         t.thread(1).enter(150, "MPI_Recv").recv(603, "world", 0, 0, 8).leave(603, "MPI_Recv").leave(700, "main");
         finalize_all(t, 2, 800);
     });
-    EXPECT_EQ(r.path(), "compute 0: 0-600 | transfer 0>3: 600-603 | compute 3: 603-800");
+    EXPECT_EQ(r.path(), "compute 0: 0-10 | compute 2: 10-510 | compute 0: 510-600 | transfer 0>3: 600-603 | "
+                        "compute 3: 603-800");
     EXPECT_THAT(r.profile.locations, ElementsAre("rank 0", "rank 0 thread 1", "rank 0 thread 2", "rank 1",
                                                  "rank 1 thread 1", "rank 1 thread 2"));
-    EXPECT_EQ(r.path_us("!$omp implicit barrier @app.c:9"), 460);
-    EXPECT_EQ(r.fact("ignored_thread_records"), 2 * (2 + 3 * 2));
+    EXPECT_EQ(r.path_us("!$omp parallel @app.c:7"), 500);
+    EXPECT_EQ(r.path_us("!$omp implicit barrier @app.c:9"), 0);
+    EXPECT_EQ(r.fact("ignored_thread_records"), 0);
     EXPECT_THAT(anomalies(r), ElementsAre());
 }
 

@@ -121,7 +121,7 @@ TEST_F(Load, NonBlockingCollectivesStandWhereTheyWerePosted)
 TEST_F(Load, OneSidedRecordsAndCountersAreCounted)
 {
     const auto& replay = load(1, [](TinyTrace& t) {
-        t.thread(0).metric(1).enter(1, "MPI_Put").put(1).metric(2).leave(2, "MPI_Put").thread_begin(3);
+        t.thread(0).metric(1).enter(1, "MPI_Put").put(1).metric(2).leave(2, "MPI_Put").task_create(3);
     });
     const auto& anomalies = replay.processes[0].anomalies;
     EXPECT_EQ(anomalies.ignored_rma_records, 1);

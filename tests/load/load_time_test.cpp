@@ -177,7 +177,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
         t.location_property(0, "critpath.lost_records", std::uint64_t{5});
         t.location_property(0, "critpath.unresolved_records", std::uint64_t{2});
         t.location_property(0, "critpath.lost_samples", std::uint64_t{6});
-        t.thread(0).thread_begin(5).flush(10, 25).measurement(30, false).measurement(45, true).measurement(60, false);
+        t.thread(0).task_create(5).flush(10, 25).measurement(30, false).measurement(45, true).measurement(60, false);
         t.thread(0).enter(70, "MPI_Barrier").leave(80, "MPI_Barrier");
     });
     const auto& process = replay.processes[0];

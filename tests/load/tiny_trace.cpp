@@ -223,9 +223,9 @@ TinyThread& TinyThread::metric(std::uint64_t time)
     return *this;
 }
 
-TinyThread& TinyThread::thread_begin(std::uint64_t time)
+TinyThread& TinyThread::task_create(std::uint64_t time)
 {
-    check(OTF2_EvtWriter_ThreadBegin(writer_, nullptr, time, OTF2_UNDEFINED_COMM, 0));
+    check(OTF2_EvtWriter_ThreadTaskCreate(writer_, nullptr, time, OTF2_UNDEFINED_COMM, 0, 1));
     return *this;
 }
 
@@ -409,9 +409,9 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         const auto by_name =
             static_cast<OTF2_Paradigm>(name.starts_with("MPI_") ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_COMPILER);
         const OTF2_Paradigm paradigm = known != paradigms_.end() ? known->second : by_name;
+        const auto role = roles_.emplace(name, static_cast<OTF2_RegionRole>(OTF2_REGION_ROLE_FUNCTION)).first->second;
         check(OTF2_GlobalDefWriter_WriteRegion(definitions, reference, string(name), string(name), string("/bin/app"),
-                                               OTF2_REGION_ROLE_FUNCTION, paradigm, OTF2_REGION_FLAG_NONE,
-                                               string("app.c"), 17, 20));
+                                               role, paradigm, OTF2_REGION_FLAG_NONE, string("app.c"), 17, 20));
     }
     for (const auto& [name, reference] : contexts_) {
         const auto parent = context_parents_.find(name);

@@ -56,7 +56,7 @@ public:
     /// Records that refer to nothing that is defined; it must not matter.
     TinyThread& put(std::uint64_t time);
     TinyThread& metric(std::uint64_t time);
-    TinyThread& thread_begin(std::uint64_t time);
+    TinyThread& task_create(std::uint64_t time);
     /// An ENTER by calling context.
     TinyThread& context_enter(std::uint64_t time, const std::string& region);
     TinyThread& context_leave(std::uint64_t time, const std::string& region);
@@ -103,6 +103,8 @@ public:
     void mapping(std::uint32_t rank, OTF2_MappingType type, std::map<std::uint64_t, std::uint64_t> references);
     /// The paradigm of a region that is not MPI by its name; COMPILER otherwise.
     void paradigm(const std::string& region, OTF2_Paradigm paradigm) { paradigms_[region] = paradigm; }
+    /// The role of a region; FUNCTION otherwise.
+    void role(const std::string& region, OTF2_RegionRole role) { roles_[region] = role; }
     /// More definitions, as the caller writes them; strings by `string`.
     void define(std::function<void(OTF2_GlobalDefWriter*)> definitions) { extra_.push_back(std::move(definitions)); }
     [[nodiscard]] OTF2_StringRef string(const std::string& text);
@@ -187,6 +189,7 @@ private:
     std::map<std::string, std::string> context_parents_;
     std::map<std::string, OTF2_CommRef> comms_;
     std::map<std::string, OTF2_Paradigm> paradigms_;
+    std::map<std::string, OTF2_RegionRole> roles_;
     std::vector<Comm> comm_list_;
     std::vector<Generator> generators_;
     std::vector<Property> process_properties_;
