@@ -66,8 +66,8 @@ constexpr int size_bucket(std::uint64_t bytes)
 }
 
 /// The MPI calls of one location in order of enter; calls do not nest. Between them stand moments at which threads of
-/// the process meet, or may: points, which have no length, no region and no size, and are like calls in nothing but
-/// that a path can jump from and to them.
+/// the process meet, or may: points, which have no length and no size, and are like calls in nothing but that a path
+/// can jump from and to them.
 class Calls
 {
 public:
@@ -87,9 +87,11 @@ public:
         return duration_[i] == very_long ? find(i)->second : Ns{duration_[i]};
     }
     [[nodiscard]] Ns leave(std::size_t i) const { return enter_[i] + duration(i); }
+    /// The function; of a point, that of the last call before it.
     [[nodiscard]] RegionId region(std::size_t i) const { return region_[i]; }
     [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
     [[nodiscard]] bool is_point(std::size_t i) const { return bucket_[i] == point; }
+    [[nodiscard]] bool has_points() const { return has_points_; }
 
     [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
 
@@ -109,6 +111,7 @@ private:
     std::vector<RegionId> region_;
     std::vector<std::uint8_t> bucket_;
     std::vector<Long> long_;  // the durations that do not fit, ascending by call
+    bool has_points_ = false;
 };
 
 inline void Calls::reserve(std::size_t calls)
@@ -130,8 +133,9 @@ inline void Calls::add(Ns enter, Ns leave, RegionId region)
 
 inline void Calls::add_point(Ns time)
 {
-    add(time, time, RegionId::none());
+    add(time, time, empty() ? RegionId::none() : region_.back());
     bucket_.back() = point;
+    has_points_ = true;
 }
 
 inline void Calls::set_leave(std::size_t i, Ns leave)
@@ -149,5 +153,30 @@ inline void Calls::set_leave(std::size_t i, Ns leave)
         long_.insert(at, {i, duration});
     duration_[i] = very_long;
 }
+
+/// The calls of a location without the points between them. Must not outlive them.
+class CallsAlone
+{
+public:
+    explicit CallsAlone(const Calls& calls) : calls_(&calls)
+    {
+        for (std::size_t i = 0; calls.has_points() && i < calls.size(); ++i)
+            if (!calls.is_point(i))
+                numbers_.push_back(static_cast<std::uint32_t>(i));
+    }
+
+    [[nodiscard]] std::size_t size() const { return calls_->has_points() ? numbers_.size() : calls_->size(); }
+    /// The number of the `place`-th call among calls and points.
+    [[nodiscard]] std::uint32_t number(std::size_t place) const
+    {
+        return calls_->has_points() ? numbers_[place] : static_cast<std::uint32_t>(place);
+    }
+    [[nodiscard]] Ns enter(std::size_t place) const { return calls_->enter(number(place)); }
+    [[nodiscard]] Ns leave(std::size_t place) const { return calls_->leave(number(place)); }
+
+private:
+    const Calls* calls_;
+    std::vector<std::uint32_t> numbers_;  // empty if there are no points
+};
 
 }  // namespace critpath::model

@@ -29,6 +29,10 @@ model::Calls shifted(const model::Calls& calls, const Curve& curve)
     model::Calls result;
     result.reserve(calls.size());
     for (std::size_t i = 0; i < calls.size(); ++i) {
+        if (calls.is_point(i)) {
+            result.add_point(curve(calls.enter(i)));
+            continue;
+        }
         result.add(curve(calls.enter(i)), curve(calls.leave(i)), calls.region(i));
         result.set_size_bucket(i, calls.size_bucket(i));
     }

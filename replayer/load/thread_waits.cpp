@@ -51,6 +51,8 @@ public:
     {
         for (const ThreadRecords& location : locations_)
             find_teams(location);
+        for (auto& [object, teams] : by_object_)
+            std::ranges::sort(teams, {}, [&](std::size_t team) { return teams_[team].fork.order(); });
         for (const ThreadRecords& location : locations_)
             take_part(location);
         for (const auto& [depart, team, barrier, arrived] : departures_)

@@ -71,7 +71,9 @@ public:
     [[nodiscard]] KnownJump known(std::size_t i, const model::LocationTrace& location) const
     {
         const auto& [bytes, kind, confidence] = messages_[entries_[i].message];
-        return {at(i, location), bytes, location.calls.region(entries_[i].call), kind, confidence};
+        const std::uint32_t call = entries_[i].call;
+        const auto region = location.calls.is_point(call) ? model::RegionId::none() : location.calls.region(call);
+        return {at(i, location), bytes, region, kind, confidence};
     }
 
 private:

@@ -42,7 +42,11 @@ bool is_better(const Moved& a, const Moved& b)
 class Search
 {
 public:
-    explicit Search(const model::ProcessTrace& trace) : trace_(trace), near_(trace.locations.size()) {}
+    explicit Search(const model::ProcessTrace& trace) : trace_(trace), near_(trace.locations.size())
+    {
+        for (const model::LocationTrace& location : trace.locations)
+            calls_.emplace_back(location.calls);
+    }
 
     /// The first enter of the process that explains the end, of those that do so best.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
@@ -50,18 +54,16 @@ public:
         constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
         Moved best;
         const Ns begin = std::max(standstill.start, standstill.leave - 4 * standstill.transfer - standstill.threshold);
-        for (std::size_t l = 0; l < near_.size(); ++l) {
-            const model::Calls& calls = trace_.locations[l].calls;
+        for (std::size_t l = 0; l < calls_.size(); ++l) {
+            const model::CallsAlone& calls = calls_[l];
             const std::size_t first = first_call(l, begin);
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
-                if (calls.is_point(i))
-                    continue;
                 const Ns time = calls.enter(i);
                 const Fit found = rules::fit(standstill, time, outside_since(time));
                 const bool is_earlier = found == best.fit && time < best.enter.time;
                 if (found != Fit::None && (found > best.fit || is_earlier))
-                    best = {found, {{trace_.locations[l].location, {static_cast<std::uint32_t>(i)}}, time}};
+                    best = {found, {{trace_.locations[l].location, {calls.number(i)}}, time}};
             }
         }
         return best;
@@ -71,10 +73,11 @@ private:
     /// The first call of a location that is entered at `time` or later.
     std::size_t first_call(std::size_t location, Ns time)
     {
-        const model::Calls& calls = trace_.locations[location].calls;
+        const model::CallsAlone& calls = calls_[location];
         std::size_t& near = near_[location];
-        return near = count_first(
-                   calls.size(), [&](std::size_t i) { return calls.enter(i) < time; }, near);
+        near = count_first(
+            calls.size(), [&](std::size_t i) { return calls.enter(i) < time; }, near);
+        return near;
     }
 
     /// Until when the process was in MPI that none of its threads has entered since, seen from `time`; later than that
@@ -82,17 +85,15 @@ private:
     Ns outside_since(Ns time)
     {
         Ns since = Ns::min();
-        for (std::size_t l = 0; l < near_.size(); ++l)
-            for (std::size_t next = first_call(l, time); next > 0; --next)
-                if (const model::Calls& calls = trace_.locations[l].calls; !calls.is_point(next - 1)) {
-                    since = std::max(since, calls.leave(next - 1));
-                    break;
-                }
+        for (std::size_t l = 0; l < calls_.size(); ++l)
+            if (const std::size_t next = first_call(l, time); next > 0)
+                since = std::max(since, calls_[l].leave(next - 1));
         return since;
     }
 
     const model::ProcessTrace& trace_;
-    std::vector<std::size_t> near_;  // by location, where the last answer was
+    std::vector<model::CallsAlone> calls_;  // by location
+    std::vector<std::size_t> near_;         // by location, where the last answer was
 };
 
 /// Of the partners, by transfer.

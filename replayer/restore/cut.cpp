@@ -111,8 +111,6 @@ void PieceCutter::next_call(Segments& out)
 
 RegionId PieceCutter::region_before(std::size_t call) const
 {
-    while (call > 0 && trace_.calls.is_point(call - 1))
-        --call;
     return call > 0 ? trace_.calls.region(call - 1) : RegionId::none();
 }
 
