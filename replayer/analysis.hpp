@@ -41,6 +41,9 @@ struct Replay {
     };
     std::optional<Incomplete> incomplete;
 
+    /// In no process more than one thread has calls or points: who meets all processes meets all paths.
+    bool is_single_threaded = true;
+
     /// What is known of a clock, by clock domain; empty where all processes share one.
     struct Clock {
         model::Ns correction{0};  // the largest, by which events have moved its times (docs/ALGORITHM, "Clocks")

@@ -12,7 +12,6 @@
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
 #include "replayer/clocks/tighten.hpp"
-#include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
 #include "replayer/paged_memory.hpp"
@@ -149,7 +148,7 @@ void run(Phases& phases, const Options& options)
     std::unique_ptr<PagedMemory> paged;
     load_trace(phases, replay, anchor, options, paged);
     phases.run("cut", Scope::Collective, [&] {
-        load::cut_at_common_point(replay);
+        load::complete(replay);
         if (replay.incomplete) {
             phases.remark(fmt::format("incomplete, {} calls left out", replay.incomplete->cut_calls));
         }

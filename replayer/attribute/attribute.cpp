@@ -76,8 +76,8 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("respite_ns", trace.anomalies.respite_ns);
         add("wait_respite_ns", trace.anomalies.wait_respite_ns);
         add("clock_violations", trace.anomalies.clock_violations);
+        add("calls", tally.processes.at(trace.process.value).calls);
         for (const model::LocationTrace& location : trace.locations) {
-            add("calls", analyzed_calls(replay, location));
             add("samples", location.samples.size());
             for (const model::OffProcessor& off : location.off) {
                 add(off.preempted ? "preempted_ns" : "blocked_ns",

@@ -39,7 +39,8 @@ Change change_at(SegmentKind kind, Confidence confidence)
 {
     if (confidence == Confidence::WithinClocks)
         return {1, 1, 0, 1};
-    const bool chooses = kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Delay;
+    const bool chooses = kind == SegmentKind::Transfer || kind == SegmentKind::Collective ||
+                         kind == SegmentKind::Delay || kind == SegmentKind::Thread;
     const bool meets = confidence == Confidence::Meeting;
     return {static_cast<std::uint8_t>(chooses ? 1 : 0), 0, static_cast<std::uint8_t>(meets ? 1 : 0), 0};
 }

@@ -48,6 +48,15 @@ void for_each_sample(const LocationTrace& location, Ns begin, Ns end, Visit visi
         visit(*s);
 }
 
+/// Of its calls and points, those that are not left out because a recording ended too early.
+std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& location)
+{
+    const auto& enters = location.calls.enters();
+    return replay.incomplete
+               ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
+               : enters.size();
+}
+
 class Tallier
 {
 public:
@@ -123,9 +132,9 @@ private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
-        const std::uint64_t analyzed = analyzed_calls(replay_, location);
+        const std::uint64_t rows = analyzed(replay_, location);
         Ns time = location.begin;
-        for (std::size_t i = 0; i < analyzed; ++i) {
+        for (std::size_t i = 0; i < rows; ++i) {
             if (calls.is_point(i))
                 continue;
             ++totals.calls;
@@ -187,14 +196,6 @@ private:
 };
 
 }  // namespace
-
-std::uint64_t analyzed_calls(const Replay& replay, const model::LocationTrace& location)
-{
-    const auto& enters = location.calls.enters();
-    return replay.incomplete
-               ? static_cast<std::uint64_t>(std::ranges::upper_bound(enters, location.end) - enters.begin())
-               : enters.size();
-}
 
 std::vector<RowKey> Tally::rows() const
 {

@@ -35,9 +35,6 @@ struct Coverage {
     std::int64_t sampled = 0;
 };
 
-/// The calls of a location that are analyzed: of an incomplete recording, those behind its common point are not.
-std::uint64_t analyzed_calls(const Replay& replay, const model::LocationTrace& location);
-
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 

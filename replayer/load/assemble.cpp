@@ -294,13 +294,18 @@ void link_probes(ProcessTrace& trace)
     }
 }
 
-std::vector<ThreadWait> waits_of(const Locations& locations)
+void add_thread_waits(Locations& locations, ProcessTrace& trace)
 {
-    std::vector<ThreadRecords> records;
+    std::vector<ThreadLogOf> logs;
     for (const auto& location : locations) {
-        records.push_back({&location.trace, location.thread_records});
+        logs.push_back({&location.threads, &location.trace});
     }
-    return thread_waits(records);
+    ThreadWaits found = thread_waits(logs);
+    trace.thread_waits = std::move(found.waits);
+    trace.anomalies.ignored_thread_records += found.ignored;
+    for (auto& location : locations) {
+        location.threads = {};
+    }
 }
 
 void add(Anomalies& sum, const Anomalies& more)
@@ -338,7 +343,7 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     }
     join_across_threads(locations);
     join_matched_probes(locations);
-    trace.thread_waits = waits_of(locations);
+    add_thread_waits(locations, trace);
     for (auto& location : locations) {
         trace.locations.push_back(std::move(location.trace));
         add(trace.anomalies, location.anomalies);

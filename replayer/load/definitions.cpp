@@ -132,6 +132,14 @@ FunctionId function_of(const std::string& name)
     return found == by_name.end() ? FunctionId::none : found->second;
 }
 
+ThreadRegion thread_region(const def::Region& region)
+{
+    const bool is_barrier = region.role == OTF2_REGION_ROLE_BARRIER || region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER;
+    if (region.paradigm == OTF2_PARADIGM_OPENMP)
+        return is_barrier ? ThreadRegion::Barrier : ThreadRegion::Perhaps;
+    return region.paradigm == OTF2_PARADIGM_PTHREAD ? ThreadRegion::Perhaps : ThreadRegion::No;
+}
+
 class Builder
 {
 public:
@@ -222,9 +230,7 @@ private:
     {
         for (const auto& region : in_.regions) {
             vocabulary_.regions.add(region.self, RegionId{size(definitions_.regions)});
-            vocabulary_.is_thread_barrier.push_back(
-                region.paradigm == OTF2_PARADIGM_OPENMP &&
-                (region.role == OTF2_REGION_ROLE_BARRIER || region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER));
+            vocabulary_.thread_regions.push_back(thread_region(region));
             auto& made = definitions_.regions.emplace_back();
             made.name = in_.text(region.name);
             made.file = in_.text(region.file);

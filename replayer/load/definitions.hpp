@@ -53,11 +53,14 @@ struct LocationFacts {
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };
 
+/// Whether a thread may wait for others of its process in a region.
+enum class ThreadRegion : std::uint8_t { No, Perhaps, Barrier };
+
 /// What the events of this trace mean.
 struct Vocabulary {
     TickClock clock;
     RefMap<model::RegionId> regions;
-    std::vector<bool> is_thread_barrier;  // by RegionId
+    std::vector<ThreadRegion> thread_regions;  // by RegionId
     RefMap<model::CommId> communicators;
     RefMap<model::ContextId> contexts;
     RefMap<model::WindowId> windows;

@@ -89,8 +89,11 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     out_.anomalies.respite_ns = facts.respite_ns;
     out_.anomalies.wait_respite_ns = facts.wait_respite_ns;
     out_.trace.recording_end = facts.recording_end;
-    const std::uint64_t calls = definitions_.locations[location.value].events / 2;  // at most; untouched memory is free
-    out_.trace.calls.reserve(calls);
+    // At most as many, and points where there are threads; untouched memory is free.
+    const Location& defined = definitions_.locations[location.value];
+    const std::uint64_t calls = defined.events / 2;
+    const bool has_threads = definitions_.processes[defined.process.value].locations.size() > 1;
+    out_.trace.calls.reserve(has_threads ? defined.events : calls);
     out_.sends = Sends(CallNumbers(location));
     out_.receives = Receives(CallNumbers(location));
     out_.collectives = CollectiveCalls(CallNumbers(location));
@@ -209,8 +212,8 @@ void EventLoader::enter(Ns now, RegionId id)
     } else {
         user_stack_.push_back(id);
         out_.trace.user_regions.push_back({now, id});
-        if (vocabulary_.is_thread_barrier[id.value]) {
-            add_thread_record(now, {ThreadRecord::What::Arrive, {}});
+        if (vocabulary_.thread_regions[id.value] == ThreadRegion::Barrier) {
+            add_thread_record(now, ThreadRecord::What::Arrive);
         }
     }
 }
@@ -279,8 +282,8 @@ void EventLoader::leave_user(Ns now, RegionId id)
         return;
     }
     user_stack_.erase(std::next(found).base(), user_stack_.end());  // with what was left without a record
-    if (vocabulary_.is_thread_barrier[id.value]) {
-        add_thread_record(now, {ThreadRecord::What::Depart, {}});
+    if (vocabulary_.thread_regions[id.value] == ThreadRegion::Barrier) {
+        add_thread_record(now, ThreadRecord::What::Depart);
     }
     out_.trace.user_regions.push_back({now, user_stack_.empty() ? RegionId::none() : user_stack_.back()});
 }

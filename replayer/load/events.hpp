@@ -63,7 +63,7 @@ struct LocationEvents {
     model::CollectiveCalls collectives;
     std::vector<model::Skipped> skipped;
     std::vector<model::WindowEvent> window_events;
-    std::vector<ThreadRecord> thread_records;
+    ThreadLog threads;
     std::vector<Posted> open_posts;           // without a completion on this location
     std::vector<Completed> open_completions;  // without a post on this location
     std::vector<MessageOf<std::uint32_t>> message_receives;
@@ -152,9 +152,9 @@ private:
     void add_transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t transfer);
     model::WindowEvent& add_window_event(model::WindowId window, model::WindowEvent::What what);
     std::uint64_t take_pending(model::WindowId window, std::int32_t target);
-    void add_thread_record(const otf2::Moment& moment, ThreadRecord::What what, std::uint32_t object = 0,
-                           std::uint64_t number = 0);
-    void add_thread_record(model::Ns now, const ThreadRecord& record);
+    bool add_thread_record(model::Ns now, ThreadRecord::What what, std::uint32_t object = 0);
+    void add_thread_record(const otf2::Moment& moment, ThreadRecord::What what, std::uint32_t object,
+                           std::uint64_t number);
     [[nodiscard]] std::uint32_t assertions(const otf2::Moment& moment) const;
     void scale_samples();
     void ignore() { ++out_.anomalies.ignored_records; }

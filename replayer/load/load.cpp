@@ -4,7 +4,9 @@
 
 #include "formats/otf2/reader.hpp"
 #include "formats/support/error.hpp"
+#include "replayer/exchange.hpp"
 #include "replayer/load/assemble.hpp"
+#include "replayer/load/common_point.hpp"
 #include "replayer/load/definitions.hpp"
 #include "replayer/load/events.hpp"
 
@@ -75,6 +77,18 @@ Summary load(const std::filesystem::path& anchor, Replay& replay)
     replay.definitions = std::move(loaded.definitions);
     summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return summary;
+}
+
+void complete(Replay& replay)
+{
+    cut_at_common_point(replay);
+    bool is_single = true;
+    for (const ProcessTrace& process : replay.processes) {
+        for (std::size_t l = 1; l < process.locations.size(); ++l) {
+            is_single = is_single && process.locations[l].calls.empty();
+        }
+    }
+    replay.is_single_threaded = on_all(replay.comm, is_single);
 }
 
 }  // namespace critpath::replayer::load

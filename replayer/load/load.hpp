@@ -28,4 +28,8 @@ std::vector<int> distribute(std::size_t processes, int size);
 /// Throws Failure(BadTrace) if the trace is damaged.
 Summary load(const std::filesystem::path& anchor, Replay& replay);
 
+/// What can be said when all processes have loaded theirs: leaves out what is behind the common point
+/// (common_point.hpp), and sets Replay::is_single_threaded. Collective over `replay.comm`.
+void complete(Replay& replay);
+
 }  // namespace critpath::replayer::load

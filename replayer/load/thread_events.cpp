@@ -13,42 +13,46 @@ using What = ThreadRecord::What;
 namespace event = otf2::event;
 
 /// What happens inside of an MPI call is that call's.
-void EventLoader::add_thread_record(Ns now, const ThreadRecord& record)
+bool EventLoader::add_thread_record(Ns now, What what, std::uint32_t object)
 {
     if (in_call()) {
         ++out_.anomalies.ignored_thread_records;
-        return;
+        return false;
     }
     auto& calls = out_.trace.calls;
-    out_.thread_records.push_back(record);
-    out_.thread_records.back().point = {static_cast<std::uint32_t>(calls.size())};
+    out_.threads.records.push_back({what, {static_cast<std::uint32_t>(calls.size())}, object});
     calls.add_point(now);
+    return true;
 }
 
+/// A thread waits from when it entered a function for that, or else since the event before.
 void EventLoader::add_thread_record(const Moment& moment, What what, std::uint32_t object, std::uint64_t number)
 {
-    const Ns since = now_;
-    add_thread_record(advance(moment), {what, {}, object, number, since});
+    const bool is_in_wait =
+        !user_stack_.empty() && vocabulary_.thread_regions[user_stack_.back().value] != ThreadRegion::No;
+    const Ns since = is_in_wait ? out_.trace.user_regions.back().time : now_;
+    if (add_thread_record(advance(moment), what, object))
+        out_.threads.details.push_back({number, since});
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadFork& /*record*/)
 {
-    add_thread_record(moment, What::Fork);
+    add_thread_record(advance(moment), What::Fork);
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadJoin& /*record*/)
 {
-    add_thread_record(moment, What::Join);
+    add_thread_record(advance(moment), What::Join);
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadTeamBegin& record)
 {
-    add_thread_record(moment, What::TeamBegin, record.team);
+    add_thread_record(advance(moment), What::TeamBegin, record.team);
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadTeamEnd& record)
 {
-    add_thread_record(moment, What::TeamEnd, record.team);
+    add_thread_record(advance(moment), What::TeamEnd, record.team);
 }
 
 void EventLoader::on(const Moment& moment, const event::ThreadAcquireLock& record)

@@ -3,6 +3,7 @@
 #include "replayer/load/thread_waits.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -26,222 +27,216 @@ struct Point {
     [[nodiscard]] auto order() const { return std::tuple(time, ref.location); }
 };
 
-void take_later(std::optional<Point>& mine, const Point& other)
+void take_later(Point& mine, const Point& other)
 {
-    if (!mine || other.order() > mine->order())
+    if (!mine.ref.valid() || other.order() > mine.order())
         mine = other;
 }
 
 /// One execution of a parallel region.
 struct Team {
     Point fork;
-    LocationId master;
-    Ns master_end{};
-    std::optional<Point> join;
-    std::vector<Point> ends;
-    std::vector<std::optional<Point>> last_arrivals;  // by barrier
+    Point join{};                             // invalid: it was not recorded
+    Ns master_end{};                          // when its master left it
+    Point last_end{};                         // of the others, until the join
+    std::vector<Point> last_arrivals{};       // by barrier
+    std::optional<std::uint32_t> barriers{};  // of each member
+    bool agrees = true;                       // about their number
+};
+
+/// The team that a thread is in.
+struct Membership {
+    static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
+    std::size_t team = unknown;
+    std::uint32_t barriers = 0;  // arrived at so far
+    Ns arrived{};                // at the last one
 };
 
 class Waits
 {
 public:
-    explicit Waits(std::span<const ThreadRecords> locations) : locations_(locations) {}
+    explicit Waits(const std::vector<ThreadLogOf>& locations) : locations_(locations) {}
 
-    std::vector<ThreadWait> run()
+    ThreadWaits run()
     {
-        for (const ThreadRecords& location : locations_)
+        for (const ThreadLogOf& location : locations_)
             find_teams(location);
         for (auto& [object, teams] : by_object_)
             std::ranges::sort(teams, {}, [&](std::size_t team) { return teams_[team].fork.order(); });
-        for (const ThreadRecords& location : locations_)
-            take_part(location);
-        for (const auto& [depart, team, barrier, arrived] : departures_)
-            wait_for(teams_[team].last_arrivals[barrier], arrived, depart);
+        for (const ThreadLogOf& location : locations_)
+            for_each(location, [&](const auto&... what) { take_note(what...); });
+        for (const ThreadLogOf& location : locations_)
+            for_each(location, [&](const auto&... what) { conclude(what...); });
         for (const Team& team : teams_)
-            if (team.join)
-                join(team);
-        for (const Departure& begin : begins_)
-            add(begin.point, created_, begin.key);
-        for (const Blocked& wait : waits_)
-            add(wait, ended_);
-        for (const Blocked& acquire : acquires_)
-            add(acquire, released_);
+            if (team.join.ref.valid())
+                wait_for(team.last_end, team.master_end, team.join);
         return std::move(result_);
     }
 
 private:
     using Key = std::pair<std::uint32_t, std::uint64_t>;  // object and number
-    struct Departure {
-        Point point;
-        Key key;
-    };
-    struct Blocked {
-        Point point;
-        Key key;
-        Ns since;
-    };
-    struct AtBarrier {
-        Point depart;
-        std::size_t team;
-        std::size_t barrier;
-        Ns arrived;
-    };
 
-    static Point point_of(const ThreadRecords& location, const ThreadRecord& record)
+    static Point point_of(const ThreadLogOf& location, const ThreadRecord& record)
     {
         return {{location.trace->location, record.point}, location.trace->calls.enter(record.point.value)};
     }
 
     /// The teams that the location is the master of: it begins in the team right after it forked.
-    void find_teams(const ThreadRecords& location)
+    void find_teams(const ThreadLogOf& location)
     {
         struct Forked {
             Point point;
-            std::optional<std::size_t> team;
+            std::size_t team = Membership::unknown;
         };
         std::vector<Forked> open;
-        for (const ThreadRecord& record : location.records) {
+        for (const ThreadRecord& record : location.log->records) {
             const Point point = point_of(location, record);
             if (record.what == What::Fork) {
-                open.push_back({point, {}});
-            } else if (record.what == What::TeamBegin && !open.empty() && !open.back().team) {
+                open.push_back({point});
+            } else if (record.what == What::TeamBegin && !open.empty() && open.back().team == Membership::unknown) {
                 open.back().team = teams_.size();
                 by_object_[record.object].push_back(teams_.size());
-                begun_by_master_[point.ref] = teams_.size();
-                teams_.push_back({open.back().point, location.trace->location, {}, {}, {}, {}});
+                begun_by_masters_.emplace_back(point.ref, teams_.size());
+                teams_.push_back({open.back().point});
             } else if (record.what == What::Join && !open.empty()) {
-                if (open.back().team)
-                    teams_[*open.back().team].join = point;
+                if (open.back().team != Membership::unknown)
+                    teams_[open.back().team].join = point;
                 open.pop_back();
             }
         }
     }
 
-    /// A team may be used again and again, so a thread begins in the one that was forked last.
-    [[nodiscard]] std::optional<std::size_t> team_at(const Point& begin, std::uint32_t object) const
+    /// A team may be used again and again, so a thread begins in the one that was forked last and is not joined yet.
+    [[nodiscard]] std::size_t team_at(const Point& begin, std::uint32_t object) const
     {
-        if (const auto own = begun_by_master_.find(begin.ref); own != begun_by_master_.end())
+        const auto own =
+            std::ranges::lower_bound(begun_by_masters_, begin.ref, {}, [](const auto& b) { return b.first; });
+        if (own != begun_by_masters_.end() && own->first == begin.ref)
             return own->second;
         const auto found = by_object_.find(object);
         if (found == by_object_.end())
-            return std::nullopt;
+            return Membership::unknown;
         const auto behind = std::ranges::upper_bound(found->second, begin.time, {},
                                                      [&](std::size_t team) { return teams_[team].fork.time; });
-        return behind == found->second.begin() ? std::nullopt : std::optional(*(behind - 1));
+        if (behind == found->second.begin())
+            return Membership::unknown;
+        const Team& team = teams_[*(behind - 1)];
+        return team.join.ref.valid() && team.join.time < begin.time ? Membership::unknown : *(behind - 1);
     }
 
-    void take_part(const ThreadRecords& location)
+    /// Calls `visit(record, point, detail, in)` for the records of a location; `in`: the team that the thread is in,
+    /// at its end included; null outside of teams.
+    template <class Visit>
+    void for_each(const ThreadLogOf& location, Visit visit) const
     {
-        struct Membership {
-            std::optional<std::size_t> team;
-            std::size_t barriers = 0;
-            Ns arrived{};
-        };
-        std::vector<Membership> in;
-        for (const ThreadRecord& record : location.records) {
+        std::vector<Membership> open;
+        auto detail = location.log->details.begin();
+        for (const ThreadRecord& record : location.log->records) {
             const Point point = point_of(location, record);
-            const Key key{record.object, record.number};
-            Team* team = in.empty() || !in.back().team ? nullptr : &teams_[*in.back().team];
-            switch (record.what) {
-            case What::TeamBegin:
-                in.push_back({team_at(point, record.object)});
-                if (in.back().team && teams_[*in.back().team].master != location.trace->location)
-                    result_.push_back({point.ref, teams_[*in.back().team].fork.ref});
-                break;
-            case What::TeamEnd:
-                if (team != nullptr)
-                    end(*team, point);
-                if (!in.empty())
-                    in.pop_back();
-                break;
-            case What::Arrive:
-                if (team != nullptr) {
-                    team->last_arrivals.resize(std::max(team->last_arrivals.size(), in.back().barriers + 1));
-                    take_later(team->last_arrivals[in.back().barriers], point);
-                    in.back().arrived = point.time;
-                    ++in.back().barriers;
-                }
-                break;
-            case What::Depart:
-                if (team != nullptr && in.back().barriers > 0)
-                    departures_.push_back({point, *in.back().team, in.back().barriers - 1, in.back().arrived});
-                break;
-            case What::Create:
-                created_.insert_or_assign(key, point);
-                break;
-            case What::Begin:
-                begins_.push_back({point, key});
-                break;
-            case What::End:
-                ended_.insert_or_assign(key, point);
-                break;
-            case What::Wait:
-                waits_.push_back({point, key, record.since});
-                break;
-            case What::Release:
-                released_.insert_or_assign(key, point);
-                break;
-            case What::Acquire:
-                if (record.number > 0)
-                    acquires_.push_back({point, {record.object, record.number - 1}, record.since});
-                break;
-            case What::Fork:
-            case What::Join:
-                break;
+            if (record.what == What::TeamBegin)
+                open.push_back({team_at(point, record.object)});
+            Membership* in = open.empty() || open.back().team == Membership::unknown ? nullptr : &open.back();
+            if (record.what == What::Arrive && in != nullptr) {
+                ++in->barriers;
+                in->arrived = point.time;
             }
+            visit(record, point, record.has_detail() ? *detail++ : ThreadDetail{}, in);
+            if (record.what == What::TeamEnd && !open.empty())
+                open.pop_back();
         }
     }
 
-    static void end(Team& team, const Point& point)
+    /// What others may have waited for.
+    void take_note(const ThreadRecord& record, const Point& point, const ThreadDetail& detail, const Membership* in)
     {
-        if (point.ref.location == team.master)
-            team.master_end = point.time;
-        else
-            team.ends.push_back(point);
+        const Key key{record.object, detail.number};
+        Team* team = in == nullptr ? nullptr : &teams_[in->team];
+        if (record.what == What::Create)
+            created_.insert_or_assign(key, point);
+        else if (record.what == What::End)
+            ended_.insert_or_assign(key, point);
+        else if (record.what == What::Release)
+            released_.insert_or_assign(key, point);
+        else if (record.what == What::Arrive && team != nullptr) {
+            team->last_arrivals.resize(std::max<std::size_t>(team->last_arrivals.size(), in->barriers));
+            take_later(team->last_arrivals[in->barriers - 1], point);
+        } else if (record.what == What::TeamEnd && team != nullptr) {
+            team->agrees = team->agrees && in->barriers == team->barriers.value_or(in->barriers);
+            team->barriers = in->barriers;
+            // Some tools let workers leave the team only when they are needed again: nobody waited for that.
+            if (point.ref.location == team->fork.ref.location)
+                team->master_end = point.time;
+            else if (!team->join.ref.valid() || point.time <= team->join.time)
+                take_later(team->last_end, point);
+        }
     }
 
-    /// Workers may say much later that they have left the team: who did after the join was not waited for.
-    void join(const Team& team)
+    /// Who waited, and for whom.
+    void conclude(const ThreadRecord& record, const Point& point, const ThreadDetail& detail, const Membership* in)
     {
-        std::optional<Point> last;
-        for (const Point& end : team.ends)
-            if (end.time <= team.join->time)
-                take_later(last, end);
-        wait_for(last, team.master_end, *team.join);
+        const Team* team = in == nullptr ? nullptr : &teams_[in->team];
+        switch (record.what) {
+        case What::TeamBegin:
+            if (team != nullptr && team->fork.ref.location != point.ref.location)
+                result_.waits.push_back({point.ref, team->fork.ref});
+            [[fallthrough]];
+        case What::TeamEnd:
+            result_.ignored += team == nullptr ? 1 : 0;
+            break;
+        case What::Depart:
+            if (is_clear(team) && in->barriers > 0)
+                wait_for(team->last_arrivals[in->barriers - 1], in->arrived, point);
+            [[fallthrough]];
+        case What::Arrive:
+            result_.ignored += is_clear(team) ? 0 : 1;
+            break;
+        case What::Begin:
+            look_up(created_, {record.object, detail.number}, Ns::min(), point);
+            break;
+        case What::Wait:
+            look_up(ended_, {record.object, detail.number}, detail.since, point);
+            break;
+        case What::Acquire:
+            if (detail.number > 0)
+                look_up(released_, {record.object, detail.number - 1}, detail.since, point);
+            break;
+        case What::Fork:
+        case What::Join:
+        case What::Create:
+        case What::End:
+        case What::Release:
+            break;
+        }
     }
+
+    /// Whether the n-th barrier of one member is the n-th of all others.
+    static bool is_clear(const Team* team) { return team != nullptr && (team->agrees || !team->join.ref.valid()); }
 
     /// `waiter` went on at a point, for which it had waited since `since`, if it did.
-    void wait_for(const std::optional<Point>& last, Ns since, const Point& waiter)
+    void wait_for(const Point& last, Ns since, const Point& waiter)
     {
-        if (last && last->time > since && last->time <= waiter.time && last->ref.location != waiter.ref.location)
-            result_.push_back({waiter.ref, last->ref});
+        if (last.ref.valid() && last.time > since && last.time <= waiter.time &&
+            last.ref.location != waiter.ref.location)
+            result_.waits.push_back({waiter.ref, last.ref});
     }
 
-    void add(const Point& waiter, const std::map<Key, Point>& causes, const Key& key)
+    void look_up(const std::map<Key, Point>& causes, const Key& key, Ns since, const Point& waiter)
     {
         if (const auto cause = causes.find(key); cause != causes.end())
-            wait_for(cause->second, Ns::min(), waiter);
-    }
-    void add(const Blocked& blocked, const std::map<Key, Point>& causes)
-    {
-        if (const auto cause = causes.find(blocked.key); cause != causes.end())
-            wait_for(cause->second, blocked.since, blocked.point);
+            wait_for(cause->second, since, waiter);
     }
 
-    std::span<const ThreadRecords> locations_;
+    const std::vector<ThreadLogOf>& locations_;
     std::vector<Team> teams_;
-    std::map<std::uint32_t, std::vector<std::size_t>> by_object_;  // teams, by time
-    std::map<CallRef, std::size_t> begun_by_master_;
-    std::vector<AtBarrier> departures_;
+    std::map<std::uint32_t, std::vector<std::size_t>> by_object_;    // teams, by time
+    std::vector<std::pair<CallRef, std::size_t>> begun_by_masters_;  // ascending
     std::map<Key, Point> created_, ended_, released_;
-    std::vector<Departure> begins_;
-    std::vector<Blocked> waits_, acquires_;
-    std::vector<ThreadWait> result_;
+    ThreadWaits result_;
 };
 
 }  // namespace
 
-std::vector<ThreadWait> thread_waits(std::span<const ThreadRecords> locations)
+ThreadWaits thread_waits(const std::vector<ThreadLogOf>& locations)
 {
     return Waits(locations).run();
 }

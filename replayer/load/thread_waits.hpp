@@ -8,7 +8,6 @@
 #include "analysis/model/trace.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace critpath::replayer::load
@@ -23,6 +22,7 @@ struct ThreadRecord {
         TeamEnd,
         Arrive,  // at a barrier
         Depart,
+        // These have a ThreadDetail.
         Create,
         Begin,
         End,
@@ -32,18 +32,33 @@ struct ThreadRecord {
     };
     What what;
     model::CallId point;
-    std::uint32_t object = 0;  // team, contingent of threads, or lock: as the trace numbers them
-    std::uint64_t number = 0;  // of the thread in its contingent, or of the acquisition of the lock
-    model::Ns since{};         // of Wait and Acquire: the event before, from which on it waited, if it did
+    std::uint32_t object;  // team, contingent of threads, or lock: as the trace numbers them
+
+    [[nodiscard]] bool has_detail() const { return what >= What::Create; }
 };
 
-/// A location and its records, in order.
-struct ThreadRecords {
+struct ThreadDetail {
+    std::uint64_t number;  // of the thread in its contingent, or of the acquisition of the lock
+    model::Ns since;       // of Wait and Acquire: from when on the thread waited, if it did
+};
+
+/// Of one location, in order.
+struct ThreadLog {
+    std::vector<ThreadRecord> records;
+    std::vector<ThreadDetail> details;
+};
+
+struct ThreadLogOf {
+    const ThreadLog* log;
     const model::LocationTrace* trace;
-    std::span<const ThreadRecord> records;
+};
+
+struct ThreadWaits {
+    std::vector<model::ThreadWait> waits;
+    std::uint64_t ignored = 0;  // records that fit to no others
 };
 
 /// Of all locations of one process.
-std::vector<model::ThreadWait> thread_waits(std::span<const ThreadRecords> locations);
+ThreadWaits thread_waits(const std::vector<ThreadLogOf>& locations);
 
 }  // namespace critpath::replayer::load

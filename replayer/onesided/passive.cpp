@@ -299,12 +299,9 @@ rules::Enter progress(const Replay& replay, const Question& question)
     const model::Calls& calls = main.calls;
     const auto found = std::ranges::upper_bound(calls.enters(), question.enter) - calls.enters().begin();
     auto next = static_cast<std::uint32_t>(found);
-    auto before = next;
-    while (next < calls.size() && calls.is_point(next))
+    const bool was_inside = next > 0 && calls.leave(next - 1) > question.enter;  // a point is inside of no call
+    while (next < calls.size() && calls.is_point(next) && calls.enter(next) < question.leave)
         ++next;
-    while (before > 0 && calls.is_point(before - 1))
-        --before;
-    const bool was_inside = before > 0 && calls.leave(before - 1) > question.enter;
     if (next == calls.size() || calls.enter(next) >= question.leave || was_inside)
         return {};
     return {{main.location, {next}}, calls.enter(next)};

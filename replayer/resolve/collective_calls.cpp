@@ -18,7 +18,8 @@ struct Pending {
     rules::Predecessor otherwise;
 };
 
-/// Whether every process was in this operation, and left it after the one that came last.
+/// Whether every process was in this operation, and left it after the one that came last, and no thread went on
+/// meanwhile.
 bool is_meeting(const Replay& replay, functions::FunctionId function, const rules::CollectiveCase& instance,
                 const rules::Predecessor& predecessor)
 {
@@ -27,7 +28,7 @@ bool is_meeting(const Replay& replay, functions::FunctionId function, const rule
                             (!operation.has_amounts || rules::needs_all(function, instance.instance->bytes));
     const bool released =
         predecessor.route == rules::Route::Collective || predecessor.route == rules::Route::Completion;
-    return all_to_all && released && !predecessor.low_confidence &&
+    return all_to_all && released && !predecessor.low_confidence && replay.is_single_threaded &&
            instance.size == replay.definitions.processes.size();
 }
 

@@ -62,8 +62,12 @@ PollWait PollRuns::waiting(model::CallRef call) const
         return !calls.is_point(i) && !found_[l][i] &&
                rules::operation(replay_.definitions.regions[calls.region(i).value].function).polls;
     };
-    while (first > 0 && polls_in_vain(first - 1)) {
-        const std::size_t before = first - 1;
+    while (first > 0) {
+        std::size_t before = first - 1;
+        while (before > 0 && calls.is_point(before))  // a poll may stand between locks
+            --before;
+        if (!polls_in_vain(before))
+            break;
         const Ns gap = calls.enter(first) - calls.leave(before);
         const Ns polling = calls.leave(before) - calls.enter(before);  // one record may stand for many polls
         const bool is_run = polling >= least_polls * close;

@@ -64,7 +64,7 @@ class Finder
 {
 public:
     Finder(const Replay& replay, const Predecessors& predecessors, const JumpsByLocation& jumps)
-        : replay_(replay), predecessors_(predecessors), jumps_(jumps)
+        : replay_(replay), predecessors_(predecessors), jumps_(jumps), can_tell_(replay.is_single_threaded)
     {
     }
 
@@ -109,7 +109,7 @@ private:
     const Replay& replay_;
     const Predecessors& predecessors_;
     const JumpsByLocation& jumps_;
-    bool can_tell_ = true;
+    bool can_tell_;
     std::vector<Visits> visits_;     // by owned location
     std::vector<Meeting> meetings_;  // candidates, the same on all processes
 };
@@ -121,8 +121,6 @@ void Finder::collect_visits()
             const model::LocationTrace& location = replay_.processes[p].locations[l];
             if (l == 0)
                 visits_.push_back(visits_of(location, predecessors_.processes[p][l]));
-            else
-                can_tell_ = can_tell_ && location.calls.size() == 0;
         }
     for (const Visits& v : visits_)
         can_tell_ = can_tell_ && std::ranges::is_sorted(v.meetings);

@@ -5,7 +5,6 @@
 #include "formats/otf2/reader.hpp"
 #include "formats/support/last_words.hpp"
 #include "replayer/clocks/clocks.hpp"
-#include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "tests/builder/replayed.hpp"
 
@@ -42,7 +41,7 @@ void replay(const fs::path& directory, Depth depth)
     replay.comm = MPI_COMM_SELF;
     replay.trace = directory;
     replayer::clocks::compare(replay, summary.clock_domains_known);
-    replayer::load::cut_at_common_point(replay);
+    replayer::load::complete(replay);
     tests::replay(replay);
 }
 

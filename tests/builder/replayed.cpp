@@ -4,7 +4,7 @@
 
 #include "replayer/attribute/attribute.hpp"
 #include "replayer/exchange.hpp"
-#include "replayer/load/common_point.hpp"
+#include "replayer/load/load.hpp"
 #include "replayer/pair/call_costs.hpp"
 
 #include <fmt/format.h>
@@ -103,7 +103,7 @@ replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rul
         if (loaded.owner.back() == loaded.rank)
             loaded.processes.push_back(program.trace(r));
     }
-    replayer::load::cut_at_common_point(loaded);
+    replayer::load::complete(loaded);
     return loaded;
 }
 

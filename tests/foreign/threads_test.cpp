@@ -5,8 +5,6 @@
 // for, and locks, in the records that Score-P writes. Times are us; location 0 is the main thread of the only rank.
 #include "tests/foreign/foreign.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <random>
 
@@ -182,7 +180,8 @@ TEST_F(Foreign, ALockIsWaitedFor)
         threads.lock(1, OTF2_EvtWriter_ThreadAcquireLock, 100, 1);
         threads.lock(1, OTF2_EvtWriter_ThreadReleaseLock, 500, 1);
         threads.end(1, 500);
-        threads[0].enter(200, "!$omp critical");
+        t.paradigm("!$omp critical", OTF2_PARADIGM_OPENMP);
+        threads[0].enter(200, "!$omp critical").metric(502);  // whatever is recorded meanwhile
         threads.lock(0, OTF2_EvtWriter_ThreadAcquireLock, 505, 2);
         threads.lock(0, OTF2_EvtWriter_ThreadReleaseLock, 550, 2);
         threads[0].leave(550, "!$omp critical");
@@ -217,109 +216,237 @@ TEST_F(Foreign, TeamsBetweenMessages)
 
 // ------------------------------------------------------------------------------------- programs with a known path
 
-/// Parallel regions with barriers, as they would run on a machine that needs 2 us to start a worker and 1 us to leave
-/// a barrier.
+/// Parallel regions with barriers, on a machine that needs 2 us to start a worker and 1 us to leave a barrier.
 class TeamProgram
 {
 public:
-    explicit TeamProgram(std::uint32_t seed) : random_(seed), threads_(2 + random_() % 4)
+    explicit TeamProgram(std::uint32_t seed)
     {
+        std::mt19937 random(seed);
+        const auto upto = [&](std::uint64_t limit) { return 1 + random() % limit; };
+        threads_ = static_cast<std::uint32_t>(1 + upto(4));
+        regions_.resize(upto(5));
+        for (Region& region : regions_) {
+            region.serial = upto(50);
+            region.work.resize(upto(4));
+            for (auto& phase : region.work) {
+                for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+                    phase.push_back(upto(20));
+                }
+            }
+        }
+        tail_ = upto(50);
+    }
+
+    /// Work of one thread between two barriers.
+    struct Work {
+        std::size_t region, phase;
+        std::uint32_t thread;
+        std::uint64_t begin, end;
+    };
+
+    struct Run {
+        std::vector<std::uint64_t> forks;  // by region
+        std::vector<Work> work;
+        std::uint64_t end;
+    };
+
+    /// What happens when; `longer` takes 1 us more.
+    [[nodiscard]] Run run(const Work* longer = nullptr) const
+    {
+        Run result{};
         std::uint64_t time = 0;
-        for (std::size_t region = 0; region < 1 + random_() % 5; ++region) {
-            time += 1 + below(50);
-            Region& made = regions_.emplace_back(Region{time, {}});
+        for (std::size_t r = 0; r < regions_.size(); ++r) {
+            time += regions_[r].serial;
+            result.forks.push_back(time);
             std::vector<std::uint64_t> ready(threads_, time + 2);
             ready[0] = time;
-            for (std::size_t phase = 0; phase < 1 + random_() % 4; ++phase) {
-                for (std::uint64_t& t : ready) {
-                    t += 1 + below(20);
+            for (std::size_t phase = 0; phase < regions_[r].work.size(); ++phase) {
+                std::uint64_t last = 0;
+                for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+                    const bool is_longer =
+                        longer != nullptr && longer->region == r && longer->phase == phase && longer->thread == thread;
+                    const std::uint64_t end = ready[thread] + regions_[r].work[phase][thread] + (is_longer ? 1 : 0);
+                    result.work.push_back({r, phase, thread, ready[thread], end});
+                    last = std::max(last, end);
                 }
-                made.arrivals.push_back(ready);
-                ready.assign(threads_, *std::ranges::max_element(ready) + 1);
+                ready.assign(threads_, last + 1);
             }
             time = ready[0];
         }
-        end_ = time + 1 + below(50);
+        result.end = time + tail_;
+        return result;
     }
 
     void write(TinyTrace& t) const
     {
         Threads threads(t, threads_);
-        for (const Region& region : regions_) {
-            threads.fork(0, region.fork);
+        const Run happened = run();
+        for (std::size_t r = 0; r < regions_.size(); ++r) {
+            threads.fork(0, happened.forks[r]);
             for (std::uint32_t thread = 0; thread < threads_; ++thread) {
-                threads.begin(thread, region.fork + (thread == 0 ? 0 : 2));
-                for (const auto& arrivals : region.arrivals) {
-                    threads.at_barrier(thread, arrivals[thread], exit(arrivals));
-                }
-                threads.end(thread, exit(region.arrivals.back()));
+                threads.begin(thread, happened.forks[r] + (thread == 0 ? 0 : 2));
             }
-            threads.join(0, exit(region.arrivals.back()));
-        }
-        finalize(t, end_);
-    }
-
-    /// Backwards from the end, always to whoever came last to the barrier.
-    [[nodiscard]] std::string path() const
-    {
-        std::string words;
-        std::uint32_t on = 0;
-        std::uint64_t until = end_;
-        const auto jump = [&](std::uint32_t from, std::uint64_t begin, std::uint64_t end) {
-            words = fmt::format(" | threads {}>{}: {}-{} | compute {}: {}-{}", from, on, begin, end, on, end, until) +
-                    words;
-            on = from;
-            until = begin;
-        };
-        for (auto region = regions_.rbegin(); region != regions_.rend(); ++region) {
-            for (auto arrivals = region->arrivals.rbegin(); arrivals != region->arrivals.rend(); ++arrivals) {
-                const std::uint64_t last = exit(*arrivals) - 1;
-                if ((*arrivals)[on] < last) {
-                    const auto found = std::ranges::find(arrivals->rbegin(), arrivals->rend(), last);  // the largest
-                    jump(static_cast<std::uint32_t>(arrivals->rend() - found - 1), last, last + 1);
+            for (const Work& work : happened.work) {
+                if (work.region == r) {
+                    threads.at_barrier(work.thread, work.end, exit(happened, r, work.phase));
                 }
             }
-            if (on != 0) {
-                jump(0, region->fork, region->fork + 2);
+            const std::uint64_t end = exit(happened, r, regions_[r].work.size() - 1);
+            for (std::uint32_t thread = 0; thread < threads_; ++thread) {
+                threads.end(thread, end);
             }
+            threads.join(0, end);
         }
-        return until > 0 ? fmt::format("compute 0: 0-{}", until) + words : words.substr(3);
+        finalize(t, happened.end);
     }
 
 private:
     struct Region {
-        std::uint64_t fork;
-        std::vector<std::vector<std::uint64_t>> arrivals;  // by barrier and thread
+        std::uint64_t serial;                          // us before it
+        std::vector<std::vector<std::uint64_t>> work;  // us, by phase and thread
     };
 
-    std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-    static std::uint64_t exit(const std::vector<std::uint64_t>& arrivals)
+    static std::uint64_t exit(const Run& happened, std::size_t region, std::size_t phase)
     {
-        return *std::ranges::max_element(arrivals) + 1;
+        std::uint64_t last = 0;
+        for (const Work& work : happened.work) {
+            if (work.region == region && work.phase == phase) {
+                last = std::max(last, work.end + 1);
+            }
+        }
+        return last;
     }
 
-    std::mt19937 random_;
     std::uint32_t threads_;
     std::vector<Region> regions_;
-    std::uint64_t end_;
+    std::uint64_t tail_;
 };
 
-TEST_F(Foreign, RandomTeamsHaveThePathThatTheirProgramHas)
+/// The work of a program that the path leads through; at a barrier it also passes through the us of leaving it.
+std::vector<TeamProgram::Work> on_path(const tests::Replayed& r, const TeamProgram::Run& run)
 {
-    std::size_t with_workers = 0;
+    std::vector<TeamProgram::Work> result;
+    for (const TeamProgram::Work& work : run.work) {
+        const bool is_there = std::ranges::any_of(r.segments, [&](const model::Segment& s) {
+            return s.kind == static_cast<std::uint8_t>(model::SegmentKind::Compute) && s.location == work.thread &&
+                   s.begin < static_cast<std::int64_t>(work.end * 1000) &&
+                   s.end > static_cast<std::int64_t>(work.begin * 1000);
+        });
+        if (is_there) {
+            result.push_back(work);
+        }
+    }
+    return result;
+}
+
+// What is on the path has no slack: if it took longer, the run would.
+TEST_F(Foreign, TheWorkOfTeamsThatIsOnThePathHasNoSlack)
+{
+    std::size_t of_workers = 0, off_path = 0;
     for (std::uint32_t seed = 0; seed < 100; ++seed) {
         const TeamProgram program(seed);
+        const TeamProgram::Run run = program.run();
         const replayer::Replay& loaded = load(1, [&](TinyTrace& t) { program.write(t); });
-        EXPECT_EQ(tests::replay(loaded).path(), program.path()) << "seed " << seed;
+        const tests::Replayed r = tests::replay(loaded);
+        EXPECT_EQ(r.profile.facts.at("makespan_ns"), static_cast<std::int64_t>(run.end * 1000));
+        const auto critical = on_path(r, run);
+        for (const TeamProgram::Work& work : critical) {
+            EXPECT_EQ(program.run(&work).end, run.end + 1)
+                << "seed " << seed << ", region " << work.region << ", phase " << work.phase << ", thread "
+                << work.thread << ": " << r.path();
+            of_workers += work.thread > 0 ? 1 : 0;
+        }
+        off_path += run.work.size() - critical.size();
         for (const replayer::WalkPath walk : {replayer::pass_token, replayer::walk_segments, replayer::lift}) {
             const replayer::Engine engine{replayer::literal_engine.pair, replayer::literal_engine.reduce_instances,
                                           walk};
-            EXPECT_EQ(tests::replay(loaded, tests::knows_nothing, engine).path(), program.path()) << "seed " << seed;
+            EXPECT_EQ(tests::replay(loaded, tests::knows_nothing, engine).path(), r.path()) << "seed " << seed;
         }
-        with_workers += program.path().find("threads") != std::string::npos ? 1 : 0;
         std::filesystem::remove_all(scratch_.path() / "trace");
     }
-    EXPECT_GT(with_workers, 50U);
+    EXPECT_GT(of_workers, 200U);
+    EXPECT_GT(off_path, 200U);
+}
+
+// ------------------------------------------------------------------------------------------------ what is not whole
+
+// Which barrier is which cannot be told then.
+TEST_F(Foreign, ATeamWhoseMembersDisagreeIsCounted)
+{
+    const tests::Replayed r = replay(1, [](TinyTrace& t) {
+        Threads threads(t, 2);
+        threads.fork(0, 100);
+        threads.begin(0, 100);
+        threads.begin(1, 110);
+        threads.at_barrier(0, 200, 905);
+        threads.at_barrier(0, 1000, 1505);
+        threads.at_barrier(1, 1500, 1505);  // and not the first
+        threads.end(0, 1506);
+        threads.end(1, 1506);
+        threads.join(0, 1510);
+        finalize(t, 2000);
+    });
+    EXPECT_EQ(r.path(), "compute 0: 0-2000");
+    EXPECT_EQ(r.fact("ignored_thread_records"), 6);
+}
+
+// The fork of the second execution is inside of a call, so that its workers have none.
+TEST_F(Foreign, AWorkerDoesNotJoinATeamThatIsOver)
+{
+    const tests::Replayed r = replay(1, [](TinyTrace& t) {
+        Threads threads(t, 2);
+        threads.fork(0, 100);
+        threads.begin(0, 100);
+        threads.begin(1, 110);
+        threads.at_barrier(0, 200, 905);
+        threads.at_barrier(1, 900, 905);
+        threads.end(0, 906);
+        threads.end(1, 906);
+        threads.join(0, 910);
+        threads[0].enter(1000, "MPI_Reduce_local");
+        threads.fork(0, 1100);
+        threads.begin(0, 1100);
+        threads.begin(1, 1110);
+        threads.at_barrier(1, 1900, 1905);
+        threads.end(0, 1906);
+        threads.end(1, 1906);
+        threads.join(0, 1910);
+        threads[0].leave(2000, "MPI_Reduce_local");
+        finalize(t, 3000);
+    });
+    EXPECT_EQ(r.path(), "compute 0: 0-100 | threads 0>1: 100-110 | compute 1: 110-900 | threads 1>0: 900-905 | "
+                        "compute 0: 905-1000 | mpi 0: 1000-2000 | compute 0: 2000-3000");
+    EXPECT_EQ(r.fact("ignored_thread_records"), 4 + 4);
+    EXPECT_EQ(r.fact("calls"), 2);
+}
+
+// A poll may be guarded by a lock.
+TEST_F(Foreign, LocksDoNotEndARunOfPolls)
+{
+    const tests::Replayed r = replay(2, [](TinyTrace& t) {
+        Threads threads(t, 1);
+        threads[0].enter(5000, "MPI_Send").send(5000, "world", 1, 0, 8).leave(5001, "MPI_Send");
+        auto& other = t.thread(1);
+        other.enter(0, "main").enter(1, "MPI_Irecv").irecv_request(1, 9).leave(2, "MPI_Irecv");
+        std::uint32_t order = 0;
+        const auto lock = [&](std::uint64_t time, Threads::LockRecord record) {
+            other.write([&](OTF2_EvtWriter* w) { return record(w, nullptr, time, OTF2_PARADIGM_OPENMP, 3, order); });
+        };
+        for (std::uint64_t time = 10; time <= 5006; time += 3) {
+            ++order;
+            lock(time, OTF2_EvtWriter_ThreadAcquireLock);
+            other.enter(time, "MPI_Test");
+            if (time > 5003) {
+                other.irecv(time + 1, "world", 0, 0, 8, 9);
+            }
+            other.leave(time + 1, "MPI_Test");
+            lock(time + 1, OTF2_EvtWriter_ThreadReleaseLock);
+        }
+        finalize(t, 5010);
+        other.enter(6000, "MPI_Finalize").leave(6001, "MPI_Finalize");
+    });
+    EXPECT_THAT(r.path(), HasSubstr("compute 0: 0-5000 | transfer 0>1: 5000-500"));
 }
 
 // Records of a recording that began in the middle, or that contradict each other.
@@ -341,6 +468,7 @@ TEST_F(Foreign, TeamsWithoutTheirBeginAreLeftAlone)
         finalize(t, 90);
     });
     EXPECT_EQ(r.path(), "compute 0: 0-90");
+    EXPECT_EQ(r.fact("ignored_thread_records"), 2 + 1 + 1 + 2 + 1);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "tests/oracle/check.hpp"
 
 #include "replayer/clocks/tighten.hpp"
-#include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "tests/oracle/grammar/sketch.hpp"
 
@@ -141,7 +140,7 @@ replayer::Replay load(const Program& program, const Machine& machine, const Exec
     const replayer::load::Summary summary = replayer::load::load(directory.path() / "traces.otf2", replay);
     replayer::clocks::Findings found = replayer::clocks::compare(replay, summary.clock_domains_known);
     replayer::clocks::tighten(replay, found);
-    replayer::load::cut_at_common_point(replay);
+    replayer::load::complete(replay);
     return replay;
 }
 

@@ -20,8 +20,7 @@ class Judge
 {
 public:
     Judge(const Execution& execution, const Machine& machine)
-        : execution_(execution), graph_(execution.graph), tick_ns_(machine.tick_ns),
-          resolution_(least_resolution + machine.noise())
+        : execution_(execution), graph_(execution.graph), tick_ns_(machine.tick_ns), resolution_(machine.noise())
     {
     }
 
@@ -88,7 +87,6 @@ private:
         return least;
     }
 
-    static constexpr std::int64_t least_resolution = 10;  // ticks
     static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
     const Execution& execution_;

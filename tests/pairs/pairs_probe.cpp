@@ -8,7 +8,6 @@
 //     unmatched <sends> <receives>
 //     part <side of a communicator> <number of the instance> <process> <bytes> <function>
 #include "replayer/collect/members.hpp"
-#include "replayer/load/common_point.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/lookup.hpp"
@@ -74,7 +73,7 @@ int main(int argc, char** argv)
     replayer::Replay replay;
     replay.comm = MPI_COMM_WORLD;
     replayer::load::load(argv[argc - 1], replay);
-    replayer::load::cut_at_common_point(replay);
+    replayer::load::complete(replay);
     if (argc > 2)
         for (auto& process : replay.processes)
             process.skipped.clear();
