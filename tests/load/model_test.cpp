@@ -109,5 +109,26 @@ TEST(Messages, ReceivesKnowTheirProbe)
     EXPECT_THAT(bytes, ElementsAre(0U, huge));
 }
 
+TEST(CallsAlone, AreThoseWithoutThePoints)
+{
+    model::Calls calls;
+    calls.add(model::Ns{10}, model::Ns{12}, {5});
+    EXPECT_FALSE(calls.has_points());
+    EXPECT_EQ(model::CallsAlone(calls).size(), 1U);
+    calls.add_point(model::Ns{20});
+    calls.add_point(model::Ns{30});
+    calls.add(model::Ns{40}, model::Ns{45}, {6});
+    calls.add_point(model::Ns{50});
+    ASSERT_EQ(calls.size(), 5U);
+    EXPECT_TRUE(calls.is_point(2) && !calls.is_point(3));
+    EXPECT_EQ(calls.leave(2), model::Ns{30});
+    EXPECT_EQ(calls.region(2), calls.region(0));  // of the call before
+    const model::CallsAlone alone(calls);
+    ASSERT_EQ(alone.size(), 2U);
+    EXPECT_EQ(alone.number(1), 3U);
+    EXPECT_EQ(alone.enter(1), model::Ns{40});
+    EXPECT_EQ(alone.leave(1), model::Ns{45});
+}
+
 }  // namespace
 }  // namespace critpath::model
