@@ -3,6 +3,9 @@
 #include "replayer/rules/message_rule.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <tuple>
 #include <vector>
 
@@ -44,9 +47,23 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
         std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes, Route::Message, unsure};
 }
 
-std::vector<Candidate> candidates(const Waiting& call, const Completed& completed, const Calibration& calibration)
+using Candidates = std::pmr::vector<Candidate>;
+
+/// For the candidates of a call: most have few, and there are millions of calls.
+class Space
 {
-    std::vector<Candidate> result;
+public:
+    std::pmr::memory_resource* memory() { return &memory_; }
+
+private:
+    alignas(Candidate) std::array<std::byte, 8 * sizeof(Candidate)> bytes_;
+    std::pmr::monotonic_buffer_resource memory_{bytes_.data(), bytes_.size()};
+};
+
+Candidates candidates(const Waiting& call, const Completed& completed, const Calibration& calibration, Space& space)
+{
+    Candidates result(space.memory());
+    result.reserve(completed.messages.size() + completed.collectives.size());
     for (const Message& message : completed.messages)
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
@@ -63,7 +80,7 @@ Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence
     return {c.route, c.from, c.bytes, low_confidence, within_clocks};
 }
 
-const Candidate& releasing(std::vector<Candidate>& all, Dependence dependence)
+const Candidate& releasing(Candidates& all, Dependence dependence)
 {
     const bool first = dependence == Dependence::AnyMessage;
     std::ranges::sort(all, [&](const Candidate& a, const Candidate& b) { return a.order(first) < b.order(first); });
@@ -79,7 +96,7 @@ Ns error_of_arrival(const Enter& from, const CallRef& other, const Calibration& 
 }
 
 /// Whether the candidate that came out on top is ahead of the next best one by more than the clocks are off.
-bool leads(const std::vector<Candidate>& sorted, Dependence dependence, const Calibration& calibration)
+bool leads(const Candidates& sorted, Dependence dependence, const Calibration& calibration)
 {
     if (sorted.size() < 2)
         return true;
@@ -95,7 +112,8 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
 {
     if (!call.waited())
         return {};
-    auto all = candidates(call, completed, calibration);
+    Space space;
+    auto all = candidates(call, completed, calibration, space);
     const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks);
     if (all.empty())
         return {Route::Delay, {}, 0, true, protocol_unsure};
@@ -161,7 +179,8 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int
 
 Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration)
 {
-    const auto all = candidates(call, completed, calibration);
+    Space space;
+    const auto all = candidates(call, completed, calibration, space);
     const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
     const auto first_last = std::ranges::minmax_element(all, earlier);
     if (all.empty())
@@ -173,7 +192,8 @@ bool stood_still(const Waiting& call, const Completed& completed, const Calibrat
 {
     Ns due = call.enter;
     Ns transfer = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
-    for (const Candidate& c : candidates(call, completed, calibration)) {
+    Space space;
+    for (const Candidate& c : candidates(call, completed, calibration, space)) {
         due = std::max(due, c.arrival);
         transfer = std::max(transfer, c.transfer);
     }
