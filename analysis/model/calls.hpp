@@ -74,6 +74,8 @@ public:
     [[nodiscard]] std::size_t size() const { return enter_.size(); }
     [[nodiscard]] bool empty() const { return enter_.empty(); }
     void reserve(std::size_t calls);
+    /// Gives back what was reserved and is not used.
+    void shrink();
 
     void add(Ns enter, Ns leave, RegionId region);
     void set_leave(std::size_t i, Ns leave);
@@ -120,6 +122,14 @@ inline void Calls::reserve(std::size_t calls)
     duration_.reserve(calls);
     region_.reserve(calls);
     bucket_.reserve(calls);
+}
+
+inline void Calls::shrink()
+{
+    enter_.shrink_to_fit();
+    duration_.shrink_to_fit();
+    region_.shrink_to_fit();
+    bucket_.shrink_to_fit();
 }
 
 inline void Calls::add(Ns enter, Ns leave, RegionId region)

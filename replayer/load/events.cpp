@@ -89,7 +89,7 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     out_.anomalies.respite_ns = facts.respite_ns;
     out_.anomalies.wait_respite_ns = facts.wait_respite_ns;
     out_.trace.recording_end = facts.recording_end;
-    // At most as many, and points where there are threads; untouched memory is free.
+    // At most as many, and points where there are threads.
     const Location& defined = definitions_.locations[location.value];
     const std::uint64_t calls = defined.events / 2;
     const bool has_threads = definitions_.processes[defined.process.value].locations.size() > 1;
@@ -118,6 +118,14 @@ LocationEvents EventLoader::finish()
     const auto rest = open_.rest();
     out_.open_posts.insert(out_.open_posts.end(), rest.begin(), rest.end());
     scale_samples();
+    // Of large arrays, the rest has never been touched and costs nothing; small ones lie in memory that had been used
+    // before.
+    constexpr std::uint64_t few = 1 << 19;
+    if (definitions_.locations[out_.trace.location.value].events < few) {
+        out_.trace.calls.shrink();
+        out_.sends.shrink();
+        out_.receives.shrink();
+    }
     if (!clock_.correction().is_identity()) {
         out_.clock_uncertainty = clock_.uncertainty(first_tick_, last_tick_);
     }

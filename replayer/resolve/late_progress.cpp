@@ -7,6 +7,7 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace critpath::replayer
 {
@@ -96,9 +97,27 @@ private:
     std::vector<std::size_t> near_;         // by location, where the last answer was
 };
 
+/// One for each owned process, made when it is wanted.
+class Searches
+{
+public:
+    explicit Searches(const Replay& replay) : replay_(replay), of_process_(replay.processes.size()) {}
+
+    [[nodiscard]] Moved operator()(std::size_t process, const rules::Standstill& standstill)
+    {
+        std::optional<Search>& search = of_process_[process];
+        if (!search)
+            search.emplace(replay_.processes[process]);
+        return (*search)(standstill);
+    }
+
+private:
+    const Replay& replay_;
+    std::vector<std::optional<Search>> of_process_;
+};
+
 /// Of the partners, by transfer.
-std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers,
-                                std::vector<Search>& searches)
+std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodStill>& transfers, Searches& searches)
 {
     auto out = lists_for<Question>(replay.size);
     for (std::uint32_t i = 0; i < transfers.size(); ++i)
@@ -108,7 +127,7 @@ std::vector<Moved> ask_partners(const Replay& replay, const std::vector<StoodSti
     auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
-            back[asker].push_back({q.index, searches[replay.index_of(q.partner)](q.standstill)});
+            back[asker].push_back({q.index, searches(replay.index_of(q.partner), q.standstill)});
     std::vector<Moved> result(transfers.size());
     for (const Answer& answer : replayer::exchange(replay.comm, back).items)
         result[answer.index] = answer.moved;
@@ -129,7 +148,7 @@ rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer,
 
 std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late)
 {
-    std::vector<Search> searches(replay.processes.begin(), replay.processes.end());
+    Searches searches(replay);
     const std::vector<Moved> by_partner = ask_partners(replay, late.transfers, searches);
     std::vector<rules::Predecessor> result;
     std::size_t next = 0;
@@ -140,7 +159,7 @@ std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCa
                late.transfers[next].call == call.call;
              ++next) {
             const StoodStill& transfer = late.transfers[next];
-            for (const Moved& moved : {by_partner[next], searches[call.process](transfer.standstill)})
+            for (const Moved& moved : {by_partner[next], searches(call.process, transfer.standstill)})
                 if (is_better(moved, best)) {
                     best = moved;
                     result.back() = predecessor(replay, transfer, moved);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/resolve/resolve.hpp"
 
+#include "replayer/exchange.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/resolve/calls.hpp"
 
@@ -66,21 +67,26 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
                      std::vector<ProcessAnswers> answers)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
-    LateCalls late;
-    for (std::size_t p = 0; p < replay.processes.size(); ++p)
-        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
-    const auto found = late_progress(replay, late);
-    for (std::size_t i = 0; i < found.size(); ++i)
-        if (!late.calls[i].polls || found[i].is_jump())
-            answers[late.calls[i].process].set(late.calls[i].call, found[i]);
+    constexpr std::size_t window = 16384;  // questions to partners in a round, and those of one process more
+    std::size_t p = 0;
+    do {
+        LateCalls late;
+        for (; p < replay.processes.size() && late.transfers.size() < window; ++p)
+            resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p],
+                                late);
+        const auto found = late_progress(replay, late);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (!late.calls[i].polls || found[i].is_jump())
+                answers[late.calls[i].process].set(late.calls[i].call, found[i]);
+    } while (on_any(replay.comm, p < replay.processes.size()));
     resolve_collectives(replay, collectives, calibration, answers);
-    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+    for (p = 0; p < replay.processes.size(); ++p)
         for (const model::ThreadWait& wait : replay.processes[p].thread_waits)
             answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
 
     Predecessors result;
     result.clock_violations = collectives.left_too_early;
-    for (std::size_t p = 0; p < answers.size(); ++p) {
+    for (p = 0; p < answers.size(); ++p) {
         result.processes.push_back(answers[p].finish());
         result.clock_violations += forward_jumps(replay.processes[p], result.processes.back(), calibration.clocks);
     }
