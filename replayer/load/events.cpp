@@ -120,7 +120,7 @@ LocationEvents EventLoader::finish()
     scale_samples();
     // Of large arrays, the rest has never been touched and costs nothing; small ones lie in memory that had been used
     // before.
-    constexpr std::uint64_t few = 1 << 19;
+    constexpr std::uint64_t few = 1 << 17;
     if (definitions_.locations[out_.trace.location.value].events < few) {
         out_.trace.calls.shrink();
         out_.sends.shrink();
