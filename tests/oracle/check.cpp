@@ -144,14 +144,28 @@ replayer::Replay load(const Program& program, const Machine& machine, const Exec
     return replay;
 }
 
+static Machine as_told(Machine machine, Weights weights)
+{
+    if (weights == Weights::TwiceAsFast) {
+        machine.latency /= 2;
+        machine.bytes_a_tick *= 2;
+        machine.collective /= 2;
+    } else if (weights == Weights::HalfAsFast) {
+        machine.latency *= 2;
+        machine.bytes_a_tick /= 2;
+        machine.collective *= 2;
+    }
+    return machine;
+}
+
 tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
                         replayer::Rules rules, const Clocks& clocks)
 {
     replayer::Replay replay = load(program, machine, execution, clocks);
     replay.rules = rules;
-    return weights == Weights::Known
-               ? tests::replay(replay, [&](Calibration& calibration) { tell(machine, calibration); })
-               : tests::replay(replay);
+    if (weights == Weights::Learned)
+        return tests::replay(replay);
+    return tests::replay(replay, [&](Calibration& calibration) { tell(as_told(machine, weights), calibration); });
 }
 
 Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, replayer::Rules rules)

@@ -16,8 +16,9 @@
 namespace critpath::oracle
 {
 
-/// What the analysis knows of the machine: what it learns from the trace, or the truth.
-enum class Weights : std::uint8_t { Learned, Known };
+/// What the analysis knows of the machine: what it learns from the trace, the truth, or that messages and collectives
+/// are twice as fast, or half as fast, as they are.
+enum class Weights : std::uint8_t { Learned, Known, TwiceAsFast, HalfAsFast };
 
 /// Puts the truth about a machine in the place of what was learned.
 void tell(const Machine& machine, replayer::rules::Calibration& calibration);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]: so many random programs, from that seed
-// on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace). With
+// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]: so many random
+// programs, from that seed on, through the whole analysis, which knows what the simulated machine costs (or learns it
+// from the trace, or is told that messages and collectives take half as long as they do, or twice as long). With
 // noise, each program runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A
 // lazy machine moves what meets its receiver only while both are in calls. Says which of them have false-critical time,
 // and the smallest program that shows it.
@@ -88,6 +89,10 @@ int main(int argc, char** argv)
         const std::string_view word = words[0];
         if (word == "--learned")
             options.weights = Weights::Learned;
+        else if (word == "--faster")
+            options.weights = Weights::TwiceAsFast;
+        else if (word == "--slower")
+            options.weights = Weights::HalfAsFast;
         else if (word == "--noise")
             options.noise = true;
         else if (word == "--lazy")
@@ -102,7 +107,9 @@ int main(int argc, char** argv)
     int result = 2;
     try {
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
-            throw std::invalid_argument("oracle [--learned] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]");
+            throw std::invalid_argument(
+                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--enter | --paper] "
+                "[FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());
