@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <vector>
 
 namespace critpath::replayer
@@ -60,7 +59,14 @@ template <class Predicate>
         }
         low = probe;
     }
-    return *std::ranges::partition_point(std::views::iota(low, high), predicate);
+    while (low < high) {
+        const std::size_t middle = low + (high - low) / 2;
+        if (predicate(middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 }  // namespace critpath::replayer
