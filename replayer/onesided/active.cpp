@@ -86,7 +86,8 @@ public:
     }
     [[nodiscard]] std::span<const Met> met(std::uint32_t epoch) const
     {
-        return std::ranges::equal_range(met_, epoch, {}, &Met::epoch);
+        const auto begin = std::ranges::lower_bound(met_, epoch, {}, &Met::epoch);
+        return {begin, std::ranges::upper_bound(begin, met_.end(), epoch, {}, &Met::epoch)};
     }
     /// Null if that peer did nothing.
     [[nodiscard]] const Met* met(std::uint32_t epoch, ProcessId peer) const
