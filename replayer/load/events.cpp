@@ -612,9 +612,12 @@ void EventLoader::scale_samples()
             ns = counts > 0 ? span / counts : 0;
         }
     }
-    if (ns != 1) {
-        for (auto& sample : samples) {
-            sample.weight = std::llround(static_cast<double>(sample.weight) * ns);
+    constexpr std::int64_t longest = std::int64_t{1}
+                                     << 40;  // 18 minutes; damaged traces say more, and their sum is none
+    for (auto& sample : samples) {
+        if (ns != 1 || sample.weight < 0 || sample.weight > longest) {
+            const double weight = static_cast<double>(sample.weight) * ns;
+            sample.weight = std::llround(std::fmin(std::fmax(weight, 0), static_cast<double>(longest)));
         }
     }
 }
