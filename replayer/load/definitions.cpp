@@ -134,10 +134,22 @@ FunctionId function_of(const std::string& name)
 
 ThreadRegion thread_region(const def::Region& region)
 {
-    const bool is_barrier = region.role == OTF2_REGION_ROLE_BARRIER || region.role == OTF2_REGION_ROLE_IMPLICIT_BARRIER;
-    if (region.paradigm == OTF2_PARADIGM_OPENMP)
-        return is_barrier ? ThreadRegion::Barrier : ThreadRegion::Perhaps;
-    return region.paradigm == OTF2_PARADIGM_PTHREAD ? ThreadRegion::Perhaps : ThreadRegion::No;
+    if (region.paradigm != OTF2_PARADIGM_OPENMP && region.paradigm != OTF2_PARADIGM_PTHREAD) {
+        return ThreadRegion::No;
+    }
+    switch (region.role) {
+    case OTF2_REGION_ROLE_BARRIER:
+    case OTF2_REGION_ROLE_IMPLICIT_BARRIER:
+        return ThreadRegion::Barrier;
+    case OTF2_REGION_ROLE_FUNCTION:
+    case OTF2_REGION_ROLE_WRAPPER:
+    case OTF2_REGION_ROLE_CRITICAL:
+    case OTF2_REGION_ROLE_ATOMIC:
+    case OTF2_REGION_ROLE_THREAD_WAIT:
+        return ThreadRegion::Wait;
+    default:
+        return ThreadRegion::No;
+    }
 }
 
 class Builder

@@ -53,8 +53,8 @@ struct LocationFacts {
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };
 
-/// Whether a thread may wait for others of its process in a region.
-enum class ThreadRegion : std::uint8_t { No, Perhaps, Barrier };
+/// Whether threads wait for others of their process in a region, and do nothing else there.
+enum class ThreadRegion : std::uint8_t { No, Wait, Barrier };
 
 /// What the events of this trace mean.
 struct Vocabulary {

@@ -35,6 +35,31 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
     }
 }
 
+/// `resolve(p, late)` concludes what it can of process p, and adds to `late` what its partners have to say more about.
+/// In rounds of some processes, so that few questions are in memory. Collective.
+template <class Resolve>
+void resolve_messages(const Replay& replay, std::vector<ProcessAnswers>& answers, Resolve resolve)
+{
+    constexpr std::size_t window = 16384;  // questions in a round, and those of one process more
+    std::size_t next = 0;
+    do {
+        LateCalls late;
+        for (; next < replay.processes.size() && late.transfers.size() < window; ++next)
+            resolve(next, late);
+        const auto found = late_progress(replay, late);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (!late.calls[i].polls || found[i].is_jump())
+                answers[late.calls[i].process].set(late.calls[i].call, found[i]);
+    } while (on_any(replay.comm, next < replay.processes.size()));
+}
+
+void resolve_threads(const Replay& replay, std::vector<ProcessAnswers>& answers)
+{
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+        for (const model::ThreadWait& wait : replay.processes[p].thread_waits)
+            answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
+}
+
 std::uint64_t forward_jumps(const model::ProcessTrace& trace, const std::vector<LocationPredecessors>& locations,
                             const rules::ClockUncertainty& clocks)
 {
@@ -67,26 +92,15 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
                      std::vector<ProcessAnswers> answers)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
-    constexpr std::size_t window = 16384;  // questions to partners in a round, and those of one process more
-    std::size_t p = 0;
-    do {
-        LateCalls late;
-        for (; p < replay.processes.size() && late.transfers.size() < window; ++p)
-            resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p],
-                                late);
-        const auto found = late_progress(replay, late);
-        for (std::size_t i = 0; i < found.size(); ++i)
-            if (!late.calls[i].polls || found[i].is_jump())
-                answers[late.calls[i].process].set(late.calls[i].call, found[i]);
-    } while (on_any(replay.comm, p < replay.processes.size()));
+    resolve_messages(replay, answers, [&](std::size_t p, LateCalls& late) {
+        resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
+    });
     resolve_collectives(replay, collectives, calibration, answers);
-    for (p = 0; p < replay.processes.size(); ++p)
-        for (const model::ThreadWait& wait : replay.processes[p].thread_waits)
-            answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
+    resolve_threads(replay, answers);
 
     Predecessors result;
     result.clock_violations = collectives.left_too_early;
-    for (p = 0; p < answers.size(); ++p) {
+    for (std::size_t p = 0; p < answers.size(); ++p) {
         result.processes.push_back(answers[p].finish());
         result.clock_violations += forward_jumps(replay.processes[p], result.processes.back(), calibration.clocks);
     }

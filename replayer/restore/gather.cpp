@@ -51,12 +51,12 @@ public:
     /// The next ones, `most` or as many as there are.
     void next(std::size_t most, std::vector<Jump>& into)
     {
-        for (; location_ < jumps_.size() && into.size() < most; ++location_, i_ = 0) {
-            for (; i_ < jumps_[location_].size() && into.size() < most; ++i_)
+        for (; location_ < jumps_.size(); ++location_, i_ = 0)
+            for (; i_ < jumps_[location_].size(); ++i_) {
+                if (into.size() == most)
+                    return;
                 into.push_back(jumps_[location_][i_]);
-            if (i_ < jumps_[location_].size())
-                return;
-        }
+            }
     }
 
 private:
@@ -78,8 +78,9 @@ std::vector<std::vector<Jump>> gather_jumps(const Replay& replay, const JumpsByL
         for (std::size_t p = 0; p < sizes.size(); ++p)
             gathered[p].reserve(sizes[p]);
     });
+    auto out = lists_for<Jump>(replay.size);
     for (std::uint64_t rounds = exchange_rounds(replay.comm, mine, window); rounds > 0; --rounds) {
-        auto out = lists_for<Jump>(replay.size);
+        out[walking].clear();
         if (mine > 0)
             outgoing.next(window, out[walking]);
         const auto arrived = replayer::exchange(replay.comm, out);
@@ -110,10 +111,12 @@ std::vector<Piece> walk(const Replay& replay, Walker* walker, Position& position
 {
     constexpr std::size_t window = 16384;  // pieces in a round: 640 KiB
     std::vector<Piece> mine;
+    auto out = lists_for<Piece>(replay.size);
     bool goes_on = walker != nullptr;
     do {
-        auto out = lists_for<Piece>(replay.size);
         if (walker != nullptr) {
+            for (std::vector<Piece>& to_process : out)
+                to_process.clear();
             while (goes_on && walker->pieces.size() < window)
                 goes_on = walker->step(position);
             for (const Piece& piece : walker->pieces)
@@ -136,14 +139,13 @@ std::vector<Piece> gather_and_walk(const Replay& replay, const Predecessors& pre
         return {};
     JumpsByLocation own = own_jumps(replay, predecessors);
     const auto others = gather_jumps(replay, own);
-    std::optional<Walker> walker;
     const JumpsByLocation jumps = all_jumps(std::move(own), others);
+    std::optional<Walker> walker;
     if (replay.rank == walking)
         walker.emplace(spans, jumps);
-    Position position = start_of_walk(ends);
+    Position position = start_of_walk(ends);  // stays there where nobody walks
     auto pieces = walk(replay, walker ? &*walker : nullptr, position);
-    const bool counts = replay.rank == walking;
-    add_up(replay, ends, counts ? position.hops : 0, counts ? position.clock_violations : 0, path);
+    add_up(replay, ends, position.hops, position.clock_violations, path);
     return pieces;
 }
 

@@ -103,7 +103,7 @@ class Case(unittest.TestCase):
         for _ in range(4):
             run = subprocess.run(list(map(str, command)), env=self.environment(), capture_output=True, text=True,
                                  timeout=100, cwd=self.directory)
-            if run.returncode != -signal.SIGPIPE:
+            if not IS_MPICH or run.returncode != -signal.SIGPIPE:
                 break
             shutil.rmtree(self.trace)
             self.trace.mkdir()

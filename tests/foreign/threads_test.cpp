@@ -51,6 +51,18 @@ public:
     {
         write(thread, [=](OTF2_EvtWriter* w) { return OTF2_EvtWriter_ThreadTeamEnd(w, nullptr, time, team); });
     }
+    /// A parallel region of threads 0, 1, ... with one barrier at its end, at which they arrive at these times.
+    void region(std::uint64_t forked, std::uint64_t begun, const std::vector<std::uint64_t>& arrivals,
+                std::uint64_t left)
+    {
+        fork(0, forked);
+        for (std::uint32_t thread = 0; thread < arrivals.size(); ++thread) {
+            begin(thread, thread == 0 ? forked : begun);
+            at_barrier(thread, arrivals[thread], left);
+            end(thread, left);
+        }
+        join(0, left);
+    }
     void at_barrier(std::uint32_t thread, std::uint64_t arrive, std::uint64_t depart)
     {
         (*this)[thread].enter(arrive, barrier).leave(depart, barrier);
@@ -192,19 +204,29 @@ TEST_F(Foreign, ALockIsWaitedFor)
     EXPECT_EQ(r.path(), "compute 1: 0-500 | threads 1>0: 500-505 | compute 0: 505-800");
 }
 
+// Only functions for that, and critical sections, are waits from their enter on: in others, threads work.
+TEST_F(Foreign, ALockThatIsFreeIsNotWaitedFor)
+{
+    const tests::Replayed r = replay(1, [](TinyTrace& t) {
+        t.paradigm("!$omp parallel", OTF2_PARADIGM_OPENMP);
+        t.role("!$omp parallel", OTF2_REGION_ROLE_PARALLEL);
+        Threads threads(t, 2);
+        threads.lock(1, OTF2_EvtWriter_ThreadAcquireLock, 100, 1);
+        threads.lock(1, OTF2_EvtWriter_ThreadReleaseLock, 300, 1);
+        threads[0].enter(10, "!$omp parallel").metric(500);
+        threads.lock(0, OTF2_EvtWriter_ThreadAcquireLock, 500, 2);
+        threads[0].leave(600, "!$omp parallel");
+        finalize(t, 800);
+    });
+    EXPECT_EQ(r.path(), "compute 0: 0-800");
+}
+
 // What the threads of a process do leaves its messages alone.
 TEST_F(Foreign, TeamsBetweenMessages)
 {
     const tests::Replayed r = replay(2, [](TinyTrace& t) {
         Threads threads(t, 2);
-        threads.fork(0, 100);
-        threads.begin(0, 100);
-        threads.begin(1, 100);
-        threads.at_barrier(0, 150, 400);
-        threads.at_barrier(1, 400, 400);
-        threads.end(0, 400);
-        threads.end(1, 400);
-        threads.join(0, 400);
+        threads.region(100, 100, {150, 400}, 400);
         threads[0].enter(450, "MPI_Send").send(450, "world", 1, 0, 8).leave(451, "MPI_Send");
         t.thread(1).enter(0, "main").enter(10, "MPI_Recv").recv(453, "world", 0, 0, 8).leave(453, "MPI_Recv");
         finalize(t, 460);
@@ -396,14 +418,7 @@ TEST_F(Foreign, AWorkerDoesNotJoinATeamThatIsOver)
 {
     const tests::Replayed r = replay(1, [](TinyTrace& t) {
         Threads threads(t, 2);
-        threads.fork(0, 100);
-        threads.begin(0, 100);
-        threads.begin(1, 110);
-        threads.at_barrier(0, 200, 905);
-        threads.at_barrier(1, 900, 905);
-        threads.end(0, 906);
-        threads.end(1, 906);
-        threads.join(0, 910);
+        threads.region(100, 110, {200, 900}, 905);
         threads[0].enter(1000, "MPI_Reduce_local");
         threads.fork(0, 1100);
         threads.begin(0, 1100);

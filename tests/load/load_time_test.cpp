@@ -153,6 +153,31 @@ TEST_F(Load, SamplesWeighTheirPeriodInTime)
     EXPECT_EQ(replay.definitions.period_unit, "ns");
 }
 
+// What is damaged may say anything; sums of it must not overflow.
+constexpr std::int64_t longest_sample = std::int64_t{1} << 40;
+
+void write_huge_samples(TinyTrace& t, OTF2_InterruptGeneratorMode mode, std::int64_t exponent)
+{
+    t.thread(0);
+    t.generator("g", mode, OTF2_BASE_DECIMAL, exponent, 1);
+    t.location_property(0, "critpath.ns_per_count", 1e300);
+    t.thread(0).sample(10, "f", 0, std::uint64_t{1} << 63).sample(20, "f", 0, std::uint64_t{1} << 62);
+}
+
+TEST_F(Load, APeriodIsMinutesAtMost)
+{
+    const auto& replay = load(1, [](TinyTrace& t) { write_huge_samples(t, OTF2_INTERRUPT_GENERATOR_MODE_TIME, -9); });
+    const auto& samples = replay.processes[0].locations[0].samples;
+    EXPECT_EQ(samples[0].weight, 0) << "2^63 periods are no number of periods";
+    EXPECT_EQ(samples[1].weight, longest_sample);
+}
+
+TEST_F(Load, ACountOfEventsIsMinutesAtMost)
+{
+    const auto& replay = load(1, [](TinyTrace& t) { write_huge_samples(t, OTF2_INTERRUPT_GENERATOR_MODE_COUNT, 0); });
+    EXPECT_EQ(replay.processes[0].locations[0].samples[1].weight, longest_sample);
+}
+
 TEST_F(Load, SamplesOfEventsUseTheirDuration)
 {
     const auto& replay = load(2, [](TinyTrace& t) {

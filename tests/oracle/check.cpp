@@ -115,6 +115,20 @@ replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_no
     return replayer::rules::TransferTime(fastest);
 }
 
+Machine as_told(Machine machine, Weights weights)
+{
+    if (weights == Weights::TwiceAsFast) {
+        machine.latency /= 2;
+        machine.bytes_a_tick *= 2;
+        machine.collective /= 2;
+    } else if (weights == Weights::HalfAsFast) {
+        machine.latency *= 2;
+        machine.bytes_a_tick /= 2;
+        machine.collective *= 2;
+    }
+    return machine;
+}
+
 }  // namespace
 
 void tell(const Machine& machine, Calibration& calibration)
@@ -142,20 +156,6 @@ replayer::Replay load(const Program& program, const Machine& machine, const Exec
     replayer::clocks::tighten(replay, found);
     replayer::load::complete(replay);
     return replay;
-}
-
-static Machine as_told(Machine machine, Weights weights)
-{
-    if (weights == Weights::TwiceAsFast) {
-        machine.latency /= 2;
-        machine.bytes_a_tick *= 2;
-        machine.collective /= 2;
-    } else if (weights == Weights::HalfAsFast) {
-        machine.latency *= 2;
-        machine.bytes_a_tick /= 2;
-        machine.collective *= 2;
-    }
-    return machine;
 }
 
 tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,
