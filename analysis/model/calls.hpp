@@ -77,7 +77,7 @@ public:
     /// Gives back what was reserved and is not used.
     void shrink();
 
-    void add(Ns enter, Ns leave, RegionId region);
+    void add(Ns enter, Ns leave, ContextId context);
     void set_leave(std::size_t i, Ns leave);
     void add_point(Ns time);
     /// The bytes that the call moved: of the messages that it sent or completed, and of its part in a collective.
@@ -89,8 +89,8 @@ public:
         return duration_[i] == very_long ? find(i)->second : Ns{duration_[i]};
     }
     [[nodiscard]] Ns leave(std::size_t i) const { return enter_[i] + duration(i); }
-    /// The function; of a point, that of the last call before it.
-    [[nodiscard]] RegionId region(std::size_t i) const { return region_[i]; }
+    /// The MPI function and from where it was called; of a point, those of the last call before it.
+    [[nodiscard]] ContextId context(std::size_t i) const { return context_[i]; }
     [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
     [[nodiscard]] bool is_point(std::size_t i) const { return bucket_[i] == point; }
     [[nodiscard]] bool has_points() const { return has_points_; }
@@ -110,7 +110,7 @@ private:
 
     std::vector<Ns> enter_;
     std::vector<std::uint32_t> duration_;  // ns
-    std::vector<RegionId> region_;
+    std::vector<ContextId> context_;
     std::vector<std::uint8_t> bucket_;
     std::vector<Long> long_;  // the durations that do not fit, ascending by call
     bool has_points_ = false;
@@ -120,7 +120,7 @@ inline void Calls::reserve(std::size_t calls)
 {
     enter_.reserve(calls);
     duration_.reserve(calls);
-    region_.reserve(calls);
+    context_.reserve(calls);
     bucket_.reserve(calls);
 }
 
@@ -128,22 +128,22 @@ inline void Calls::shrink()
 {
     enter_.shrink_to_fit();
     duration_.shrink_to_fit();
-    region_.shrink_to_fit();
+    context_.shrink_to_fit();
     bucket_.shrink_to_fit();
 }
 
-inline void Calls::add(Ns enter, Ns leave, RegionId region)
+inline void Calls::add(Ns enter, Ns leave, ContextId context)
 {
     enter_.push_back(enter);
     duration_.push_back(0);
-    region_.push_back(region);
+    context_.push_back(context);
     bucket_.push_back(0);
     set_leave(size() - 1, leave);
 }
 
 inline void Calls::add_point(Ns time)
 {
-    add(time, time, empty() ? RegionId::none() : region_.back());
+    add(time, time, empty() ? ContextId::none() : context_.back());
     bucket_.back() = point;
     has_points_ = true;
 }

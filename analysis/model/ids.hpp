@@ -28,11 +28,12 @@ struct Id {
 using LocationId = Id<struct LocationTag>;  // dense index over the locations of the trace, in rank order
 using ProcessId = Id<struct ProcessTag>;    // dense index over the processes: the rank in MPI_COMM_WORLD
 using NodeId = Id<struct NodeTag>;
-using RegionId = Id<struct RegionTag>;    // dense index over the region definitions
-using CommId = Id<struct CommTag>;        // dense index over the communicator definitions
-using ContextId = Id<struct ContextTag>;  // dense index over the calling contexts
-using CallId = Id<struct CallTag>;        // index of a call within its location, in order of enter
-using RowId = Id<struct RowTag>;          // index of a row of the profile
+using RegionId = Id<struct RegionTag>;      // dense index over the region definitions
+using CommId = Id<struct CommTag>;          // dense index over the communicator definitions
+using ContextId = Id<struct ContextTag>;    // dense index over the calling contexts
+using CallId = Id<struct CallTag>;          // index of a call within its location, in order of enter
+using RowId = Id<struct RowTag>;            // index of a row of the profile
+using CallPathId = Id<struct CallPathTag>;  // index of a call path of the profile
 
 }  // namespace critpath::model
 

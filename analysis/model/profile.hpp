@@ -32,12 +32,33 @@ struct Row {
     std::uint32_t line = 0;
 };
 
-/// Time and samples of one row on one process (path) or on all processes (total).
-struct RowTime {
+/// A node of the call tree: a row as it was reached from the main program, or below one that was, time that belongs to
+/// no function. Parents come before their children; no two nodes have the same row and parent.
+struct CallPath {
     RowId row;
+    CallPathId parent;  // none() at a root
+};
+
+/// Time and samples of one call path, without those below it, on one process (path) or on all processes (total).
+struct CallPathTime {
+    CallPathId call_path;
     ProcessId process;  // none() for totals
     std::int64_t ns = 0;
-    std::uint64_t samples = 0;  // 0 for exact rows
+    std::uint64_t samples = 0;  // 0 where the time is exact
+};
+
+/// Time on the critical path that samples found at one instruction.
+struct AddressTime {
+    RowId row;
+    std::uint64_t address = 0;  // virtual address of the binary (Row::module)
+    std::int64_t ns = 0;
+    std::uint64_t samples = 0;
+};
+
+/// A binary that functions lie in.
+struct Module {
+    std::string path;
+    std::string build_id;  // in hex, when it was recorded; empty: not known
 };
 
 /// Path time by kind of segment, MPI function and process.
@@ -82,9 +103,15 @@ struct Profile {
     std::vector<std::string> locations;             // by LocationId: "rank 3" or "rank 3 thread 1"
     std::vector<std::uint32_t> location_process;    // by LocationId: ProcessId
     std::vector<Row> rows;                          // by RowId
-    std::vector<RowTime> path;                      // sorted by (row, process)
-    std::vector<RowTime> totals;                    // sorted by row
+    std::vector<CallPath> call_paths;               // by CallPathId
+    std::vector<CallPathTime> path;                 // sorted by (call path, process)
+    std::vector<CallPathTime> totals;               // sorted by call path
+    std::vector<AddressTime> addresses;             // sorted by (row, address)
+    std::vector<Module> modules;                    // of rows; sorted by path
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)
+
+    [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
+    [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }
 };
 
 }  // namespace critpath::model

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,8 @@ struct Communicator {
     Neighbours neighbours;           // by its topology, if the trace tells it
 };
 
+/// A region as it is reached by one call path. Every region has a context without a parent, too: for traces, and
+/// records, that do not know call paths.
 struct CallingContext {
     RegionId region;
     ContextId parent;  // none() at the root
@@ -90,8 +93,15 @@ struct Definitions {
     std::string incomplete;            // which ranks' recordings ended too early, and how; empty: none
     std::string inconsistent;          // about which communicators the ranks disagree; empty: none
 
+    std::map<std::string, std::string> build_ids;  // in hex, by Region::module; of modules whose build-id was recorded
+
     /// By clock domain: the largest error of the times of its processes against those of the others. Empty: not known.
     std::vector<Ns> clock_uncertainty;
+
+    [[nodiscard]] const Region& region(ContextId context) const
+    {
+        return regions[contexts[context.value].region.value];
+    }
 
     /// How far off the distance between a time of `a` and one of `b` may be. Within one clock domain it is exact.
     [[nodiscard]] Ns uncertainty(ProcessId a, ProcessId b) const
@@ -166,10 +176,10 @@ struct Sample {
     std::uint64_t offset;  // of the sampled instruction in its binary; 0 if unknown
 };
 
-/// From `time` on, `region` is the innermost user region of the location (none(): outside of all).
+/// From `time` on, `context` is the innermost user region of the location (none(): outside of all).
 struct RegionChange {
     Ns time;
-    RegionId region;
+    ContextId context;
 };
 
 /// How the recording of a location ended.

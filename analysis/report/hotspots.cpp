@@ -74,8 +74,8 @@ Sums sums_by_function(const model::Profile& profile)
         item.is_estimate = is_found_by_samples(row);
         items.push_back(std::move(item));
     }
-    for (const model::RowTime& time : profile.path) {
-        Hotspot& item = items[time.row.value];
+    for (const model::CallPathTime& time : profile.path) {
+        Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;
         item.path_samples += time.samples;
         sums.hotspots.path_ns += time.ns;
@@ -84,8 +84,8 @@ Sums sums_by_function(const model::Profile& profile)
             sums.hotspots.path_samples += time.samples;
         }
     }
-    for (const model::RowTime& time : profile.totals) {
-        Hotspot& item = items[time.row.value];
+    for (const model::CallPathTime& time : profile.totals) {
+        Hotspot& item = items[profile.row_of(time.call_path).value];
         item.total_ns = item.total_ns.value_or(0) + time.ns;
         item.total_samples += time.samples;
         sums.hotspots.total_ns += time.ns;

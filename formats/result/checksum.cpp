@@ -42,9 +42,29 @@ private:
     std::uint64_t state_ = 0xcbf29ce484222325U;
 };
 
-void add(Sum& sum, const model::RowTime& time)
+void add(Sum& sum, const model::CallPath& path)
+{
+    sum.add(path.row.value);
+    sum.add(path.parent.value);
+}
+
+void add(Sum& sum, const model::Module& module)
+{
+    sum.add(module.path);
+    sum.add(module.build_id);
+}
+
+void add(Sum& sum, const model::AddressTime& time)
 {
     sum.add(time.row.value);
+    sum.add(time.address);
+    sum.add(static_cast<std::uint64_t>(time.ns));
+    sum.add(time.samples);
+}
+
+void add(Sum& sum, const model::CallPathTime& time)
+{
+    sum.add(time.call_path.value);
     sum.add(time.process.value);
     sum.add(static_cast<std::uint64_t>(time.ns));
     sum.add(time.samples);
@@ -119,8 +139,11 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.processes);
     add_all(sum, profile.clocks);
     add_all(sum, profile.rows);
+    add_all(sum, profile.modules);
+    add_all(sum, profile.call_paths);
     add_all(sum, profile.path);
     add_all(sum, profile.totals);
+    add_all(sum, profile.addresses);
     add_all(sum, profile.kinds);
     return sum.value();
 }

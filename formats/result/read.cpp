@@ -8,6 +8,7 @@
 #include "formats/result/sqlite.hpp"
 #include "formats/support/error.hpp"
 
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -107,17 +108,39 @@ void read_names(TableReader& tables, model::Profile& profile)
     });
 }
 
+void read_call_tree(TableReader& tables, model::Profile& profile)
+{
+    tables.each("SELECT id, path, build_id FROM module ORDER BY id", [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(profile.modules.size()))
+            damaged("modules are missing");
+        profile.modules.push_back({row.text(1), row.text(2)});
+    });
+    tables.each("SELECT id, row, parent FROM call_path ORDER BY id", [&](const Statement& row) {
+        const std::size_t before = profile.call_paths.size();
+        if (row.integer(0) != static_cast<std::int64_t>(before))
+            damaged("call paths are missing");
+        const auto parent = row.is_null(2) ? model::CallPathId::none() : model::CallPathId{index(row, 2, before)};
+        profile.call_paths.push_back({model::RowId{index(row, 1, profile.rows.size())}, parent});
+    });
+}
+
 void read_times(TableReader& tables, model::Profile& profile)
 {
     const std::size_t rows = profile.rows.size();
     const std::size_t processes = profile.processes.size();
-    tables.each("SELECT row, process, ns, samples FROM path_time ORDER BY row, process", [&](const Statement& row) {
-        profile.path.push_back({model::RowId{index(row, 0, rows)}, model::ProcessId{index(row, 1, processes)},
-                                row.integer(2), count(row, 3)});
-    });
-    tables.each("SELECT row, ns, samples FROM total_time ORDER BY row", [&](const Statement& row) {
+    const std::size_t call_paths = profile.call_paths.size();
+    tables.each("SELECT call_path, process, ns, samples FROM path_time ORDER BY call_path, process",
+                [&](const Statement& row) {
+                    profile.path.push_back({model::CallPathId{index(row, 0, call_paths)},
+                                            model::ProcessId{index(row, 1, processes)}, row.integer(2), count(row, 3)});
+                });
+    tables.each("SELECT call_path, ns, samples FROM total_time ORDER BY call_path", [&](const Statement& row) {
         profile.totals.push_back(
-            {model::RowId{index(row, 0, rows)}, model::ProcessId::none(), row.integer(1), count(row, 2)});
+            {model::CallPathId{index(row, 0, call_paths)}, model::ProcessId::none(), row.integer(1), count(row, 2)});
+    });
+    tables.each("SELECT row, address, ns, samples FROM address_time ORDER BY row, address", [&](const Statement& row) {
+        profile.addresses.push_back({model::RowId{index(row, 0, rows)}, std::bit_cast<std::uint64_t>(row.integer(1)),
+                                     row.integer(2), count(row, 3)});
     });
     tables.each("SELECT kind, function, process, ns, segments FROM kind_time", [&](const Statement& row) {
         const auto kind = segment_kind(row.text(0));
@@ -149,6 +172,7 @@ model::Profile from_bytes(const std::filesystem::path& trace, std::span<unsigned
     read_facts(tables, profile);
     check_version(trace, profile);
     read_names(tables, profile);
+    read_call_tree(tables, profile);
     read_times(tables, profile);
     const auto expected = profile.facts.find(std::string(checksum_fact));
     if (expected == profile.facts.end() || expected->second != checksum(profile))

@@ -9,6 +9,7 @@
 #include "formats/support/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <functional>
 #include <tuple>
@@ -31,9 +32,14 @@ CREATE TABLE clock(id INTEGER PRIMARY KEY, node TEXT NOT NULL, processes INTEGER
 CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGER NOT NULL REFERENCES process);
 CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
     file TEXT NOT NULL, line INTEGER NOT NULL);
-CREATE TABLE path_time(row INTEGER NOT NULL REFERENCES row, process INTEGER NOT NULL REFERENCES process,
-    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(row, process)) WITHOUT ROWID;
-CREATE TABLE total_time(row INTEGER PRIMARY KEY REFERENCES row, ns INTEGER NOT NULL, samples INTEGER NOT NULL);
+CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL);
+CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES row, parent INTEGER REFERENCES call_path);
+CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, process)) WITHOUT ROWID;
+CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
+    samples INTEGER NOT NULL);
+CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
+    samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 )";
@@ -66,16 +72,29 @@ void insert_names(const Database& database, const model::Profile& profile)
     id = 0;
     for (const model::Row& r : profile.rows)
         row.run(id++, name(r.kind), r.name, r.module, r.file, r.line);
+
+    Statement module(database, "INSERT INTO module VALUES(?, ?, ?)");
+    id = 0;
+    for (const model::Module& m : profile.modules)
+        module.run(id++, m.path, m.build_id);
+
+    Statement call_path(database, "INSERT INTO call_path VALUES(?, ?, ?)");
+    id = 0;
+    for (const model::CallPath& c : profile.call_paths)
+        call_path.run(id++, c.row.value, c.parent.valid() ? Statement::Value(c.parent.value) : Statement::Value());
 }
 
 void insert_times(const Database& database, const model::Profile& profile)
 {
     Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?)");
-    for (const model::RowTime& time : profile.path)
-        path.run(time.row.value, time.process.value, time.ns, time.samples);
+    for (const model::CallPathTime& time : profile.path)
+        path.run(time.call_path.value, time.process.value, time.ns, time.samples);
     Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?)");
-    for (const model::RowTime& time : profile.totals)
-        total.run(time.row.value, time.ns, time.samples);
+    for (const model::CallPathTime& time : profile.totals)
+        total.run(time.call_path.value, time.ns, time.samples);
+    Statement address(database, "INSERT INTO address_time VALUES(?, ?, ?, ?)");
+    for (const model::AddressTime& time : profile.addresses)
+        address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
     Statement kind(database, "INSERT INTO kind_time VALUES(?, ?, ?, ?, ?)");
     for (const model::KindTime& time : profile.kinds) {
         const Statement::Value function =
@@ -87,13 +106,17 @@ void insert_times(const Database& database, const model::Profile& profile)
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
 void sort_times(model::Profile& profile)
 {
-    const auto by_row = [](const model::RowTime& a, const model::RowTime& b) {
-        return std::tie(a.row, a.process) < std::tie(b.row, b.process);
+    const auto by_call_path = [](const model::CallPathTime& a, const model::CallPathTime& b) {
+        return std::tie(a.call_path, a.process) < std::tie(b.call_path, b.process);
     };
-    std::sort(profile.path.begin(), profile.path.end(), by_row);
-    std::sort(profile.totals.begin(), profile.totals.end(), by_row);
-    for (model::RowTime& time : profile.totals)
+    std::sort(profile.path.begin(), profile.path.end(), by_call_path);
+    std::sort(profile.totals.begin(), profile.totals.end(), by_call_path);
+    for (model::CallPathTime& time : profile.totals)
         time.process = model::ProcessId::none();
+    std::sort(profile.addresses.begin(), profile.addresses.end(),
+              [](const model::AddressTime& a, const model::AddressTime& b) {
+                  return std::tie(a.row, a.address) < std::tie(b.row, b.address);
+              });
     std::sort(profile.kinds.begin(), profile.kinds.end(), [](const model::KindTime& a, const model::KindTime& b) {
         return std::tie(a.kind, a.function, a.process) < std::tie(b.kind, b.function, b.process);
     });
@@ -103,7 +126,7 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
 {
     Database database;
     database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
-                     "PRAGMA user_version = 2; BEGIN");
+                     "PRAGMA user_version = 3; BEGIN");
     database.execute(schema);
     insert_names(database, profile);
     insert_times(database, profile);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -190,12 +191,28 @@ void add_properties(const Replay& replay, model::Profile& profile)
     profile.properties["command"] = definitions.command;
 }
 
-/// Rows of MPI functions, by RegionId.
-std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Rows& rows)
+/// The binaries that rows lie in.
+std::vector<model::Module> modules_of(const std::vector<model::Row>& rows,
+                                      const std::map<std::string, std::string>& build_ids)
+{
+    std::map<std::string, std::string> modules;
+    for (const model::Row& row : rows)
+        if (row.kind == model::RowKind::Sampled && !row.module.empty()) {
+            const auto known = build_ids.find(row.module);
+            modules.emplace(row.module, known == build_ids.end() ? "" : known->second);
+        }
+    std::vector<model::Module> result;
+    for (const auto& [path, build_id] : modules)
+        result.push_back({path, build_id});
+    return result;
+}
+
+/// Rows of functions, by ContextId.
+std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Places& places)
 {
     std::vector<std::uint32_t> names;
-    for (std::uint32_t region = 0; region < replay.definitions.regions.size(); ++region)
-        names.push_back(rows.id(row_key(model::RowKind::Mpi, {region})).value);
+    for (std::uint32_t context = 0; context < replay.definitions.contexts.size(); ++context)
+        names.push_back(places.row(model::ContextId{context}).value);
     return names;
 }
 
@@ -204,14 +221,14 @@ std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Rows& 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
     const Tally sums = tally(replay, findings.predecessors, path);
-    std::vector<RowKey> used = sums.rows();
+    std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
-        used.push_back(row_key(Pseudo::NotSampled));
-    const Rows rows(replay, used);
+        used.push_back({model::ContextId::none(), Pseudo::NotSampled});
+    const Places places(replay, used, sums.functions());
 
     Attributed result;
     result.numbers = number_segments(replay, path, sums.pieces);
-    result.function_rows = names_of_functions(replay, rows);
+    result.function_rows = names_of_functions(replay, places);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);
@@ -219,8 +236,10 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     add_clocks(profile);
     add_incompleteness(replay, profile);
     add_unrecorded(profile);
-    profile.rows = rows.all();
-    gather(replay, sums, rows, profile);
+    profile.rows = places.rows();
+    profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
+    profile.call_paths = places.call_paths();
+    gather(replay, sums, places, profile);
     return result;
 }
 

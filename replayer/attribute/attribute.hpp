@@ -6,7 +6,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
-#include "replayer/attribute/rows.hpp"
+#include "replayer/attribute/places.hpp"
 #include "replayer/collect/collect.hpp"
 #include "replayer/pair/pair.hpp"
 #include "replayer/restore/blocks.hpp"
@@ -28,7 +28,7 @@ struct Attributed {
     model::Profile profile;  // whole on process 0 of `replay.comm`; on the others it has only rows
     Numbers numbers;         // of the segments
     std::vector<std::uint32_t>
-        function_rows;  // RowId of each MPI function, by RegionId: the names of Segment::function
+        function_rows;  // RowId of each MPI function, by ContextId: the names of Segment::function
 };
 
 /// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.

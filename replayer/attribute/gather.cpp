@@ -25,9 +25,16 @@ struct ProcessRecord {
 };
 
 struct PathRecord {
-    std::uint32_t row, process;
+    std::uint32_t call_path, process;
     Amount amount;
-    auto key() const { return std::tuple(row, process); }
+    auto key() const { return std::tuple(call_path, process); }
+};
+
+struct AddressRecord {
+    std::uint64_t address;
+    std::uint32_t row, padding;
+    Amount amount;
+    auto key() const { return std::tuple(row, address); }
 };
 
 struct KindRecord {
@@ -66,47 +73,61 @@ std::vector<ProcessRecord> collect_processes(const Replay& replay, const Tally& 
     return replayer::exchange(replay.comm, out).items;  // ascending: processes hold ascending blocks
 }
 
-std::vector<PathRecord> path_records(const Tally& tally, const Rows& rows)
+std::vector<PathRecord> path_records(const Tally& tally, const Places& places)
 {
     std::vector<PathRecord> records;
     for (const auto& [key, amount] : tally.path)
-        records.push_back({rows.id(key.first).value, key.second, amount});
+        records.push_back({places.id(key.first).value, key.second, amount});
     return records;
 }
 
-std::vector<KindRecord> kind_records(const Tally& tally, const Rows& rows)
+std::vector<AddressRecord> address_records(const Tally& tally, const Places& places)
+{
+    std::vector<AddressRecord> records;
+    for (const auto& [key, amount] : tally.addresses)
+        records.push_back({key.second, places.row(model::RegionId{key.first}).value, 0, amount});
+    return records;
+}
+
+std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
 {
     std::vector<KindRecord> records;
     for (const auto& [key, amount] : tally.kinds) {
         const auto& [kind, region, process] = key;
-        const model::RowId function = region == model::RegionId::none().value
-                                          ? model::RowId::none()
-                                          : rows.id(row_key(model::RowKind::Mpi, {region}));
-        records.push_back({static_cast<std::uint32_t>(kind), function.value, process, 0, amount});
+        const model::RegionId function{region};
+        const model::RowId row = function.valid() ? places.row(function) : model::RowId::none();
+        records.push_back({static_cast<std::uint32_t>(kind), row.value, process, 0, amount});
     }
     return records;
 }
 
-/// Sums of totals by row, on the collector.
-std::vector<Amount> collect_totals(const Replay& replay, const Tally& tally, const Rows& rows)
+/// Sums of totals by call path, on the collector.
+std::vector<Amount> collect_totals(const Replay& replay, const Tally& tally, const Places& places)
 {
-    std::vector<std::int64_t> ns(rows.size(), 0);
-    std::vector<std::uint64_t> counts(rows.size(), 0);
-    for (const auto& [key, amount] : tally.totals) {
-        ns[rows.id(key).value] += amount.ns;
-        counts[rows.id(key).value] += amount.count;
-    }
-    const auto n = static_cast<int>(rows.size());
+    const std::size_t size = places.call_paths().size();
+    std::vector<std::int64_t> ns(size, 0);
+    std::vector<std::uint64_t> counts(size, 0);
+    const auto add = [&](Place place, const Amount& amount) {
+        if (const model::CallPathId id = places.id(place); id.valid()) {
+            ns[id.value] += amount.ns;
+            counts[id.value] += amount.count;
+        }
+    };
+    for (std::uint32_t context = 0; context < tally.totals.size(); ++context)
+        add({model::ContextId{context}}, tally.totals[context]);
+    for (const auto& [place, amount] : tally.pseudo_totals)
+        add(place, amount);
+    const auto n = static_cast<int>(size);
     MPI_Allreduce(MPI_IN_PLACE, ns.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
     MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_UINT64_T, MPI_SUM, replay.comm);
     std::vector<Amount> result;
-    for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t i = 0; i < size; ++i)
         result.push_back({ns[i], counts[i]});
     return result;
 }
 
 /// Scales sampled path time if there is more of it than path, and adds the rows [not sampled].
-void balance(const std::vector<ProcessRecord>& processes, const Rows& rows, model::Profile& profile)
+void balance(const std::vector<ProcessRecord>& processes, const Places& places, model::Profile& profile)
 {
     std::vector<SampledTime> times;
     std::int64_t left = 0;  // of the path time that samples divide
@@ -116,33 +137,38 @@ void balance(const std::vector<ProcessRecord>& processes, const Rows& rows, mode
     }
     const NotSampled balanced = not_sampled(times);
     std::int64_t largest = 0;
-    for (model::RowTime& time : profile.path)
-        if (profile.rows[time.row.value].kind == model::RowKind::Sampled) {
+    for (model::CallPathTime& time : profile.path)
+        if (time.samples > 0) {
             time.ns = balanced.scale(time.ns);
             left -= time.ns;
         }
-    const model::RowId row = rows.id(row_key(Pseudo::NotSampled));
-    std::vector<model::RowTime> more;
+    for (model::AddressTime& time : profile.addresses)
+        time.ns = balanced.scale(time.ns);
+    const model::CallPathId rest = places.id({model::ContextId::none(), Pseudo::NotSampled});
+    std::vector<model::CallPathTime> more;
     for (std::size_t i = 0; i < processes.size(); ++i) {
         left -= balanced.by_process[i];
-        more.push_back({row, {processes[i].process}, balanced.by_process[i], 0});
+        more.push_back({rest, {processes[i].process}, balanced.by_process[i], 0});
         if (processes[i].coverage.time > processes[static_cast<std::size_t>(largest)].coverage.time)
             largest = static_cast<std::int64_t>(i);
     }
     if (!more.empty())
         more[static_cast<std::size_t>(largest)].ns += left;  // what rounding left over, a few ns
-    std::ranges::copy_if(more, std::back_inserter(profile.path), [](const model::RowTime& t) { return t.ns != 0; });
-    std::ranges::sort(profile.path, {}, [](const model::RowTime& t) { return std::tuple(t.row, t.process); });
+    std::ranges::copy_if(more, std::back_inserter(profile.path),
+                         [](const model::CallPathTime& t) { return t.ns != 0; });
+    std::ranges::sort(profile.path, {},
+                      [](const model::CallPathTime& t) { return std::tuple(t.call_path, t.process); });
 }
 
 }  // namespace
 
-void gather(const Replay& replay, const Tally& tally, const Rows& rows, model::Profile& profile)
+void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile)
 {
     const auto processes = collect_processes(replay, tally);
-    const auto path = collect_sums(replay, path_records(tally, rows));
-    const auto kinds = collect_sums(replay, kind_records(tally, rows));
-    const auto totals = collect_totals(replay, tally, rows);
+    const auto path = collect_sums(replay, path_records(tally, places));
+    const auto kinds = collect_sums(replay, kind_records(tally, places));
+    const auto addresses = collect_sums(replay, address_records(tally, places));
+    const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
     const model::Definitions& definitions = replay.definitions;
@@ -156,15 +182,17 @@ void gather(const Replay& replay, const Tally& tally, const Rows& rows, model::P
             {process.name, process.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples});
     }
     for (const PathRecord& p : path)
-        profile.path.push_back({{p.row}, {p.process}, p.amount.ns, p.amount.count});
+        profile.path.push_back({{p.call_path}, {p.process}, p.amount.ns, p.amount.count});
+    for (const AddressRecord& a : addresses)
+        profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
     for (const KindRecord& k : kinds)
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});
-    for (std::uint32_t row = 0; row < totals.size(); ++row)
-        if (totals[row].ns != 0 || totals[row].count != 0)
-            profile.totals.push_back({{row}, model::ProcessId::none(), totals[row].ns, totals[row].count});
+    for (std::uint32_t i = 0; i < totals.size(); ++i)
+        if (totals[i].ns != 0 || totals[i].count != 0)
+            profile.totals.push_back({{i}, model::ProcessId::none(), totals[i].ns, totals[i].count});
     if (definitions.has_samples)
-        balance(processes, rows, profile);
+        balance(processes, places, profile);
 }
 
 }  // namespace critpath::replayer

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
-#include "replayer/attribute/rows.hpp"
+#include "replayer/attribute/places.hpp"
 #include "replayer/attribute/tally.hpp"
 
 namespace critpath::replayer
@@ -13,6 +13,6 @@ namespace critpath::replayer
 
 /// Fills everything of the profile but facts and properties; on the other processes it stays empty, but for
 /// `path_samples` and `low_confidence_ns` nothing else is known there. Collective over `replay.comm`.
-void gather(const Replay& replay, const Tally& tally, const Rows& rows, model::Profile& profile);
+void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile);
 
 }  // namespace critpath::replayer

@@ -10,33 +10,32 @@ namespace critpath::replayer
 namespace
 {
 
+using model::ContextId;
 using model::LocationTrace;
 using model::Ns;
-using model::RegionId;
-using model::RowKind;
 using model::Segment;
 using model::SegmentKind;
 
-/// Calls `visit(region, ns)` for each innermost user region in [begin, end); none() where there is none.
+/// Calls `visit(context, ns)` for each innermost user region in [begin, end); none() where there is none.
 template <class Visit>
 void for_each_user_region(const LocationTrace& location, Ns begin, Ns end, Visit visit)
 {
     const auto& changes = location.user_regions;
     auto next = std::ranges::upper_bound(changes, begin, {}, &model::RegionChange::time);
-    RegionId region = next == changes.begin() ? RegionId::none() : std::prev(next)->region;
+    ContextId context = next == changes.begin() ? ContextId::none() : std::prev(next)->context;
     while (begin < end) {
         const Ns until = next == changes.end() ? end : std::min(end, next->time);
         if (until > begin)
-            visit(region, (until - begin).count());
+            visit(context, (until - begin).count());
         begin = until;
         if (next != changes.end())
-            region = (next++)->region;
+            context = (next++)->context;
     }
 }
 
-RowKey compute_row(RegionId region)
+Place user_place(ContextId context)
 {
-    return region.valid() ? row_key(RowKind::Region, region) : row_key(Pseudo::Compute);
+    return context.valid() ? Place{context} : Place{ContextId::none(), Pseudo::Compute};
 }
 
 /// Calls `visit(sample)` for the samples in [begin, end).
@@ -57,12 +56,56 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
+/// How the contexts of a trace hang together.
+class ContextTree
+{
+public:
+    explicit ContextTree(const std::vector<model::CallingContext>& contexts) : contexts_(contexts)
+    {
+        depth_.assign(contexts.size(), unknown);
+        std::vector<ContextId> above;
+        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
+            for (ContextId c{i}; c.valid() && depth_[c.value] == unknown; c = contexts[c.value].parent)
+                above.push_back(c);
+            for (; !above.empty(); above.pop_back()) {
+                const ContextId parent = contexts[above.back().value].parent;
+                depth_[above.back().value] = parent.valid() ? depth_[parent.value] + 1 : 0;
+            }
+        }
+    }
+
+    [[nodiscard]] ContextId parent(ContextId context) const
+    {
+        return context.valid() ? contexts_[context.value].parent : ContextId::none();
+    }
+
+    /// The last context that both paths come by; none() if there is none.
+    [[nodiscard]] ContextId common(ContextId a, ContextId b) const
+    {
+        while (a.valid() && b.valid() && a != b) {
+            if (depth_[a.value] >= depth_[b.value])
+                a = parent(a);
+            else
+                b = parent(b);
+        }
+        return a == b ? a : ContextId::none();
+    }
+
+private:
+    static constexpr std::uint32_t unknown = UINT32_MAX;
+
+    const std::vector<model::CallingContext>& contexts_;
+    std::vector<std::uint32_t> depth_;
+};
+
 class Tallier
 {
 public:
-    Tallier(const Replay& replay, Ns origin) : replay_(replay), definitions_(replay.definitions), origin_(origin)
+    Tallier(const Replay& replay, Ns origin)
+        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), origin_(origin)
     {
-        result_.on_path.resize(definitions_.regions.size());
+        result_.on_path.resize(definitions_.contexts.size());
+        result_.totals.resize(definitions_.contexts.size());
     }
 
     void add_process(const model::ProcessTrace& trace)
@@ -86,10 +129,12 @@ public:
         const auto kind = static_cast<SegmentKind>(segment.kind);
         const bool in_call = kind == SegmentKind::Mpi || kind == SegmentKind::Transfer ||
                              kind == SegmentKind::Collective || kind == SegmentKind::Delay;
-        const RegionId function = in_call ? RegionId{segment.function} : RegionId::none();
-        if (segment.function < result_.on_path.size())
-            result_.on_path[segment.function] = true;
-        result_.kinds[{kind, function.value, process}].add(ns, 1);
+        const ContextId context{segment.function};
+        if (context.valid())
+            result_.on_path[context.value] = true;
+        const std::uint32_t function =
+            in_call && context.valid() ? definitions_.contexts[context.value].region.value : UINT32_MAX;
+        result_.kinds[{kind, function, process}].add(ns, 1);
         result_.processes[process].path_ns += ns;
         const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
         const bool is_low = confidence == model::Confidence::Low || confidence == model::Confidence::WithinClocks;
@@ -99,24 +144,26 @@ public:
             divide(segment, process);
             break;
         case SegmentKind::Transfer:
-            add_path(row_key(Pseudo::Transfer), process, ns);
+            add_path({context, Pseudo::Transfer}, process, ns);
             break;
         case SegmentKind::Mpi:
-        case SegmentKind::Collective:
         case SegmentKind::Delay:
-            add_path(row_key(RowKind::Mpi, function), process, ns);
+            add_path({context}, process, ns - add_off(segment, process, context));
+            break;
+        case SegmentKind::Collective:  // to wait for data is what it is about
+            add_path({context}, process, ns - add_off(segment, process, context, Off::Preempted));
             break;
         case SegmentKind::StartDelay:
-            add_path(row_key(Pseudo::StartDelay), process, ns);
+            add_path(Pseudo::StartDelay, process, ns);
             break;
         case SegmentKind::Tool:
-            add_path(row_key(Pseudo::Measurement), process, ns);
+            add_path(Pseudo::Measurement, process, ns);
             break;
         case SegmentKind::Unrecorded:
-            add_path(row_key(Pseudo::NotRecorded), process, ns);
+            add_path(Pseudo::NotRecorded, process, ns);
             break;
         case SegmentKind::Thread:
-            add_path(row_key(Pseudo::Threads), process, ns);
+            add_path(Pseudo::Threads, process, ns);
             break;
         }
     }
@@ -124,9 +171,14 @@ public:
     Tally take() { return std::move(result_); }
 
 private:
-    void add_path(RowKey row, std::uint32_t process, std::int64_t ns, std::uint64_t samples = 0)
+    void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t samples = 0)
     {
-        result_.path[{row, process}].add(ns, samples);
+        if (ns != 0 || samples != 0)
+            result_.path[{place, process}].add(ns, samples);
+    }
+    void add_path(Pseudo pseudo, std::uint32_t process, std::int64_t ns)
+    {
+        add_path(Place{ContextId::none(), pseudo}, process, ns);
     }
 
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
@@ -141,10 +193,9 @@ private:
             const Ns enter = std::clamp(calls.enter(i), time, std::max(time, location.end));
             const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
-            if (!definitions_.has_samples) {
+            result_.totals[calls.context(i).value].add((leave - enter).count());
+            if (!definitions_.has_samples)
                 add_user_regions(location, time, enter);
-                result_.totals[row_key(RowKind::Mpi, calls.region(i))].add((leave - enter).count());
-            }
             time = leave;
         }
         if (!definitions_.has_samples)
@@ -153,19 +204,20 @@ private:
             ++totals.samples;
             totals.sampled_ns += sample.weight;
             if (sample.context.valid())
-                result_.totals[sampled_row(sample)].add(sample.weight, 1);
+                result_.totals[sample.context.value].add(sample.weight, 1);
         }
+        for (const model::OffProcessor& off : location.off)
+            result_.pseudo_totals[off_place(off, surroundings(location, off.begin))].add((off.end - off.begin).count());
     }
 
     void add_user_regions(const LocationTrace& location, Ns begin, Ns end)
     {
-        for_each_user_region(location, begin, end,
-                             [&](RegionId region, std::int64_t ns) { result_.totals[compute_row(region)].add(ns); });
-    }
-
-    [[nodiscard]] RowKey sampled_row(const model::Sample& sample) const
-    {
-        return row_key(RowKind::Sampled, definitions_.contexts[sample.context.value].region);
+        for_each_user_region(location, begin, end, [&](ContextId context, std::int64_t ns) {
+            if (context.valid())
+                result_.totals[context.value].add(ns);
+            else
+                result_.pseudo_totals[user_place(context)].add(ns);
+        });
     }
 
     void divide(const Segment& segment, std::uint32_t process)
@@ -174,39 +226,98 @@ private:
         const Ns begin = origin_ + Ns{segment.begin};
         const Ns end = origin_ + Ns{segment.end};
         if (!definitions_.has_samples) {
-            for_each_user_region(location, begin, end,
-                                 [&](RegionId region, std::int64_t ns) { add_path(compute_row(region), process, ns); });
+            for_each_user_region(location, begin, end, [&](ContextId context, std::int64_t ns) {
+                add_path(user_place(context), process, ns);
+            });
             return;
         }
         Coverage& coverage = result_.coverage[process];
-        coverage.time += segment.end - segment.begin;
+        const std::int64_t off = location.off.empty() ? 0 : add_off(segment, process, surroundings(location, begin));
+        coverage.time += segment.end - segment.begin - off;
         for_each_sample(location, begin, end, [&](const model::Sample& sample) {
             ++result_.path_samples;
             if (!sample.context.valid())
                 return;
             coverage.sampled += sample.weight;
-            add_path(sampled_row(sample), process, sample.weight, 1);
+            add_path({sample.context}, process, sample.weight, 1);
+            if (sample.offset != 0)
+                result_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(
+                    sample.weight, 1);
         });
+    }
+
+    enum class Off : std::uint8_t { All, Preempted };
+
+    /// Adds the time that the segment's thread had no processor, below `context`, and says how long that was.
+    std::int64_t add_off(const Segment& segment, std::uint32_t process, ContextId context, Off which = Off::All)
+    {
+        const LocationTrace& location = replay_.trace_of(model::LocationId{segment.location});
+        const Ns begin = origin_ + Ns{segment.begin};
+        const Ns end = origin_ + Ns{segment.end};
+        std::int64_t sum = 0;
+        for (auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
+             off != location.off.end() && off->begin < end; ++off) {
+            if (which == Off::Preempted && !off->preempted)
+                continue;
+            const std::int64_t ns = (std::min(end, off->end) - std::max(begin, off->begin)).count();
+            add_path(off_place(*off, context), process, ns);
+            sum += ns;
+        }
+        return sum;
+    }
+
+    static Place off_place(const model::OffProcessor& off, ContextId context)
+    {
+        return {context, off.preempted ? Pseudo::Preempted : Pseudo::Blocked};
+    }
+
+    /// Where a thread is at a time: in a call, or else in the last function that has made both the call before and the
+    /// call after; none() if that is not known.
+    [[nodiscard]] ContextId surroundings(const LocationTrace& location, Ns time) const
+    {
+        const model::Calls& calls = location.calls;
+        const auto& enters = calls.enters();
+        auto next = static_cast<std::size_t>(std::ranges::upper_bound(enters, time) - enters.begin());
+        std::size_t before = next;
+        while (before > 0 && calls.is_point(before - 1))
+            --before;
+        if (before > 0 && calls.leave(before - 1) > time)
+            return calls.context(before - 1);
+        while (next < calls.size() && calls.is_point(next))
+            ++next;
+        if (before == 0 || next == calls.size())
+            return ContextId::none();
+        return tree_.common(tree_.parent(calls.context(before - 1)), tree_.parent(calls.context(next)));
     }
 
     const Replay& replay_;
     const model::Definitions& definitions_;
+    ContextTree tree_;
     Ns origin_;
     Tally result_;
 };
 
 }  // namespace
 
-std::vector<RowKey> Tally::rows() const
+std::vector<Place> Tally::places() const
 {
-    std::vector<RowKey> result;
+    std::vector<Place> result;
     for (const auto& [key, amount] : path)
         result.push_back(key.first);
-    for (const auto& [key, amount] : totals)
-        result.push_back(key);
-    for (std::uint32_t region = 0; region < on_path.size(); ++region)
-        if (on_path[region])
-            result.push_back(row_key(RowKind::Mpi, {region}));
+    for (std::uint32_t context = 0; context < totals.size(); ++context)
+        if (totals[context].ns != 0 || totals[context].count != 0)
+            result.push_back({model::ContextId{context}});
+    for (const auto& [place, amount] : pseudo_totals)
+        result.push_back(place);
+    return result;
+}
+
+std::vector<model::ContextId> Tally::functions() const
+{
+    std::vector<model::ContextId> result;
+    for (std::uint32_t context = 0; context < on_path.size(); ++context)
+        if (on_path[context])
+            result.push_back({context});
     return result;
 }
 

@@ -7,7 +7,7 @@
 
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
-#include "replayer/attribute/rows.hpp"
+#include "replayer/attribute/places.hpp"
 #include "replayer/restore/blocks.hpp"
 
 #include <cstdint>
@@ -38,8 +38,10 @@ struct Coverage {
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
-    std::map<std::pair<RowKey, std::uint32_t>, Amount> path;  // by row and ProcessId
-    std::map<RowKey, Amount> totals;
+    std::map<std::pair<Place, std::uint32_t>, Amount> path;               // by place and ProcessId
+    std::vector<Amount> totals;                                           // by ContextId
+    std::map<Place, Amount> pseudo_totals;                                // of time that belongs to no function
+    std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
@@ -47,10 +49,11 @@ struct Tally {
     std::uint64_t path_samples = 0;
     std::vector<PieceSum> pieces;  // of the path, by piece
     std::vector<Choices> choices;  // likewise
-    std::vector<bool> on_path;     // by RegionId: there is a segment with this function
+    std::vector<bool> on_path;     // by ContextId: there is a segment with this function
 
-    /// Every row that occurs here.
-    [[nodiscard]] std::vector<RowKey> rows() const;
+    /// Every place that occurs here; and every function that segments name.
+    [[nodiscard]] std::vector<Place> places() const;
+    [[nodiscard]] std::vector<model::ContextId> functions() const;
 };
 
 /// Sums over the owned processes. Talks to nobody.

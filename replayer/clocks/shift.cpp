@@ -33,7 +33,7 @@ model::Calls shifted(const model::Calls& calls, const Curve& curve)
             result.add_point(curve(calls.enter(i)));
             continue;
         }
-        result.add(curve(calls.enter(i)), curve(calls.leave(i)), calls.region(i));
+        result.add(curve(calls.enter(i)), curve(calls.leave(i)), calls.context(i));
         result.set_size_bucket(i, calls.size_bucket(i));
     }
     return result;

@@ -282,6 +282,43 @@ private:
                                                     ? ContextId::none()
                                                     : vocabulary_.contexts.find(context.parent)};
         }
+        refuse_circles();
+        add_roots();
+    }
+
+    /// Who climbs from a context to its parent, and so on, comes to an end.
+    void refuse_circles() const
+    {
+        constexpr std::uint32_t unknown = 0;
+        const auto& contexts = definitions_.contexts;
+        std::vector<std::uint32_t> seen_from(contexts.size(), unknown);  // the context that first came by here, from 1
+        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
+            ContextId at{i};
+            for (; at.valid() && seen_from[at.value] == unknown; at = contexts[at.value].parent) {
+                seen_from[at.value] = i + 1;
+            }
+            if (at.valid() && seen_from[at.value] == i + 1) {
+                contradict("calling context {} is an ancestor of itself", in_.contexts[at.value].self);
+            }
+        }
+    }
+
+    void add_roots()
+    {
+        auto& contexts = definitions_.contexts;
+        vocabulary_.roots.assign(definitions_.regions.size(), ContextId::none());
+        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
+            ContextId& root = vocabulary_.roots[contexts[i].region.value];
+            if (!contexts[i].parent.valid() && !root.valid()) {
+                root = {i};
+            }
+        }
+        for (std::uint32_t region = 0; region < definitions_.regions.size(); ++region) {
+            if (!vocabulary_.roots[region].valid()) {
+                vocabulary_.roots[region] = {size(contexts)};
+                contexts.push_back({{region}, ContextId::none()});
+            }
+        }
     }
 
     void add_generator()
@@ -634,6 +671,27 @@ private:
 
 }  // namespace
 
+namespace
+{
+
+/// What each property `module_property` + number says: "<build-id or -> <path>".
+std::map<std::string, std::string> read_build_ids(const otf2::Reader& reader)
+{
+    std::map<std::string, std::string> result;
+    for (std::size_t i = 0;; ++i) {
+        const std::string module = reader.property(otf2::module_property + std::to_string(i));
+        const std::size_t space = module.find(' ');
+        if (space == std::string::npos) {
+            return result;
+        }
+        if (module.front() != '-') {
+            result.emplace(module.substr(space + 1), module.substr(0, space));
+        }
+    }
+}
+
+}  // namespace
+
 LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file)
 {
     Collected collected;
@@ -641,6 +699,7 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     LoadedDefinitions loaded = Builder(collected, file).build();
     loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
     loaded.definitions.inconsistent = reader.property(otf2::inconsistent_property);
+    loaded.definitions.build_ids = read_build_ids(reader);
     return loaded;
 }
 

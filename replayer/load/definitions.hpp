@@ -63,6 +63,7 @@ struct Vocabulary {
     std::vector<ThreadRegion> thread_regions;  // by RegionId
     RefMap<model::CommId> communicators;
     RefMap<model::ContextId> contexts;
+    std::vector<model::ContextId> roots;  // by RegionId: its context without a parent
     RefMap<model::WindowId> windows;
     RefMap<model::ProcessGroupId> groups;
     Generator generator;  // the first that is defined; samples of others are not used

@@ -187,27 +187,27 @@ void EventLoader::on(const otf2::definition::ClockOffset& offset)
 
 void EventLoader::on(const Moment& moment, const event::Enter& record)
 {
-    enter(advance(moment), vocabulary_.regions.find(record.region));
+    enter(advance(moment), root(record.region));
 }
 
 void EventLoader::on(const Moment& moment, const event::Leave& record)
 {
-    leave(advance(moment), vocabulary_.regions.find(record.region), moment);
+    leave(advance(moment), root(record.region), moment);
 }
 
 void EventLoader::on(const Moment& moment, const event::CallingContextEnter& record)
 {
-    const auto context = vocabulary_.contexts.find(record.context);
-    enter(advance(moment), context.valid() ? definitions_.contexts[context.value].region : RegionId::none());
+    const Ns now = advance(moment);
+    enter(now, vocabulary_.contexts.find(record.context));
 }
 
 void EventLoader::on(const Moment& moment, const event::CallingContextLeave& record)
 {
-    const auto context = vocabulary_.contexts.find(record.context);
-    leave(advance(moment), context.valid() ? definitions_.contexts[context.value].region : RegionId::none(), moment);
+    const Ns now = advance(moment);
+    leave(now, vocabulary_.contexts.find(record.context), moment);
 }
 
-void EventLoader::enter(Ns now, RegionId id)
+void EventLoader::enter(Ns now, ContextId id)
 {
     if (!id.valid()) {
         ignore();
@@ -220,13 +220,13 @@ void EventLoader::enter(Ns now, RegionId id)
     } else {
         user_stack_.push_back(id);
         out_.trace.user_regions.push_back({now, id});
-        if (vocabulary_.thread_regions[id.value] == ThreadRegion::Barrier) {
+        if (thread_region(id) == ThreadRegion::Barrier) {
             add_thread_record(now, ThreadRecord::What::Arrive);
         }
     }
 }
 
-void EventLoader::leave(Ns now, RegionId id, const Moment& moment)
+void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
 {
     const bool is_mpi = id.valid() && region(id).role == RegionRole::Mpi;
     if (!id.valid() || (is_mpi && depth_ == 0)) {
@@ -256,7 +256,7 @@ void EventLoader::return_to_processor(Ns now)
     }
 }
 
-void EventLoader::enter_call(Ns now, RegionId id)
+void EventLoader::enter_call(Ns now, ContextId id)
 {
     auto& calls = out_.trace.calls;
     call_ = CallId{static_cast<std::uint32_t>(calls.size())};
@@ -277,23 +277,25 @@ void EventLoader::leave_call(Ns now)
 void EventLoader::leave_call(Ns now, const Moment& moment)
 {
     leave_call(now);
-    if (is_probe(region(out_.trace.calls.region(call_.value)).function)) {
+    if (is_probe(region(out_.trace.calls.context(call_.value)).function)) {
         add_probe(moment);
     }
 }
 
-void EventLoader::leave_user(Ns now, RegionId id)
+void EventLoader::leave_user(Ns now, ContextId id)
 {
-    const auto found = std::find(user_stack_.rbegin(), user_stack_.rend(), id);
+    const RegionId left = definitions_.contexts[id.value].region;
+    const auto found = std::find_if(user_stack_.rbegin(), user_stack_.rend(),
+                                    [&](ContextId open) { return definitions_.contexts[open.value].region == left; });
     if (found == user_stack_.rend()) {
         ignore();
         return;
     }
     user_stack_.erase(std::next(found).base(), user_stack_.end());  // with what was left without a record
-    if (vocabulary_.thread_regions[id.value] == ThreadRegion::Barrier) {
+    if (thread_region(id) == ThreadRegion::Barrier) {
         add_thread_record(now, ThreadRecord::What::Depart);
     }
-    out_.trace.user_regions.push_back({now, user_stack_.empty() ? RegionId::none() : user_stack_.back()});
+    out_.trace.user_regions.push_back({now, user_stack_.empty() ? ContextId::none() : user_stack_.back()});
 }
 
 /// A probe that found a message says so with the attributes of its LEAVE.
@@ -337,7 +339,7 @@ void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bo
         ignore();
         return;
     }
-    SendMode mode = mode_of(region(out_.trace.calls.region(call_.value)).function);
+    SendMode mode = mode_of(region(out_.trace.calls.context(call_.value)).function);
     if (vocabulary_.attributes.mode != OTF2_UNDEFINED_ATTRIBUTE) {
         mode = SendMode{moment.uint8(vocabulary_.attributes.mode).value_or(static_cast<std::uint8_t>(mode))};
     }

@@ -131,12 +131,12 @@ public:
 private:
     model::Ns advance(const otf2::Moment& moment);
     [[noreturn]] void refuse_time(std::uint64_t ticks) const;
-    void enter(model::Ns now, model::RegionId region);
-    void leave(model::Ns now, model::RegionId region, const otf2::Moment& moment);
-    void enter_call(model::Ns now, model::RegionId region);
+    void enter(model::Ns now, model::ContextId context);
+    void leave(model::Ns now, model::ContextId context, const otf2::Moment& moment);
+    void enter_call(model::Ns now, model::ContextId context);
     void leave_call(model::Ns now);
     void leave_call(model::Ns now, const otf2::Moment& moment);
-    void leave_user(model::Ns now, model::RegionId region);
+    void leave_user(model::Ns now, model::ContextId context);
     void leave_processor(model::Ns now, bool preempted);
     void return_to_processor(model::Ns now);
     void add_probe(const otf2::Moment& moment);
@@ -161,7 +161,16 @@ private:
 
     [[nodiscard]] bool in_call() const { return depth_ > 0; }
     [[nodiscard]] model::CallRef current_call() const { return {out_.trace.location, call_}; }
-    [[nodiscard]] const model::Region& region(model::RegionId id) const { return definitions_.regions[id.value]; }
+    [[nodiscard]] const model::Region& region(model::ContextId context) const { return definitions_.region(context); }
+    [[nodiscard]] model::ContextId root(OTF2_RegionRef reference) const
+    {
+        const model::RegionId id = vocabulary_.regions.find(reference);
+        return id.valid() ? vocabulary_.roots[id.value] : model::ContextId::none();
+    }
+    [[nodiscard]] ThreadRegion thread_region(model::ContextId context) const
+    {
+        return vocabulary_.thread_regions[definitions_.contexts[context.value].region.value];
+    }
 
     const model::Definitions& definitions_;
     const Vocabulary& vocabulary_;
@@ -175,7 +184,7 @@ private:
     int depth_ = 0;                               // open MPI regions; only the outermost is a call
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
     std::uint64_t bytes_in_call_ = 0;
-    std::vector<model::RegionId> user_stack_;
+    std::vector<model::ContextId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off
     std::optional<model::Ns> on_since_;   // or was, until then
     bool off_by_user_ = false;

@@ -29,7 +29,7 @@ std::int32_t target_of(std::uint32_t remote)
 
 SemanticClass EventLoader::current_class() const
 {
-    const FunctionId function = region(out_.trace.calls.region(call_.value)).function;
+    const FunctionId function = region(out_.trace.calls.context(call_.value)).function;
     return function == FunctionId::none ? SemanticClass::Local : functions::info(function).semantic_class;
 }
 

@@ -40,7 +40,7 @@ std::map<CallKey, Durations> local_durations(const Replay& replay)
             for (std::size_t i = 0; i < calls.size(); ++i) {
                 if (calls.is_point(i))
                     continue;
-                const FunctionId function = replay.definitions.regions[calls.region(i).value].function;
+                const FunctionId function = replay.definitions.region(calls.context(i)).function;
                 if (function >= FunctionId::count)
                     continue;
                 const CallKey key{function, calls.size_bucket(i)};
@@ -89,7 +89,7 @@ rules::Waiting waiting(const Replay& replay, const model::ProcessTrace& trace, c
     const std::size_t i = call.call.value;
     const Ns enter = calls.enter(i);
     const Ns duration = calls.duration(i);
-    const FunctionId function = replay.definitions.regions[calls.region(i).value].function;
+    const FunctionId function = replay.definitions.region(calls.context(i)).function;
     const rules::CallCost cost = costs.of_bucket(function, calls.size_bucket(i));
     return {call, enter, enter + duration, duration - cost.least, cost.threshold};
 }

@@ -43,7 +43,7 @@ inline Ns leave_of(const model::ProcessTrace& trace, CallRef ref)
 inline functions::FunctionId function_of(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)
 {
-    return definitions.regions[calls_of(trace, ref.location).region(ref.call.value).value].function;
+    return definitions.region(calls_of(trace, ref.location).context(ref.call.value)).function;
 }
 
 inline rules::Link link_between(const model::Definitions& definitions, ProcessId a, ProcessId b)

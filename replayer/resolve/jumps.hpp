@@ -32,8 +32,8 @@ struct Jump {
 /// What was waited for: all that is said of a jump on the path.
 struct KnownJump : Jump {
     std::uint64_t bytes;
-    model::RegionId region;   // of `call`
-    model::SegmentKind kind;  // Transfer or Collective
+    model::ContextId context;  // of `call`; none() at a point
+    model::SegmentKind kind;   // Transfer, Collective or Thread
     model::Confidence confidence;
 };
 
@@ -41,7 +41,7 @@ struct KnownJump : Jump {
 class JumpTable
 {
 public:
-    /// `jump` without its leave and its region.
+    /// `jump` without its leave and its context.
     void add(const KnownJump& jump)
     {
         entries_.push_back(
@@ -72,8 +72,8 @@ public:
     {
         const auto& [bytes, kind, confidence] = messages_[entries_[i].message];
         const std::uint32_t call = entries_[i].call;
-        const auto region = location.calls.is_point(call) ? model::RegionId::none() : location.calls.region(call);
-        return {at(i, location), bytes, region, kind, confidence};
+        const auto context = location.calls.is_point(call) ? model::ContextId::none() : location.calls.context(call);
+        return {at(i, location), bytes, context, kind, confidence};
     }
 
 private:

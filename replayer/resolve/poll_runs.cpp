@@ -60,7 +60,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const Ns run_end = calls.leave(last);
     const auto polls_in_vain = [&](std::size_t i) {
         return !calls.is_point(i) && !found_[l][i] &&
-               rules::operation(replay_.definitions.regions[calls.region(i).value].function).polls;
+               rules::operation(replay_.definitions.region(calls.context(i)).function).polls;
     };
     while (first > 0) {
         std::size_t before = first - 1;

@@ -116,8 +116,8 @@ void check_chain(const Replay& replay, const Path& path, const std::vector<Piece
 class Source
 {
 public:
-    Source(PathCutter cutter, const Numbers& numbers, std::span<const std::uint32_t> region_names)
-        : cutter_(std::move(cutter)), numbers_(numbers), names_(region_names)
+    Source(PathCutter cutter, const Numbers& numbers, std::span<const std::uint32_t> names)
+        : cutter_(std::move(cutter)), numbers_(numbers), names_(names)
     {
     }
 
@@ -200,9 +200,9 @@ Numbers number_segments(const Replay& replay, const Path& path, const std::vecto
 }
 
 void for_each_block(const Replay& replay, const Predecessors& predecessors, const Path& path, const Numbers& numbers,
-                    std::span<const std::uint32_t> region_names, const VisitBlock& visit)
+                    std::span<const std::uint32_t> names, const VisitBlock& visit)
 {
-    Source source(PathCutter(replay, predecessors, path), numbers, region_names);
+    Source source(PathCutter(replay, predecessors, path), numbers, names);
     std::vector<Segment> segments;
     for (std::uint64_t round = 0; begin_of(replay, numbers.segments, round, 0) < numbers.segments; ++round) {
         const std::uint64_t first = begin_of(replay, numbers.segments, round, replay.rank);

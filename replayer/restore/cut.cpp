@@ -12,8 +12,8 @@ namespace critpath::replayer
 namespace
 {
 
+using model::ContextId;
 using model::Ns;
-using model::RegionId;
 using model::Segment;
 using model::SegmentKind;
 using Segments = std::vector<Segment>;
@@ -23,13 +23,13 @@ std::vector<model::Interval>::const_iterator first_behind(const std::vector<mode
     return std::ranges::partition_point(intervals, [&](const model::Interval& i) { return i.end <= time; });
 }
 
-Segment segment_like(std::uint32_t location, SegmentKind kind, RegionId function,
+Segment segment_like(std::uint32_t location, SegmentKind kind, ContextId context,
                      model::Confidence confidence = model::Confidence::Full)
 {
     Segment segment{};
     segment.location = location;
     segment.from = location;
-    segment.function = function.value;
+    segment.function = context.value;
     segment.kind = static_cast<std::uint8_t>(kind);
     segment.low_confidence = static_cast<std::uint8_t>(confidence);
     return segment;
@@ -73,11 +73,11 @@ void PieceCutter::add_lead(Segments& out)
     const Ns begin{piece_.begin};
     const Ns end{piece_.stretch};
     if (piece_.lead == Piece::start_delay)
-        push(begin, end, segment_like(piece_.location, SegmentKind::StartDelay, RegionId::none()), out);
+        push(begin, end, segment_like(piece_.location, SegmentKind::StartDelay, ContextId::none()), out);
     if (!piece_.jumps())
         return;
     const KnownJump jump = predecessors_.jumps.known(piece_.lead, trace_);
-    Segment segment = segment_like(piece_.location, jump.kind, jump.region, jump.confidence);
+    Segment segment = segment_like(piece_.location, jump.kind, jump.context, jump.confidence);
     segment.from = jump.to.location.value;
     segment.bytes = jump.bytes;
     push(begin, end, segment, out);
@@ -91,7 +91,7 @@ void PieceCutter::next_call(Segments& out)
     const std::uint32_t location = piece_.location;
     if (call_ >= end_call_) {
         const std::size_t next = std::max<std::size_t>(end_call_, piece_.first_call);
-        add(time_, end, segment_like(location, SegmentKind::Compute, region_before(next)), out);
+        add(time_, end, segment_like(location, SegmentKind::Compute, context_before(next)), out);
         at_end_ = true;
         return;
     }
@@ -102,16 +102,16 @@ void PieceCutter::next_call(Segments& out)
     }
     const Ns enter = std::clamp(calls.enter(call_), time_, end);
     const Ns leave = std::clamp(calls.leave(call_), enter, end);
-    add(time_, enter, segment_like(location, SegmentKind::Compute, region_before(call_)), out);
+    add(time_, enter, segment_like(location, SegmentKind::Compute, context_before(call_)), out);
     const Through& through = predecessors_.through[call_];
-    add(enter, leave, segment_like(location, through.kind, calls.region(call_), through.confidence), out);
+    add(enter, leave, segment_like(location, through.kind, calls.context(call_), through.confidence), out);
     time_ = leave;
     ++call_;
 }
 
-RegionId PieceCutter::region_before(std::size_t call) const
+ContextId PieceCutter::context_before(std::size_t call) const
 {
-    return call > 0 ? trace_.calls.region(call - 1) : RegionId::none();
+    return call > 0 ? trace_.calls.context(call - 1) : ContextId::none();
 }
 
 /// [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.

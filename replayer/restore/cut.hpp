@@ -19,7 +19,7 @@ namespace critpath::replayer
 {
 
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
-/// Times count from `origin`. Segment::function is a RegionId here.
+/// Times count from `origin`. Segment::function is a ContextId here.
 class PieceCutter
 {
 public:
@@ -37,7 +37,7 @@ private:
     void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void add_recorded(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void push(model::Ns begin, model::Ns end, model::Segment segment, std::vector<model::Segment>& out) const;
-    [[nodiscard]] model::RegionId region_before(std::size_t call) const;
+    [[nodiscard]] model::ContextId context_before(std::size_t call) const;
 
     const Piece& piece_;
     const model::LocationTrace& trace_;

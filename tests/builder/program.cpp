@@ -61,7 +61,7 @@ CallRef Rank::add(FunctionId function, Span span)
 {
     model::LocationTrace& location = trace_.locations[0];
     model::Calls& calls = location.calls;
-    calls.add(us(span.enter), us(span.leave), program_->region(function));
+    calls.add(us(span.enter), us(span.leave), program_->context(program_->region(function), caller_));
     if (!location.has_finalize)
         location.end = us(span.leave);
     return {location.location, {static_cast<std::uint32_t>(calls.size() - 1)}};
@@ -268,14 +268,30 @@ void Rank::run_out_of_room()
 
 void Rank::region(std::int64_t time, const std::string& name)
 {
-    const auto region = name.empty() ? model::RegionId::none() : program_->region(model::RegionRole::User, name);
-    trace_.locations[0].user_regions.push_back({us(time), region});
+    const auto context = name.empty() ? model::ContextId::none() : program_->context(model::RegionRole::User, {name});
+    trace_.locations[0].user_regions.push_back({us(time), context});
+}
+
+void Rank::called_from(const std::vector<std::string>& path)
+{
+    caller_ = program_->context(model::RegionRole::Sampled, path);
 }
 
 void Rank::sample(std::int64_t time, const std::string& function, std::int64_t weight)
 {
+    sample(time, std::vector{function}, weight);
+}
+
+void Rank::sample(std::int64_t time, const std::vector<std::string>& path, std::int64_t weight, std::uint64_t offset)
+{
     program_->definitions_.has_samples = true;
-    trace_.locations[0].samples.push_back({us(time), program_->context(function), us(weight).count(), 0});
+    const auto context = program_->context(model::RegionRole::Sampled, path);
+    trace_.locations[0].samples.push_back({us(time), context, us(weight).count(), offset});
+}
+
+void Rank::off(Span span, bool preempted)
+{
+    trace_.locations[0].off.push_back({us(span.enter), us(span.leave), preempted});
 }
 
 void Rank::tool(Span span)
@@ -408,14 +424,22 @@ model::RegionId Program::region(model::RegionRole role, const std::string& name)
     return entry->second;
 }
 
-model::ContextId Program::context(const std::string& function)
+model::ContextId Program::context(model::RegionId region, model::ContextId parent)
 {
-    const auto [entry, is_new] = contexts_.try_emplace(function);
+    const auto [entry, is_new] = contexts_.try_emplace({region, parent});
     if (is_new) {
-        definitions_.contexts.push_back({region(model::RegionRole::Sampled, function), model::ContextId::none()});
+        definitions_.contexts.push_back({region, parent});
         entry->second = {static_cast<std::uint32_t>(definitions_.contexts.size() - 1)};
     }
     return entry->second;
+}
+
+model::ContextId Program::context(model::RegionRole role, const std::vector<std::string>& path)
+{
+    model::ContextId context = model::ContextId::none();
+    for (const std::string& name : path)
+        context = this->context(region(role, name), context);
+    return context;
 }
 
 }  // namespace critpath::tests

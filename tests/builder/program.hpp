@@ -109,6 +109,12 @@ public:
     void run_out_of_room();                                   // nothing is known behind the last call
     void region(std::int64_t time, const std::string& name);  // innermost from here on; "": none
     void sample(std::int64_t time, const std::string& function, std::int64_t weight = 1000);
+    /// `path`: from the outermost function to the sampled one.
+    void sample(std::int64_t time, const std::vector<std::string>& path, std::int64_t weight, std::uint64_t offset = 0);
+    /// The calls that follow are made by the last of these functions, which the others have called.
+    void called_from(const std::vector<std::string>& path);
+    /// Has no processor.
+    void off(Span span, bool preempted);
     void tool(Span span);
     void switched_off(Span span);
 
@@ -127,6 +133,7 @@ private:
     model::ProcessTrace trace_;
     std::vector<bool> cancelled_;
     model::CommId comm_{0};
+    model::ContextId caller_ = model::ContextId::none();
 };
 
 class Program
@@ -165,12 +172,13 @@ private:
     friend class Rank;
     model::RegionId region(FunctionId function);
     model::RegionId region(model::RegionRole role, const std::string& name);
-    model::ContextId context(const std::string& function);
+    model::ContextId context(model::RegionId region, model::ContextId parent);
+    model::ContextId context(model::RegionRole role, const std::vector<std::string>& path);
 
     model::Definitions definitions_;
     std::map<FunctionId, model::RegionId> functions_;
     std::map<std::pair<model::RegionRole, std::string>, model::RegionId> regions_;
-    std::map<std::string, model::ContextId> contexts_;
+    std::map<std::pair<model::RegionId, model::ContextId>, model::ContextId> contexts_;
     std::vector<Rank> ranks_;
 };
 

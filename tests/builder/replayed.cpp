@@ -30,12 +30,12 @@ std::string us(std::int64_t ns)
     return ns % 1000 == 0 ? fmt::format("{}", ns / 1000) : fmt::format("{:.3f}", static_cast<double>(ns) / 1000);
 }
 
-std::int64_t sum_us(const std::vector<model::RowTime>& times, const std::vector<model::Row>& rows,
+std::int64_t sum_us(const model::Profile& profile, const std::vector<model::CallPathTime>& times,
                     const std::string& name)
 {
     std::int64_t ns = 0;
-    for (const model::RowTime& time : times)
-        if (rows[time.row.value].name == name)
+    for (const model::CallPathTime& time : times)
+        if (profile.row(time.call_path).name == name)
             ns += time.ns;
     return ns / 1000;
 }
@@ -82,12 +82,12 @@ std::string Replayed::path() const
 
 std::int64_t Replayed::path_us(const std::string& row) const
 {
-    return sum_us(profile.path, profile.rows, row);
+    return sum_us(profile, profile.path, row);
 }
 
 std::int64_t Replayed::total_us(const std::string& row) const
 {
-    return sum_us(profile.totals, profile.rows, row);
+    return sum_us(profile, profile.totals, row);
 }
 
 replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rules)
@@ -166,7 +166,11 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(row.kind), row.name, row.module, row.file, row.line);
     for (const auto* times : {&profile.path, &profile.totals})
         for (const auto& t : *times)
-            words += fmt::format("{} {} {} {}\n", t.row.value, t.process.value, t.ns, t.samples);
+            words += fmt::format("{} {} {} {}\n", t.call_path.value, t.process.value, t.ns, t.samples);
+    for (const auto& path : profile.call_paths)
+        words += fmt::format("{} {}\n", path.row.value, path.parent.value);
+    for (const auto& a : profile.addresses)
+        words += fmt::format("{} {} {} {}\n", a.row.value, a.address, a.ns, a.samples);
     for (const auto& k : profile.kinds)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
                              k.segments);

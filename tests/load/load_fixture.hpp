@@ -36,7 +36,7 @@ protected:
     static functions::FunctionId function(const replayer::Replay& replay, const model::LocationTrace& location,
                                           std::size_t call)
     {
-        return replay.definitions.regions[location.calls.region(call).value].function;
+        return replay.definitions.region(location.calls.context(call)).function;
     }
 
     Scratch scratch_;

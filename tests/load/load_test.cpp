@@ -39,7 +39,7 @@ TEST_F(Load, OnlyTheOutermostMpiRegionIsACall)
     std::vector<std::pair<std::int64_t, std::string>> changes;
     for (const auto& change : location.user_regions) {
         changes.emplace_back(change.time.count(),
-                             change.region.valid() ? replay.definitions.regions[change.region.value].name : "");
+                             change.context.valid() ? replay.definitions.region(change.context).name : "");
     }
     EXPECT_THAT(changes,
                 ElementsAre(std::pair(1, "main"), std::pair(5, "reduce"), std::pair(6, "main"), std::pair(10, "")));

@@ -122,7 +122,7 @@ TEST(CallsAlone, AreThoseWithoutThePoints)
     ASSERT_EQ(calls.size(), 5U);
     EXPECT_TRUE(calls.is_point(2) && !calls.is_point(3));
     EXPECT_EQ(calls.leave(2), model::Ns{30});
-    EXPECT_EQ(calls.region(2), calls.region(0));  // of the call before
+    EXPECT_EQ(calls.context(2), calls.context(0));  // of the call before
     const model::CallsAlone alone(calls);
     ASSERT_EQ(alone.size(), 2U);
     EXPECT_EQ(alone.number(1), 3U);

@@ -48,7 +48,7 @@ TEST_F(ScoreP, EveryRecordHasItsPlace)
         ASSERT_EQ(process.locations.size(), 1);
         const auto& location = process.locations[0];
         for (std::size_t i = 0; i < location.calls.size(); ++i) {
-            ++calls[replay_.definitions.regions[location.calls.region(i).value].function];
+            ++calls[replay_.definitions.region(location.calls.context(i)).function];
         }
         sends += process.sends.size();
         receives += process.receives.size();
@@ -105,8 +105,8 @@ TEST_F(ScoreP, MessagesKnowTheirPosts)
         ASSERT_EQ(receive.source, i % 2 == 0 ? 3 : 1);
         ASSERT_EQ(receive.tag, i % 2 == 0 ? 1 : 2);
         ASSERT_EQ(receive.bytes, 512);
-        const auto post = replay_.definitions.regions[calls.region(receive.post.call.value).value].function;
-        const auto completion = replay_.definitions.regions[calls.region(receive.completion.call.value).value].function;
+        const auto post = replay_.definitions.region(calls.context(receive.post.call.value)).function;
+        const auto completion = replay_.definitions.region(calls.context(receive.completion.call.value)).function;
         ASSERT_EQ(post, FunctionId::MPI_Irecv);
         ASSERT_EQ(completion, FunctionId::MPI_Waitall);
     }

@@ -122,7 +122,7 @@ TEST(Invariants, WhatIsConcludedAtOnceStays)
         const auto at_once = conclusions(loaded);
         for (const auto& [call, words] : at_once) {
             const model::LocationTrace& location = loaded.trace_of(call.location);
-            const model::Region& region = loaded.definitions.regions[location.calls.region(call.call.value).value];
+            const model::Region& region = loaded.definitions.region(location.calls.context(call.call.value));
             ++seen[functions::info(region.function).shape];
         }
         for (const auto& times : least_times) {

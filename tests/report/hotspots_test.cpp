@@ -115,8 +115,8 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
 {
     model::Profile profile = testing::sampled_run().profile;
     EXPECT_EQ(unsampled_note(by_function(profile)), "");
-    for (model::RowTime& time : profile.path) {
-        if (profile.rows[time.row.value].name == "[not sampled]")
+    for (model::CallPathTime& time : profile.path) {
+        if (profile.row(time.call_path).name == "[not sampled]")
             time.ns *= 10;
     }
     EXPECT_EQ(unsampled_note(by_function(profile)).find("[not sampled]: "), 0U);

@@ -25,9 +25,21 @@ inline auto fields(const model::Row& r)
 {
     return std::tie(r.kind, r.name, r.module, r.file, r.line);
 }
-inline auto fields(const model::RowTime& t)
+inline auto fields(const model::CallPath& c)
 {
-    return std::tie(t.row, t.process, t.ns, t.samples);
+    return std::tie(c.row, c.parent);
+}
+inline auto fields(const model::CallPathTime& t)
+{
+    return std::tie(t.call_path, t.process, t.ns, t.samples);
+}
+inline auto fields(const model::AddressTime& t)
+{
+    return std::tie(t.row, t.address, t.ns, t.samples);
+}
+inline auto fields(const model::Module& m)
+{
+    return std::tie(m.path, m.build_id);
 }
 inline auto fields(const model::KindTime& t)
 {
@@ -46,7 +58,8 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
     return a.facts == b.facts && a.properties == b.properties && a.locations == b.locations &&
            a.location_process == b.location_process && all_equal(a.processes, b.processes) &&
            all_equal(a.clocks, b.clocks) && all_equal(a.rows, b.rows) && all_equal(a.path, b.path) &&
-           all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds);
+           all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds) && all_equal(a.call_paths, b.call_paths) &&
+           all_equal(a.addresses, b.addresses) && all_equal(a.modules, b.modules);
 }
 
 /// With its times in the order that the model promises.
@@ -56,6 +69,7 @@ inline model::Profile sorted(model::Profile profile)
     std::sort(profile.path.begin(), profile.path.end(), less);
     std::sort(profile.totals.begin(), profile.totals.end(), less);
     std::sort(profile.kinds.begin(), profile.kinds.end(), less);
+    std::sort(profile.addresses.begin(), profile.addresses.end(), less);
     return profile;
 }
 

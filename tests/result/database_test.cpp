@@ -83,10 +83,12 @@ TEST(Database, ChecksumSeesEveryValue)
          {"UPDATE facts SET value = value + 1 WHERE key = 'path_ns'", "DELETE FROM facts WHERE key = 'checksum'",
           "UPDATE properties SET value = 'x' WHERE key = 'event'", "UPDATE row SET name = 'other' WHERE id = 2",
           "UPDATE row SET line = 3 WHERE id = 2", "UPDATE process SET calls = calls + 1 WHERE id = 3",
-          "UPDATE location SET process = 0 WHERE id = 1", "UPDATE path_time SET ns = ns + 1 WHERE row = 0",
-          "DELETE FROM path_time WHERE row = 0", "UPDATE total_time SET samples = 0 WHERE row = 4",
+          "UPDATE location SET process = 0 WHERE id = 1", "UPDATE path_time SET ns = ns + 1 WHERE call_path = 0",
+          "DELETE FROM path_time WHERE call_path = 0", "UPDATE total_time SET samples = 0 WHERE call_path = 4",
           "UPDATE kind_time SET kind = 'tool' WHERE kind = 'mpi'", "DELETE FROM total_time", "DROP TABLE kind_time",
-          "UPDATE path_time SET row = 99 WHERE row = 0", "UPDATE row SET kind = 'what' WHERE id = 0"}) {
+          "UPDATE path_time SET call_path = 99 WHERE call_path = 0", "UPDATE call_path SET parent = 5 WHERE id = 3",
+          "UPDATE address_time SET ns = 1 WHERE address = 4409", "DELETE FROM module",
+          "UPDATE row SET kind = 'what' WHERE id = 0"}) {
         result::write(directory.path(), profile);
         sqlite3* database = nullptr;
         ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -111,7 +113,7 @@ TEST(Database, RefusesAnotherSchemaVersion)
     sqlite3_close(database);
     const Failure failure = failure_of([&] { result::read(directory.path()); });
     EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-    EXPECT_THAT(failure.what(), AllOf(HasSubstr("schema version 7"), HasSubstr("reads 2")));
+    EXPECT_THAT(failure.what(), AllOf(HasSubstr("schema version 7"), HasSubstr("reads 3")));
 }
 
 TEST(Database, SaysWhatToRunIfThereIsNoResult)

@@ -16,8 +16,11 @@ COLUMNS = {
               "uncertainty_ns", "is_known"],
     "location": ["id", "name", "process"],
     "row": ["id", "kind", "name", "module", "file", "line"],
-    "path_time": ["row", "process", "ns", "samples"],
-    "total_time": ["row", "ns", "samples"],
+    "module": ["id", "path", "build_id"],
+    "call_path": ["id", "row", "parent"],
+    "path_time": ["call_path", "process", "ns", "samples"],
+    "total_time": ["call_path", "ns", "samples"],
+    "address_time": ["row", "address", "ns", "samples"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -40,7 +43,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 2)
+    expect("schema_version", facts["schema_version"], 3)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
@@ -48,5 +51,6 @@ with tempfile.TemporaryDirectory() as directory:
     expect("processes sum to the makespan", database.execute("SELECT sum(path_ns) FROM process").fetchone()[0],
            facts["makespan_ns"])
     hottest = database.execute(
-        "SELECT name, sum(ns) FROM path_time JOIN row ON row.id = row GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()
+        "SELECT name, sum(ns) FROM path_time JOIN call_path ON call_path.id = call_path JOIN row ON row.id = row "
+        "GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()
     expect("hottest", hottest, ("solver::Stencil<double, 3>::apply(solver::Grid const&)", 6_000_000_000))

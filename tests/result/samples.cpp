@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -21,6 +22,7 @@ namespace
 {
 
 namespace fs = std::filesystem;
+using model::CallPathId;
 using model::ProcessId;
 using model::RowId;
 using model::RowKind;
@@ -88,6 +90,16 @@ void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
     }
 }
 
+/// A call path for each row, by the same number: those of `callers` below another one, the others roots.
+void add_call_paths(model::Profile& profile, const std::map<std::uint32_t, std::uint32_t>& callers = {})
+{
+    for (std::uint32_t row = 0; row < profile.rows.size(); ++row) {
+        const auto caller = callers.find(row);
+        profile.call_paths.push_back(
+            {RowId{row}, caller == callers.end() ? CallPathId::none() : CallPathId{caller->second}});
+    }
+}
+
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory()
@@ -124,18 +136,21 @@ Sample sampled_run()
         {RowKind::Pseudo, "[start delay]", "", "", 0},                                                   // 10
         {RowKind::Pseudo, "[transfer]", "", "", 0},                                                      // 11
     };
-    p.path = {{RowId{0}, ProcessId{1}, 1500 * ms, 1500}, {RowId{1}, ProcessId{2}, 2 * ms, 2},
-              {RowId{2}, ProcessId{1}, 4000 * ms, 4000}, {RowId{2}, ProcessId{2}, 2000 * ms, 2000},
-              {RowId{3}, ProcessId{2}, 700 * ms, 700},   {RowId{5}, ProcessId{3}, 500 * ms, 0},
-              {RowId{7}, ProcessId{1}, 100 * ms, 0},     {RowId{8}, ProcessId{1}, 50 * ms, 0},
-              {RowId{9}, ProcessId{2}, 298 * ms, 0},     {RowId{10}, ProcessId{1}, 50 * ms, 0},
-              {RowId{11}, ProcessId{2}, 800 * ms, 0}};
+    add_call_paths(p, {{3, 0}, {6, 0}, {7, 0}, {11, 6}});
+    p.modules = {{app, "1f2e3d"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
+    p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
+    p.path = {{CallPathId{0}, ProcessId{1}, 1500 * ms, 1500}, {CallPathId{1}, ProcessId{2}, 2 * ms, 2},
+              {CallPathId{2}, ProcessId{1}, 4000 * ms, 4000}, {CallPathId{2}, ProcessId{2}, 2000 * ms, 2000},
+              {CallPathId{3}, ProcessId{2}, 700 * ms, 700},   {CallPathId{5}, ProcessId{3}, 500 * ms, 0},
+              {CallPathId{7}, ProcessId{1}, 100 * ms, 0},     {CallPathId{8}, ProcessId{1}, 50 * ms, 0},
+              {CallPathId{9}, ProcessId{2}, 298 * ms, 0},     {CallPathId{10}, ProcessId{1}, 50 * ms, 0},
+              {CallPathId{11}, ProcessId{2}, 800 * ms, 0}};
     const ProcessId all = ProcessId::none();
-    p.totals = {{RowId{0}, all, 5000 * ms, 5000},
-                {RowId{1}, all, 9 * ms, 9},
-                {RowId{2}, all, 14'000 * ms, 14'000},
-                {RowId{3}, all, 1200 * ms, 1200},
-                {RowId{4}, all, 16'500 * ms, 16'500}};
+    p.totals = {{CallPathId{0}, all, 5000 * ms, 5000},
+                {CallPathId{1}, all, 9 * ms, 9},
+                {CallPathId{2}, all, 14'000 * ms, 14'000},
+                {CallPathId{3}, all, 1200 * ms, 1200},
+                {CallPathId{4}, all, 16'500 * ms, 16'500}};
     PathBuilder path(sample);
     path.add(SegmentKind::StartDelay, 50 * ms, 1, 1, RowId::none().value);
     path.add(SegmentKind::Compute, 3000 * ms, 1, 1, RowId::none().value);
@@ -173,12 +188,13 @@ Sample traced_run()
         {RowKind::Mpi, "MPI_Recv", "MPI", "", 0},
         {RowKind::Pseudo, "[transfer]", "", "", 0},
     };
-    p.path = {{RowId{0}, ProcessId{0}, 5 * ms, 0},
-              {RowId{1}, ProcessId{0}, 30 * ms, 0},
-              {RowId{2}, ProcessId{1}, 4 * ms, 0},
-              {RowId{3}, ProcessId{1}, 1 * ms, 0}};
+    add_call_paths(p);
+    p.path = {{CallPathId{0}, ProcessId{0}, 5 * ms, 0},
+              {CallPathId{1}, ProcessId{0}, 30 * ms, 0},
+              {CallPathId{2}, ProcessId{1}, 4 * ms, 0},
+              {CallPathId{3}, ProcessId{1}, 1 * ms, 0}};
     const ProcessId all = ProcessId::none();
-    p.totals = {{RowId{0}, all, 9 * ms, 0}, {RowId{1}, all, 42 * ms, 0}, {RowId{2}, all, 29 * ms, 0}};
+    p.totals = {{CallPathId{0}, all, 9 * ms, 0}, {CallPathId{1}, all, 42 * ms, 0}, {CallPathId{2}, all, 29 * ms, 0}};
     PathBuilder path(sample);
     path.add(SegmentKind::Compute, 35 * ms, 0, 0, RowId::none().value);
     path.add(SegmentKind::Transfer, 1 * ms, 1, 0, 2, 8);
@@ -220,9 +236,10 @@ Sample awkward_run()
          "", 0},
         {RowKind::Sampled, std::string(4000, 'x'), deep, "", 0},
     };
+    add_call_paths(p);
     for (std::uint32_t row = 0; row < p.rows.size(); ++row) {
-        p.path.push_back({RowId{row}, ProcessId{0}, 10 * ms + row * ms, 10 + row});
-        p.totals.push_back({RowId{row}, ProcessId::none(), 10 * ms + row * ms, 10 + row});
+        p.path.push_back({CallPathId{row}, ProcessId{0}, 10 * ms + row * ms, 10 + row});
+        p.totals.push_back({CallPathId{row}, ProcessId::none(), 10 * ms + row * ms, 10 + row});
     }
     PathBuilder path(sample);
     path.add(SegmentKind::Compute, 91 * ms, 0, 0, RowId::none().value);
@@ -249,9 +266,10 @@ Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t seg
         p.rows.push_back({RowKind::Sampled, fmt::format("ns::Class{0}<int>::function_{0}(double const*)", row),
                           fmt::format("/usr/lib/libpart{}.so.1", row % 20), "", 0});
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
-            p.path.push_back({RowId{row}, ProcessId{rank}, (row + 1) * ms, row + 1});
-        p.totals.push_back({RowId{row}, ProcessId::none(), (row + 1) * ms * ranks * 2, (row + 1) * ranks * 2});
+            p.path.push_back({CallPathId{row}, ProcessId{rank}, (row + 1) * ms, row + 1});
+        p.totals.push_back({CallPathId{row}, ProcessId::none(), (row + 1) * ms * ranks * 2, (row + 1) * ranks * 2});
     }
+    add_call_paths(p);
     for (std::uint64_t i = 0; i < segments; ++i) {
         const auto begin = static_cast<std::int64_t>(i) * 1000;
         const auto location = static_cast<std::uint32_t>(i % ranks);

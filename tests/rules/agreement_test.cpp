@@ -59,9 +59,9 @@ struct Times {
                 by_function[name] += time.ns;
                 by_kind[{name, time.kind}] += time.ns;
             }
-        for (const model::RowTime& time : profile.path)
-            if (profile.rows[time.row.value].kind == model::RowKind::Region)
-                by_function[profile.rows[time.row.value].name] += time.ns;
+        for (const model::CallPathTime& time : profile.path)
+            if (profile.row(time.call_path).kind == model::RowKind::Region)
+                by_function[profile.row(time.call_path).name] += time.ns;
     }
 
     [[nodiscard]] std::string seconds(const std::string& function) const

@@ -4,8 +4,10 @@
 #include "replayer/attribute/not_sampled.hpp"
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 
 namespace critpath::tests
@@ -16,7 +18,7 @@ namespace
 std::int64_t path_sum(const Replayed& r)
 {
     std::int64_t ns = 0;
-    for (const model::RowTime& time : r.profile.path)
+    for (const model::CallPathTime& time : r.profile.path)
         ns += time.ns;
     return ns;
 }
@@ -41,7 +43,7 @@ TEST(Attribute, SamplesOnThePathAndNotThoseOfTheWait)
     EXPECT_EQ(r.path_us("[not sampled]"), 17);  // 597 of the path are compute, 580 are sampled
     EXPECT_EQ(r.total_us("progress"), 490);
     EXPECT_EQ(r.total_us("work"), 500);
-    EXPECT_EQ(r.total_us("MPI_Recv"), 0);
+    EXPECT_EQ(r.total_us("MPI_Recv"), 493);
     EXPECT_EQ(path_sum(r), 600'000);
     EXPECT_EQ(r.fact("path_samples"), 60);
     EXPECT_EQ(r.fact("samples"), 109);
@@ -105,6 +107,87 @@ TEST(Attribute, RowsAreSortedAndUniqueAndProcessesComplete)
     for (const model::KindTime& k : r.profile.kinds)
         kinds += k.ns;
     EXPECT_EQ(kinds, r.fact("makespan_ns"));
+}
+
+/// "main;solve;MPI_Recv: 3 | ..." of the call paths with time on the path, us, in alphabetical order.
+std::string call_paths(const Replayed& r)
+{
+    const model::Profile& profile = r.profile;
+    std::map<std::string, std::int64_t> sums;
+    for (const model::CallPathTime& time : profile.path) {
+        std::string name;
+        for (model::CallPathId c = time.call_path; c.valid(); c = profile.call_paths[c.value].parent)
+            name = profile.row(c).name + (name.empty() ? "" : ";" + name);
+        sums[name] += time.ns;
+    }
+    std::string words;
+    for (const auto& [name, ns] : sums)
+        words += fmt::format("{}{}: {}", words.empty() ? "" : " | ", name, ns / 1000);
+    return words;
+}
+
+TEST(Attribute, TimeBelongsToCallPaths)
+{
+    Program p(2);
+    p[0].sample(100, {"main", "solve", "kernel"}, 100, 0x10);
+    p[0].sample(200, {"main", "kernel"}, 100, 0x10);
+    p[0].sample(300, {"main", "solve", "kernel"}, 100, 0x20);
+    p[0].called_from({"main", "solve"});
+    p[0].send({400, 410}, 1);
+    p[1].called_from({"main", "exchange"});
+    p[1].recv({10, 420}, 0);
+    p.finish(420);
+    const Replayed r = replay(p);
+    EXPECT_EQ(call_paths(r), "[not sampled]: 100 | main;exchange;MPI_Recv;[transfer]: 20 | main;kernel: 100 | "
+                             "main;solve;kernel: 200");
+    ASSERT_EQ(r.profile.addresses.size(), 2U);
+    EXPECT_EQ(r.profile.addresses[0].address, 0x10U);
+    EXPECT_EQ(r.profile.addresses[0].ns, 200'000);
+    EXPECT_EQ(r.profile.addresses[1].ns, 100'000);
+    EXPECT_EQ(r.profile.addresses[1].samples, 1U);
+}
+
+// The kernel says when a thread had no processor: that is not left to samples, nor hidden in the call that it was in.
+TEST(Attribute, TimeWithoutAProcessorIsExact)
+{
+    Program p(2);
+    p[0].called_from({"main", "step", "exchange"});
+    p[0].send({100, 101}, 1, 8, 1);
+    p[0].sample(150, {"main", "step", "kernel"}, 200, 0);
+    p[0].off({200, 300}, true);
+    p[0].off({350, 360}, false);
+    p[0].called_from({"main", "step"});
+    p[0].off({410, 450}, true);
+    p[0].collective(FunctionId::MPI_Allreduce, {401, 451});
+    p[1].recv({90, 102}, 0, 8, 1);
+    p[1].off({110, 440}, false);  // in a wait that is not on the path
+    p[1].collective(FunctionId::MPI_Allreduce, {105, 452});
+    p[1].finish(453);
+    p[0].finish(500);
+    const Replayed r = replay(p);
+    EXPECT_EQ(call_paths(r),
+              "[not sampled]: 139 | main;step;MPI_Allreduce: 10 | main;step;MPI_Allreduce;[preempted]: 40 "
+              "| main;step;[blocked]: 10 | main;step;[preempted]: 100 | main;step;exchange;MPI_Send: 1 "
+              "| main;step;kernel: 200");
+    EXPECT_EQ(r.total_us("[preempted]"), 140);
+    EXPECT_EQ(r.total_us("[blocked]"), 340);
+    EXPECT_EQ(path_sum(r), 500'000);
+}
+
+// Who sleeps in a collective until the data of the others are there does what the collective is about; who could run
+// and may not, does not.
+TEST(Attribute, ACollectiveMayBlockButNotBePreempted)
+{
+    Program p(2);
+    p[0].sample(150, "work", 100);
+    p[0].collective(FunctionId::MPI_Allreduce, {400, 420});
+    p[1].off({110, 430}, false);
+    p[1].off({440, 450}, true);
+    p[1].collective(FunctionId::MPI_Allreduce, {105, 452});
+    p[0].finish(450);
+    p[1].finish(453);
+    const Replayed r = replay(p);
+    EXPECT_EQ(call_paths(r), "MPI_Allreduce: 42 | MPI_Allreduce;[preempted]: 10 | [not sampled]: 301 | work: 100");
 }
 
 TEST(NotSampled, SharesAddUpAndNoneIsNegative)

@@ -164,7 +164,7 @@ void expect_a_path(const Replayed& r)
     EXPECT_EQ(time, r.fact("makespan_ns"));
     EXPECT_EQ(r.fact("clock_violations"), 0);
     std::int64_t rows = 0;
-    for (const model::RowTime& t : r.profile.path) {
+    for (const model::CallPathTime& t : r.profile.path) {
         EXPECT_GE(t.ns, 0);
         rows += t.ns;
     }

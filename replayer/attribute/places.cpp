@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/places.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <tuple>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::CallPathId;
+using model::ContextId;
+using model::Row;
+using model::RowId;
+using model::RowKind;
+
+RowKind kind_of(model::RegionRole role)
+{
+    switch (role) {
+    case model::RegionRole::Mpi:
+        return RowKind::Mpi;
+    case model::RegionRole::Sampled:
+        return RowKind::Sampled;
+    default:
+        return RowKind::Region;
+    }
+}
+
+Row make_row(const model::Region& region)
+{
+    if (region.role == model::RegionRole::Mpi)
+        return {RowKind::Mpi, region.name, "MPI", "", 0};
+    return {kind_of(region.role), region.name, region.module, region.file, region.line};
+}
+
+auto order(const Row& row)
+{
+    return std::tie(row.kind, row.module, row.name);
+}
+
+}  // namespace
+
+Places::Places(const Replay& replay, const std::vector<Place>& used_here, const std::vector<ContextId>& functions)
+{
+    const std::vector<Uses> all = uses(replay, used_here, functions);
+    make_rows(replay.definitions, all);
+    make_call_paths(replay.definitions, all);
+    number_call_paths();
+}
+
+/// By context, that of an unknown one last. An ancestor of what is used needs a row.
+std::vector<Places::Uses> Places::uses(const Replay& replay, const std::vector<Place>& used_here,
+                                       const std::vector<ContextId>& functions) const
+{
+    const auto& contexts = replay.definitions.contexts;
+    std::vector<Uses> uses(contexts.size() + 1, 0);
+    for (const Place& place : used_here)
+        uses[place.context.valid() ? place.context.value : contexts.size()] |=
+            static_cast<Uses>(1U << static_cast<unsigned>(place.pseudo));
+    for (const ContextId context : functions)
+        uses[context.value] |= as_function;
+    MPI_Allreduce(MPI_IN_PLACE, uses.data(), static_cast<int>(uses.size()), MPI_UINT16_T, MPI_BOR, replay.comm);
+    for (std::size_t i = 0; i < contexts.size(); ++i)
+        if ((uses[i] & as_place) != 0)
+            for (ContextId c = contexts[i].parent; c.valid() && (uses[c.value] & as_ancestor) == 0;
+                 c = contexts[c.value].parent)
+                uses[c.value] |= as_ancestor;
+    return uses;
+}
+
+void Places::make_rows(const model::Definitions& definitions, const std::vector<Uses>& uses)
+{
+    std::vector<bool> used(definitions.regions.size(), false);
+    Uses pseudos = 0;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        pseudos |= uses[i];
+        if (i < definitions.contexts.size() && uses[i] != 0)
+            used[definitions.contexts[i].region.value] = true;
+    }
+    std::vector<std::pair<Row, RowId*>> candidates;  // with where to note their ids
+    row_of_region_.assign(definitions.regions.size(), RowId::none());
+    for (std::size_t region = 0; region < used.size(); ++region)
+        if (used[region])
+            candidates.emplace_back(make_row(definitions.regions[region]), &row_of_region_[region]);
+    row_of_pseudo_.fill(RowId::none());
+    for (std::size_t pseudo = 1; pseudo < pseudo_names.size(); ++pseudo)
+        if ((pseudos >> pseudo & 1U) != 0)
+            candidates.emplace_back(Row{RowKind::Pseudo, std::string(pseudo_names[pseudo]), "", "", 0},
+                                    &row_of_pseudo_[pseudo]);
+    std::ranges::stable_sort(candidates, [](const auto& a, const auto& b) { return order(a.first) < order(b.first); });
+    for (auto& [row, id] : candidates) {
+        if (rows_.empty() || order(rows_.back()) != order(row))
+            rows_.push_back(std::move(row));
+        *id = {static_cast<std::uint32_t>(rows_.size() - 1)};
+    }
+    for (const model::CallingContext& context : definitions.contexts)
+        region_of_context_.push_back(context.region);
+}
+
+void Places::make_call_paths(const model::Definitions& definitions, const std::vector<Uses>& uses)
+{
+    const auto& contexts = definitions.contexts;
+    path_of_context_.assign(contexts.size(), CallPathId::none());
+    std::vector<ContextId> missing;
+    for (std::uint32_t i = 0; i < uses.size(); ++i) {
+        if ((uses[i] & as_place) == 0)
+            continue;
+        const bool is_known = i < contexts.size();
+        for (ContextId c = is_known ? ContextId{i} : ContextId::none(); c.valid() && !path_of_context_[c.value].valid();
+             c = contexts[c.value].parent)
+            missing.push_back(c);
+        for (; !missing.empty(); missing.pop_back()) {
+            const ContextId c = missing.back();
+            const ContextId parent = contexts[c.value].parent;
+            path_of_context_[c.value] =
+                add(row(c), parent.valid() ? path_of_context_[parent.value] : CallPathId::none());
+        }
+        for (std::size_t pseudo = 1; pseudo < pseudo_names.size(); ++pseudo)
+            if ((uses[i] >> pseudo & 1U) != 0)
+                add(row_of_pseudo_[pseudo], is_known ? path_of_context_[i] : CallPathId::none());
+    }
+}
+
+CallPathId Places::add(RowId row, CallPathId parent)
+{
+    const auto [entry, is_new] = children_.try_emplace({parent, row}, CallPathId::none());
+    if (is_new) {
+        call_paths_.push_back({row, parent});
+        entry->second = {static_cast<std::uint32_t>(call_paths_.size() - 1)};
+    }
+    return entry->second;
+}
+
+/// From the roots to the leaves, the callees of each in the order of their rows: whatever order the contexts have.
+void Places::number_call_paths()
+{
+    const auto children_of = [&](CallPathId parent) {
+        return std::ranges::subrange(children_.lower_bound({parent, {0}}),
+                                     children_.upper_bound({parent, RowId::none()}));
+    };
+    std::vector<CallPathId> number(call_paths_.size());
+    std::vector<model::CallPath> numbered;
+    std::vector<CallPathId> open;  // to be numbered, the next one last
+    const auto open_children = [&](CallPathId parent) {
+        const auto first = static_cast<std::ptrdiff_t>(open.size());
+        for (const auto& [key, child] : children_of(parent))
+            open.push_back(child);
+        std::reverse(open.begin() + first, open.end());
+    };
+    open_children(CallPathId::none());
+    while (!open.empty()) {
+        const CallPathId old = open.back();
+        open.pop_back();
+        const auto [row, parent] = call_paths_[old.value];
+        number[old.value] = {static_cast<std::uint32_t>(numbered.size())};
+        numbered.push_back({row, parent.valid() ? number[parent.value] : parent});
+        open_children(old);
+    }
+    std::map<std::pair<CallPathId, RowId>, CallPathId> children;
+    for (const auto& [key, child] : children_) {
+        const auto [parent, row] = key;
+        children[{parent.valid() ? number[parent.value] : parent, row}] = number[child.value];
+    }
+    for (CallPathId& path : path_of_context_)
+        if (path.valid())
+            path = number[path.value];
+    call_paths_ = std::move(numbered);
+    children_ = std::move(children);
+}
+
+CallPathId Places::id(Place place) const
+{
+    const CallPathId context = place.context.valid() ? path_of_context_[place.context.value] : CallPathId::none();
+    if (place.pseudo == Pseudo::None)
+        return context;
+    const auto found = children_.find({context, row_of_pseudo_[static_cast<std::size_t>(place.pseudo)]});
+    return found == children_.end() ? CallPathId::none() : found->second;
+}
+
+}  // namespace critpath::replayer
