@@ -5,10 +5,13 @@
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/contexts.hpp"
 #include "collector/archive/symbols.hpp"
+#include "formats/binary/demangle.hpp"
+#include "tests/scratch.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -64,7 +67,7 @@ private:
 std::string name_at(const SymbolTable& symbols, std::uint64_t address)
 {
     const auto found = symbols.find(address);
-    return found ? demangle(found->name) : "nothing";
+    return found ? binary::demangle(found->name) : "nothing";
 }
 
 TEST(Symbols, AllFunctionsHaveTheirNames)
@@ -97,6 +100,22 @@ TEST(Symbols, AStrippedLibraryHasItsExportsAndOneNameAFunction)
         }
         EXPECT_FALSE(symbols.find(start)->has_symbol);
     }
+}
+
+TEST(Symbols, OfAStrippedLibraryAreFoundInItsDebugFile)
+{
+    const test::Scratch scratch;
+    const std::string library = scratch / "libsubject.so";
+    const std::string objcopy = std::string(TEST_OBJCOPY) + " --";
+    ASSERT_EQ(std::system((objcopy + "strip-all " SUBJECT_FULL " " + library).c_str()), 0);
+    ASSERT_EQ(std::system((objcopy + "only-keep-debug " SUBJECT_FULL " " + library + ".debug").c_str()), 0);
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable full(SUBJECT_FULL);
+    const std::uint64_t address = subject.in_binary(hidden_one, full);
+    EXPECT_EQ(name_at(SymbolTable(library), address), fmt::format("libsubject.so+{:#x}", address));
+    ::setenv("CRITPATH_DEBUG_PATH", scratch.path().c_str(), 1);
+    EXPECT_EQ(name_at(SymbolTable(library), address), name_at(full, address));
+    ::unsetenv("CRITPATH_DEBUG_PATH");
 }
 
 TEST(Symbols, EveryFunctionOfTheFullLibraryHasTheSameBoundsInTheUnwindTable)
@@ -136,9 +155,9 @@ TEST(Symbols, WhatIsNoBinaryHasNoFunctions)
 
 TEST(Symbols, ColdPartsBelongToTheirFunction)
 {
-    EXPECT_EQ(demangle("_ZN7subject7visibleEid"), "subject::visible(int, double)");
-    EXPECT_EQ(demangle("main"), "main");
-    EXPECT_EQ(demangle("_Znotmangled"), "_Znotmangled");
+    EXPECT_EQ(binary::demangle("_ZN7subject7visibleEid"), "subject::visible(int, double)");
+    EXPECT_EQ(binary::demangle("main"), "main");
+    EXPECT_EQ(binary::demangle("_Znotmangled"), "_Znotmangled");
 }
 
 TEST(AddressMap, KnowsExecutableMemory)
@@ -175,7 +194,7 @@ TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
     EXPECT_EQ(first.context, shorter.context);
     const Context& context = tree.contexts()[first.context];
     EXPECT_EQ(context.depth, 2U);
-    EXPECT_EQ(demangle(tree.functions()[context.function].canonical_name),
+    EXPECT_EQ(binary::demangle(tree.functions()[context.function].canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
     const SymbolTable symbols(SUBJECT_FULL);
     EXPECT_EQ(first.offset, subject.in_binary(hidden_one, symbols) + 1);
