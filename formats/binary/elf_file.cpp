@@ -41,6 +41,17 @@ Elf* only_64_bits(Elf* elf)
 
 }  // namespace
 
+std::string hex(std::span<const std::byte> bytes)
+{
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+        text += digits[static_cast<unsigned>(byte) >> 4];
+        text += digits[static_cast<unsigned>(byte) & 0xf];
+    }
+    return text;
+}
+
 ElfFile::ElfFile(const std::filesystem::path& path) : fd_(open_regular(path))
 {
     if (fd_ >= 0) {
@@ -78,11 +89,8 @@ void ElfFile::read_build_id()
 {
     const void* id = nullptr;
     const ssize_t size = elf_ == nullptr ? 0 : dwelf_elf_gnu_build_id(elf_, &id);
-    for (ssize_t i = 0; i < size; ++i) {
-        constexpr char digits[] = "0123456789abcdef";
-        const auto byte = static_cast<const unsigned char*>(id)[i];
-        build_id_ += digits[byte >> 4];
-        build_id_ += digits[byte & 0xf];
+    if (size > 0) {
+        build_id_ = hex({static_cast<const std::byte*>(id), static_cast<std::size_t>(size)});
     }
 }
 
