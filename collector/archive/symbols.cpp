@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace critpath::archive
 {
@@ -66,6 +67,17 @@ std::string_view source_name(std::string_view name)
 }  // namespace
 
 SymbolTable::SymbolTable(const std::string& path) : base_name_(path.substr(path.rfind('/') + 1)), file_(path)
+{
+    read(path);
+}
+
+SymbolTable::SymbolTable(const std::string& name, std::vector<std::byte> image)
+    : base_name_(name), file_(std::move(image))
+{
+    read(name);
+}
+
+void SymbolTable::read(const std::string& path)
 {
     if (!file_) {
         return;

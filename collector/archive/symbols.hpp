@@ -30,6 +30,8 @@ class SymbolTable
 public:
     /// Reads the file; never throws for a file that is missing or no ELF binary: it then knows no function.
     explicit SymbolTable(const std::string& path);
+    /// The same, of a binary as it lies in memory.
+    SymbolTable(const std::string& name, std::vector<std::byte> image);
     SymbolTable(const SymbolTable&) = delete;
     SymbolTable& operator=(const SymbolTable&) = delete;
 
@@ -50,6 +52,7 @@ private:
         std::uint32_t rank;  // of several names for one address the smallest is used
     };
 
+    void read(const std::string& path);
     void read_segments();
     bool read_symbols(const binary::ElfFile& file, std::uint32_t section_type);
     void finish_symbols();

@@ -265,6 +265,7 @@ public:
         SourceFrame place;
         if (Dwarf_Line* line = dwarf_getsrc_die(&unit->line_die(), address)) {
             dwarf_lineno(line, &place.line);
+            place.line = std::max(place.line, 0);  // damaged tables count below
             place.file = unit->absolute(dwarf_linesrc(line, nullptr, nullptr));
         }
         std::vector<Dwarf_Die> inlined;  // outermost first
