@@ -62,8 +62,8 @@ const MappedRange* AddressMap::find(std::uint64_t address) const
 std::uint32_t AddressMap::module(std::string_view name)
 {
     const bool has_file = !name.empty() && name.front() == '/' && !name.starts_with("/memfd:");
-    if (!has_file && name != "[vdso]" && name != "[vsyscall]") {
-        name = "[anon]";
+    if (!has_file && name != vdso_module && name != "[vsyscall]") {
+        name = anonymous_module;
     }
     const auto found = std::find(modules_.begin(), modules_.end(), name);
     if (found != modules_.end()) {

@@ -19,6 +19,11 @@ struct MappedRange {
     std::uint32_t module = 0;  // index into AddressMap::modules()
 };
 
+/// How code without a file is called as a module.
+inline constexpr std::string_view vdso_module = "[vdso]";
+inline constexpr std::string_view anonymous_module = "[anon]";  // made at run time
+inline constexpr std::string_view compiled_module = "[jit]";    // of that, what its maker gave a name
+
 class AddressMap
 {
 public:
@@ -28,7 +33,7 @@ public:
     /// The executable range that contains `address`, or nullptr.
     [[nodiscard]] const MappedRange* find(std::uint64_t address) const;
 
-    /// Paths, or "[vdso]", or "[anon]" for all executable memory without a file (just-in-time compiled code).
+    /// Paths, or vdso_module, or anonymous_module for all executable memory without a file.
     [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
 private:

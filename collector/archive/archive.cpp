@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace critpath::archive
 {
@@ -27,7 +29,11 @@ void copy(const std::string& from, char (&to)[512])
 Totals write(const critpath_archive_request& request, MPI_Comm comm, critpath_archive_summary& summary)
 {
     const MpiCommunication communication(comm);
-    const auto read = [&](int rank) { return std::optional(read_process(request.spool, rank, request.threads)); };
+    const auto read = [&](int rank) {
+        ProcessSpool spool = read_process(request.spool, rank, request.threads);
+        spool.is_own = true;
+        return std::optional(std::move(spool));
+    };
     Session session({request.trace, {request.rank}, read}, communication);
     const Totals totals = session.run();
     copy(session.inconsistent(), summary.inconsistent);

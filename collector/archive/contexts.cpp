@@ -14,7 +14,10 @@ Hash128 function_key(functions::FunctionId function)
     return Hasher().add("MPI").add(functions::info(function).name).result();
 }
 
-ContextTree::ContextTree(AddressMap map) : map_(std::move(map)), symbols_(map_.modules().size()) {}
+ContextTree::ContextTree(AddressMap map, RuntimeCode runtime_code)
+    : map_(std::move(map)), runtime_code_(std::move(runtime_code)), symbols_(map_.modules().size())
+{
+}
 
 Leaf ContextTree::add(std::span<const std::uint64_t> chain)
 {
@@ -70,33 +73,59 @@ std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId 
 
 ContextTree::Place ContextTree::locate(std::uint64_t address)
 {
-    const auto [known, is_new] = places_.try_emplace(address, Place{outside, 0});
+    const auto [known, is_new] = places_.try_emplace(address);
     if (is_new) {
-        if (const MappedRange* range = map_.find(address)) {
-            known->second.function = function_at(*range, address, known->second.offset);
+        const MappedRange* range = map_.find(address);
+        const std::string_view module = range == nullptr ? "" : std::string_view(map_.modules()[range->module]);
+        if (module.starts_with('/')) {
+            known->second = in_file(*range, address);
+        } else if (module == vdso_module) {
+            known->second = in_vdso(*range, address);
+        } else {
+            known->second = in_memory(range, address);
         }
     }
     return known->second;
 }
 
-std::uint32_t ContextTree::function_at(const MappedRange& range, std::uint64_t address, std::uint64_t& offset)
+ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t address)
 {
     const std::string& module = map_.modules()[range.module];
-    if (module.front() != '/') {
-        return function(module, module, "");  // [anon], [vdso]: one function each
-    }
     auto& symbols = symbols_[range.module];
     if (symbols == nullptr) {
         symbols = std::make_unique<SymbolTable>(module);
     }
     const std::uint64_t file_offset = address - range.start + range.offset;
     const auto in_binary = symbols->address_of(file_offset);
-    offset = in_binary.value_or(file_offset);
     const auto found = in_binary ? symbols->find(*in_binary) : std::nullopt;
-    if (!found) {
-        return function(fmt::format("[{}]", module.substr(module.rfind('/') + 1)), module, symbols->build_id());
+    const std::string name = found ? found->name : fmt::format("[{}]", module.substr(module.rfind('/') + 1));
+    return {function(name, module, symbols->build_id()), in_binary.value_or(file_offset)};
+}
+
+ContextTree::Place ContextTree::in_vdso(const MappedRange& range, std::uint64_t address)
+{
+    const std::string module(vdso_module);
+    const SymbolTable* symbols = runtime_code_.vdso(range.start, range.end);
+    const auto in_binary = symbols == nullptr ? std::nullopt : symbols->address_of(address - range.start);
+    if (!in_binary) {
+        return {function(module, module, ""), 0};
     }
-    return function(found->name, module, symbols->build_id());
+    // Without a symbol it is not called by its place: that is another function with another kernel.
+    const auto found = symbols->find(*in_binary);
+    return {function(found && found->has_symbol ? found->name : module, module, symbols->build_id()), *in_binary};
+}
+
+// Also where nothing is mapped any more: code that was made may be gone by the end.
+ContextTree::Place ContextTree::in_memory(const MappedRange* range, std::uint64_t address)
+{
+    if (const std::string* name = runtime_code_.compiled(address)) {
+        return {function(*name, std::string(compiled_module), ""), 0};
+    }
+    if (range == nullptr) {
+        return {};
+    }
+    const std::string& module = map_.modules()[range->module];
+    return {function(module, module, ""), 0};  // one function each
 }
 
 std::uint32_t ContextTree::function(const std::string& name, const std::string& module, const std::string& build_id)

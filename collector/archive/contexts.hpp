@@ -7,6 +7,7 @@
 
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/hash.hpp"
+#include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
 #include "formats/functions/functions.hpp"
 
@@ -48,7 +49,7 @@ struct Leaf {
 class ContextTree
 {
 public:
-    explicit ContextTree(AddressMap map);
+    explicit ContextTree(AddressMap map, RuntimeCode runtime_code = {});
 
     /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
     /// address outside of all binaries is left out.
@@ -64,18 +65,21 @@ public:
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first
 
 private:
-    struct Place {
-        std::uint32_t function;
-        std::uint64_t offset;
-    };
     static constexpr std::uint32_t outside = 0xffffffff;
+    struct Place {
+        std::uint32_t function = outside;
+        std::uint64_t offset = 0;
+    };
 
     Place locate(std::uint64_t address);
-    std::uint32_t function_at(const MappedRange& range, std::uint64_t address, std::uint64_t& offset);
+    Place in_file(const MappedRange& range, std::uint64_t address);
+    Place in_vdso(const MappedRange& range, std::uint64_t address);
+    Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id);
     std::uint32_t child(std::uint32_t parent, std::uint32_t function);
 
     AddressMap map_;
+    RuntimeCode runtime_code_;
     std::vector<std::unique_ptr<SymbolTable>> symbols_;  // by module, read when first needed
     std::unordered_map<std::uint64_t, Place> places_;    // by address
     std::vector<Function> functions_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The ids of the trace; see tables.hpp.
-#include "collector/archive/symbols.hpp"
 #include "collector/archive/tables.hpp"
+#include "formats/binary/demangle.hpp"
 #include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> number_regions(const Tables& tables, otf2::TraceDefin
         otf2::RegionDefinition region;
         region.function = entry.function;
         if (entry.function == functions::FunctionId::none) {
-            region.name = demangle(entry.canonical_name);
+            region.name = binary::demangle(entry.canonical_name);
             region.canonical_name = entry.canonical_name;
             region.module = entry.module;
         }

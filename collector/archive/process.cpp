@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <unistd.h>
+
 namespace critpath::archive
 {
 
@@ -48,6 +50,13 @@ std::vector<std::string> split_command(const char (&text)[1024])
 Hash128 off_key(const char* region)
 {
     return Hasher().add("off").add(region).result();
+}
+
+RuntimeCode runtime_code(const ProcessSpool& spool)
+{
+    const spool::SpoolHeader& header = spool.threads.front().header();
+    const bool is_own = spool.is_own && header.pid == ::getpid();
+    return is_own ? RuntimeCode::of_this_process(header.realtime) : RuntimeCode();
 }
 
 // Keeps what happened until `end`.
@@ -113,7 +122,8 @@ private:
 }  // namespace
 
 ProcessData::ProcessData(const ProcessSpool& spool)
-    : spool_(spool), contexts_(AddressMap(spool.maps)), used_(static_cast<std::size_t>(FunctionId::count))
+    : spool_(spool), contexts_(AddressMap(spool.maps), runtime_code(spool)),
+      used_(static_cast<std::size_t>(FunctionId::count))
 {
     const spool::SpoolHeader& header = spool.threads.front().header();
     comm_keys_ = {{world_id, world_key()}, {self_id, self_key()}};

@@ -60,6 +60,7 @@ struct ThreadSpool {
 struct ProcessSpool {
     std::vector<ThreadSpool> threads;  // by thread; at least one
     std::string maps;                  // text of <rank>.maps; empty if there is none
+    bool is_own = false;               // of the process that reads it
 };
 
 /// All spool files of one process that has just closed them, of `threads` threads at most. Throws Failure.

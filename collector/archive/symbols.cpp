@@ -2,67 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/symbols.hpp"
 
+#include "formats/binary/debug_file.hpp"
+
 #include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-
-#include <cxxabi.h>
-#include <fcntl.h>
-#include <unistd.h>
+#include <utility>
 
 namespace critpath::archive
 {
 
-// An open 64-bit ELF file; empty if it is none.
-class SymbolTable::File
-{
-public:
-    explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
-    {
-        if (fd_ < 0) {
-            return;
-        }
-        elf_version(EV_CURRENT);
-        elf_ = elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
-        if (elf_ != nullptr && (elf_kind(elf_) != ELF_K_ELF || gelf_getclass(elf_) != ELFCLASS64)) {
-            elf_end(elf_);
-            elf_ = nullptr;
-        }
-    }
-    ~File()
-    {
-        if (elf_ != nullptr) {
-            elf_end(elf_);
-        }
-        if (fd_ >= 0) {
-            ::close(fd_);
-        }
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    [[nodiscard]] Elf* elf() const { return elf_; }
-
-    [[nodiscard]] std::span<const std::byte> bytes() const
-    {
-        std::size_t size = 0;
-        const char* data = elf_ == nullptr ? nullptr : elf_rawfile(elf_, &size);
-        return {reinterpret_cast<const std::byte*>(data), data == nullptr ? 0 : size};
-    }
-
-private:
-    int fd_;
-    Elf* elf_ = nullptr;
-};
-
 namespace
 {
-
-constexpr std::string_view debug_directory = "/usr/lib/debug/.build-id/";
 
 bool is_function(const Elf64_Sym& symbol, const char* name)
 {
@@ -112,38 +66,42 @@ std::string_view source_name(std::string_view name)
 
 }  // namespace
 
-SymbolTable::SymbolTable(const std::string& path)
-    : base_name_(path.substr(path.rfind('/') + 1)), file_(std::make_unique<File>(path))
+SymbolTable::SymbolTable(const std::string& path) : base_name_(path.substr(path.rfind('/') + 1)), file_(path)
 {
-    if (file_->elf() == nullptr) {
+    read(path);
+}
+
+SymbolTable::SymbolTable(const std::string& name, std::vector<std::byte> image)
+    : base_name_(name), file_(std::move(image))
+{
+    read(name);
+}
+
+void SymbolTable::read(const std::string& path)
+{
+    if (!file_) {
         return;
     }
     read_segments();
-    read_build_id();
     if (unwind_header_ != 0) {
-        unwind_ = UnwindTable(file_->bytes(), segments_, unwind_header_);
+        unwind_ = UnwindTable(file_.bytes(), segments_, unwind_header_);
     }
-    if (read_symbols(*file_, SHT_SYMTAB)) {
+    if (read_symbols(file_, SHT_SYMTAB)) {
         finish_symbols();
         return;
     }
-    if (build_id_.size() > 2) {
-        debug_file_ = std::make_unique<File>(
-            fmt::format("{}{}/{}.debug", debug_directory, build_id_.substr(0, 2), build_id_.substr(2)));
-    }
+    debug_file_ = binary::find_debug_file(path, build_id(), file_, binary::debug_directories());
     if (debug_file_ == nullptr || !read_symbols(*debug_file_, SHT_SYMTAB)) {
-        read_symbols(*file_, SHT_DYNSYM);
+        read_symbols(file_, SHT_DYNSYM);
     }
     finish_symbols();
 }
 
-SymbolTable::~SymbolTable() = default;
-
 void SymbolTable::read_segments()
 {
     std::size_t count = 0;
-    elf_getphdrnum(file_->elf(), &count);
-    const Elf64_Phdr* headers = elf64_getphdr(file_->elf());
+    elf_getphdrnum(file_.elf(), &count);
+    const Elf64_Phdr* headers = elf64_getphdr(file_.elf());
     for (std::size_t i = 0; headers != nullptr && i < count; ++i) {
         if (headers[i].p_type == PT_LOAD) {
             segments_.push_back({headers[i].p_vaddr, headers[i].p_offset, headers[i].p_filesz});
@@ -153,29 +111,7 @@ void SymbolTable::read_segments()
     }
 }
 
-void SymbolTable::read_build_id()
-{
-    Elf* elf = file_->elf();
-    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
-        const Elf64_Shdr* header = elf64_getshdr(section);
-        if (header == nullptr || header->sh_type != SHT_NOTE) {
-            continue;
-        }
-        Elf_Data* data = elf_getdata(section, nullptr);
-        GElf_Nhdr note;
-        std::size_t name = 0;
-        std::size_t text = 0;
-        for (std::size_t at = 0; data != nullptr && (at = gelf_getnote(data, at, &note, &name, &text)) != 0;) {
-            const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
-            if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(bytes + name, "GNU", 4) == 0) {
-                build_id_ = fmt::format("{:02x}", fmt::join(bytes + text, bytes + text + note.n_descsz, ""));
-                return;
-            }
-        }
-    }
-}
-
-bool SymbolTable::read_symbols(const File& file, std::uint32_t section_type)
+bool SymbolTable::read_symbols(const binary::ElfFile& file, std::uint32_t section_type)
 {
     Elf* elf = file.elf();
     for (Elf_Scn* section = elf == nullptr ? nullptr : elf_nextscn(elf, nullptr); section != nullptr;
@@ -265,18 +201,6 @@ std::optional<FoundFunction> SymbolTable::find(std::uint64_t address) const
         return FoundFunction{frame->start, fmt::format("{}+{:#x}", base_name_, frame->start), false};
     }
     return std::nullopt;
-}
-
-std::string demangle(const std::string& name)
-{
-    int status = 0;
-    char* text = name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
-    if (text == nullptr) {
-        return name;
-    }
-    std::string result = text;
-    std::free(text);
-    return result;
 }
 
 }  // namespace critpath::archive

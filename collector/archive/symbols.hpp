@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/archive/unwind_table.hpp"
+#include "formats/binary/elf_file.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct Elf;
 
 namespace critpath::archive
 {
@@ -31,7 +30,8 @@ class SymbolTable
 public:
     /// Reads the file; never throws for a file that is missing or no ELF binary: it then knows no function.
     explicit SymbolTable(const std::string& path);
-    ~SymbolTable();
+    /// The same, of a binary as it lies in memory.
+    SymbolTable(const std::string& name, std::vector<std::byte> image);
     SymbolTable(const SymbolTable&) = delete;
     SymbolTable& operator=(const SymbolTable&) = delete;
 
@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::optional<FoundFunction> find(std::uint64_t address) const;
 
     /// In hex; empty if there is none.
-    [[nodiscard]] const std::string& build_id() const { return build_id_; }
+    [[nodiscard]] const std::string& build_id() const { return file_.build_id(); }
 
 private:
     struct Symbol {
@@ -51,26 +51,21 @@ private:
         const char* name;
         std::uint32_t rank;  // of several names for one address the smallest is used
     };
-    class File;
 
+    void read(const std::string& path);
     void read_segments();
-    void read_build_id();
-    bool read_symbols(const File& file, std::uint32_t section_type);
+    bool read_symbols(const binary::ElfFile& file, std::uint32_t section_type);
     void finish_symbols();
     [[nodiscard]] const Symbol* symbol_at(std::uint64_t address) const;
 
     std::string base_name_;
-    std::unique_ptr<File> file_;
-    std::unique_ptr<File> debug_file_;
+    binary::ElfFile file_;
+    std::unique_ptr<binary::ElfFile> debug_file_;
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;       // by start, one an address
     std::vector<std::uint64_t> reach_;  // greatest end of the symbols up to this one
     std::uint64_t unwind_header_ = 0;
     UnwindTable unwind_;
-    std::string build_id_;
 };
-
-/// As a programmer would write it.
-std::string demangle(const std::string& name);
 
 }  // namespace critpath::archive

@@ -1,19 +1,32 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The same library with all symbols, stripped to its dynamic symbols, and without section headers at all.
+// The same library with all symbols and stripped to its dynamic symbols; and code that is in no library.
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/contexts.hpp"
+#include "collector/archive/perf_map.hpp"
+#include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
+#include "formats/binary/demangle.hpp"
+#include "tests/scratch.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace critpath::archive
 {
@@ -25,6 +38,14 @@ constexpr int hidden_two = 1;
 constexpr int visible = 2;
 constexpr int aliased = 3;
 
+std::string own_maps()
+{
+    std::ifstream maps("/proc/self/maps");
+    std::stringstream text;
+    text << maps.rdbuf();
+    return text.str();
+}
+
 class Subject
 {
 public:
@@ -33,10 +54,7 @@ public:
         if (library_ != nullptr) {
             address_ = reinterpret_cast<std::uintptr_t (*)(int)>(dlsym(library_, "subject_address"));
         }
-        std::ifstream maps("/proc/self/maps");
-        std::stringstream text;
-        text << maps.rdbuf();
-        maps_ = text.str();
+        maps_ = own_maps();
     }
     ~Subject() { dlclose(library_); }
     Subject(const Subject&) = delete;
@@ -64,7 +82,7 @@ private:
 std::string name_at(const SymbolTable& symbols, std::uint64_t address)
 {
     const auto found = symbols.find(address);
-    return found ? demangle(found->name) : "nothing";
+    return found ? binary::demangle(found->name) : "nothing";
 }
 
 TEST(Symbols, AllFunctionsHaveTheirNames)
@@ -97,6 +115,22 @@ TEST(Symbols, AStrippedLibraryHasItsExportsAndOneNameAFunction)
         }
         EXPECT_FALSE(symbols.find(start)->has_symbol);
     }
+}
+
+TEST(Symbols, OfAStrippedLibraryAreFoundInItsDebugFile)
+{
+    const test::Scratch scratch;
+    const std::string library = scratch / "libsubject.so";
+    const std::string objcopy = std::string(TEST_OBJCOPY) + " --";
+    ASSERT_EQ(std::system((objcopy + "strip-all " SUBJECT_FULL " " + library).c_str()), 0);
+    ASSERT_EQ(std::system((objcopy + "only-keep-debug " SUBJECT_FULL " " + library + ".debug").c_str()), 0);
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable full(SUBJECT_FULL);
+    const std::uint64_t address = subject.in_binary(hidden_one, full);
+    EXPECT_EQ(name_at(SymbolTable(library), address), fmt::format("libsubject.so+{:#x}", address));
+    ::setenv("CRITPATH_DEBUG_PATH", scratch.path().c_str(), 1);
+    EXPECT_EQ(name_at(SymbolTable(library), address), name_at(full, address));
+    ::unsetenv("CRITPATH_DEBUG_PATH");
 }
 
 TEST(Symbols, EveryFunctionOfTheFullLibraryHasTheSameBoundsInTheUnwindTable)
@@ -136,9 +170,9 @@ TEST(Symbols, WhatIsNoBinaryHasNoFunctions)
 
 TEST(Symbols, ColdPartsBelongToTheirFunction)
 {
-    EXPECT_EQ(demangle("_ZN7subject7visibleEid"), "subject::visible(int, double)");
-    EXPECT_EQ(demangle("main"), "main");
-    EXPECT_EQ(demangle("_Znotmangled"), "_Znotmangled");
+    EXPECT_EQ(binary::demangle("_ZN7subject7visibleEid"), "subject::visible(int, double)");
+    EXPECT_EQ(binary::demangle("main"), "main");
+    EXPECT_EQ(binary::demangle("_Znotmangled"), "_Znotmangled");
 }
 
 TEST(AddressMap, KnowsExecutableMemory)
@@ -160,6 +194,155 @@ TEST(AddressMap, KnowsExecutableMemory)
     EXPECT_EQ(map.modules()[map.find(0x5000)->module], "[vdso]");
 }
 
+// The vdso exports it as "clock_gettime" and, where programs may not mean it, as "__vdso_clock_gettime".
+std::uint64_t vdso_clock()
+{
+    void* vdso = dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void* function = vdso == nullptr ? nullptr : dlsym(vdso, "__vdso_clock_gettime");
+    return reinterpret_cast<std::uint64_t>(function);
+}
+
+TEST(RuntimeCode, OfTheVdsoIsNamedInItsOwnProcess)
+{
+    const std::uint64_t clock = vdso_clock();
+    const AddressMap map(own_maps());
+    const MappedRange* range = map.find(clock);
+    if (::getauxval(AT_SYSINFO_EHDR) == 0 || clock == 0 || range == nullptr) {
+        GTEST_SKIP() << "this machine has no vdso with the clock of x86";
+    }
+    ASSERT_EQ(map.modules()[range->module], "[vdso]");
+    ContextTree own(map, RuntimeCode::of_this_process(0));
+    const std::vector<std::uint64_t> chain = {clock};
+    const Leaf leaf = own.add(chain);
+    const Function& function = own.functions()[own.contexts()[leaf.context].function];
+    EXPECT_EQ(function.canonical_name, "clock_gettime");
+    EXPECT_EQ(function.module, "[vdso]");
+    EXPECT_EQ(leaf.offset, clock - range->start);  // it is linked to be at 0
+    // Of another process it is not known which it had.
+    ContextTree other{AddressMap(own_maps())};
+    const Leaf unknown = other.add(chain);
+    EXPECT_EQ(other.functions()[other.contexts()[unknown.context].function].canonical_name, "[vdso]");
+    // Neither if it was elsewhere.
+    EXPECT_EQ(RuntimeCode::of_this_process(0).vdso(range->start + 4096, range->end), nullptr);
+}
+
+TEST(PerfMap, IsReadLineByLine)
+{
+    const PerfMap map("1000 100 first\n"
+                      "0x2000 0x10 py::run:/a b/c.py\n"
+                      "garbage\n"
+                      "3000 no\n"
+                      "3000 0 empty\n"
+                      "3000 10 \n"
+                      "zz 10 bad\n"
+                      "fffffffffffffff0 20 around\n"
+                      "-10 20 negative\n"
+                      "\n"
+                      "4000 10 cut");
+    const auto name = [&](std::uint64_t address) {
+        const std::string* found = map.find(address);
+        return found == nullptr ? "nothing" : *found;
+    };
+    EXPECT_EQ(name(0xfff), "nothing");
+    EXPECT_EQ(name(0x1000), "first");
+    EXPECT_EQ(name(0x10ff), "first");
+    EXPECT_EQ(name(0x1100), "nothing");
+    EXPECT_EQ(name(0x200f), "py::run:/a b/c.py");
+    for (const std::uint64_t address : {0x3000UL, 0x4000UL, 0UL, 0xfffffffffffffff8UL, 0xfffffffffffffff0UL, 0x8UL}) {
+        EXPECT_EQ(name(address), "nothing") << address;
+    }
+}
+
+// Against painting byte by byte.
+TEST(PerfMap, LaterEntriesHideEarlierOnes)
+{
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        std::mt19937 random(seed);
+        constexpr std::size_t size = 64;
+        std::vector<std::string> painted(size, "nothing");
+        std::string text;
+        for (int i = 0; i < 40; ++i) {
+            const std::uint64_t start = 1 + random() % (size - 1);
+            const std::uint64_t length = 1 + random() % std::min<std::uint64_t>(size - start, 20);
+            text += fmt::format("{:x} {:x} code {}\n", start, length, i);
+            std::fill_n(painted.begin() + static_cast<std::ptrdiff_t>(start), length, fmt::format("code {}", i));
+        }
+        const PerfMap map(text);
+        for (std::size_t address = 0; address < size; ++address) {
+            const std::string* found = map.find(address);
+            ASSERT_EQ(found == nullptr ? "nothing" : *found, painted[address]) << "seed " << seed << ", " << address;
+        }
+    }
+}
+
+class OwnPerfMap : public testing::Test
+{
+protected:
+    OwnPerfMap() { std::ofstream(path_) << "10000 100 compiled\n"; }
+
+    [[nodiscard]] bool is_believed(std::uint64_t start = 0) const
+    {
+        return PerfMap::of_this_process(scratch_.path(), start).find(0x10010) != nullptr;
+    }
+
+    test::Scratch scratch_;
+    const std::string path_ = scratch_ / fmt::format("perf-{}.map", ::getpid());
+};
+
+TEST_F(OwnPerfMap, IsBelieved)
+{
+    EXPECT_TRUE(is_believed());
+    std::filesystem::remove(path_);
+    EXPECT_FALSE(is_believed());
+}
+
+TEST_F(OwnPerfMap, OfAnEarlierProcessIsNotBelieved)
+{
+    struct timespec now = {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const auto seconds = static_cast<std::uint64_t>(now.tv_sec);
+    EXPECT_TRUE(is_believed(seconds * 1'000'000'000 - 3'000'000'000));
+    EXPECT_FALSE(is_believed((seconds + 3600) * 1'000'000'000));
+}
+
+TEST_F(OwnPerfMap, ThatIsNoFileOfOursIsNotBelieved)
+{
+    std::filesystem::rename(path_, scratch_ / "elsewhere");
+    std::filesystem::create_symlink(scratch_ / "elsewhere", path_);
+    EXPECT_FALSE(is_believed());
+    std::filesystem::remove(path_);
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    EXPECT_FALSE(is_believed());
+    std::filesystem::remove(path_);
+    std::filesystem::rename(scratch_ / "elsewhere", path_);
+    EXPECT_TRUE(is_believed());
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown(path_.c_str(), 12345, 12345), 0);
+        EXPECT_FALSE(is_believed());
+    }
+}
+
+TEST_F(OwnPerfMap, NamesCodeWithoutAFile)
+{
+    const AddressMap map("10000-11000 rwxp 00000000 00:00 0 \n"
+                         "11000-12000 r-xp 00000000 00:00 0 \n");
+    std::ofstream(path_, std::ios::app) << "20000 10 gone by now\n";
+    const auto leaf = [&](ContextTree& tree, const std::vector<std::uint64_t>& chain) {
+        return tree.functions()[tree.contexts()[tree.add(chain).context].function];
+    };
+    ContextTree own(map, RuntimeCode::of_this_process(0, scratch_.path()));
+    EXPECT_EQ(leaf(own, {0x10010, 0x11010}).canonical_name, "compiled");
+    EXPECT_EQ(leaf(own, {0x10010}).module, "[jit]");
+    EXPECT_EQ(leaf(own, {0x20000}).canonical_name, "gone by now");
+    for (const std::uint64_t address : {0x10100, 0x11010}) {
+        EXPECT_EQ(leaf(own, {address}).canonical_name, "[anon]");
+        EXPECT_EQ(leaf(own, {address}).module, "[anon]");
+    }
+    EXPECT_EQ(leaf(own, {0x30000}).canonical_name, "[unknown]");
+    ContextTree other{AddressMap(map)};
+    EXPECT_EQ(leaf(other, {0x10010}).canonical_name, "[anon]");
+}
+
 TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
 {
     const Subject subject(SUBJECT_FULL);
@@ -175,7 +358,7 @@ TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
     EXPECT_EQ(first.context, shorter.context);
     const Context& context = tree.contexts()[first.context];
     EXPECT_EQ(context.depth, 2U);
-    EXPECT_EQ(demangle(tree.functions()[context.function].canonical_name),
+    EXPECT_EQ(binary::demangle(tree.functions()[context.function].canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
     const SymbolTable symbols(SUBJECT_FULL);
     EXPECT_EQ(first.offset, subject.in_binary(hidden_one, symbols) + 1);

@@ -115,6 +115,12 @@ class Workload(harness.Case):
                    absent=["work_slow"])
 
     @harness.retry_once
+    def test_code_that_was_made_at_run_time(self):
+        self.check(2, "compiled", path=[0], pieces={"script::loop (made)": (4, 100)})
+        rows = {row["function"]: row["module"] for row in self.hotspots()}
+        self.assertEqual(rows["script::loop (made)"], "[jit]")
+
+    @harness.retry_once
     def test_windows(self):
         # Late posts, late ends of epochs, held locks, late fences. Rank b of a round is rank a of the next one.
         self.check(3, "windows", path=[0, 1] * 4 + [0], pieces={"work_late": (8, 100), "work_after": (8, 50)},

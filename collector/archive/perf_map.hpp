@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the names of code that a program has made while it ran, as just-in-time compilers write them down for perf(1): a
+// file /tmp/perf-<pid>.map with lines "<start> <size> <name>", both numbers in hex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace critpath::archive
+{
+
+class PerfMap
+{
+public:
+    PerfMap() = default;
+    /// Lines that cannot be read are left out. Where entries overlap the last one counts: memory is used again.
+    explicit PerfMap(std::string_view text);
+
+    /// The file in `directory` of this process, which began at `start` (ns since the epoch). It is believed only if it
+    /// is this user's, and not what an earlier process of the same number has left; else nothing is known.
+    static PerfMap of_this_process(const std::string& directory, std::uint64_t start);
+
+    /// nullptr if there is none; else valid as long as this.
+    [[nodiscard]] const std::string* find(std::uint64_t address) const;
+
+private:
+    struct Code {
+        std::uint64_t end;  // first address behind it
+        std::string name;
+    };
+
+    void add(std::uint64_t start, std::uint64_t end, std::string_view name);
+
+    std::map<std::uint64_t, Code> code_;  // by start, without overlaps
+};
+
+}  // namespace critpath::archive

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/runtime_code.hpp"
+
+#include "collector/archive/address_map.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include <sys/auxv.h>
+
+namespace critpath::archive
+{
+
+RuntimeCode RuntimeCode::of_this_process(std::uint64_t start, std::string map_directory)
+{
+    RuntimeCode code;
+    code.process_ = {start, std::move(map_directory)};
+    return code;
+}
+
+const SymbolTable* RuntimeCode::vdso(std::uint64_t start, std::uint64_t end)
+{
+    if (!process_ || start >= end || ::getauxval(AT_SYSINFO_EHDR) != start) {
+        return nullptr;
+    }
+    if (vdso_ == nullptr) {
+        const auto* image = reinterpret_cast<const std::byte*>(start);
+        vdso_ = std::make_unique<SymbolTable>(std::string(vdso_module),
+                                              std::vector<std::byte>(image, image + (end - start)));
+    }
+    return vdso_.get();
+}
+
+const std::string* RuntimeCode::compiled(std::uint64_t address)
+{
+    if (!process_) {
+        return nullptr;
+    }
+    if (!compiled_) {
+        compiled_ = PerfMap::of_this_process(process_->map_directory, process_->start);
+    }
+    return compiled_->find(address);
+}
+
+}  // namespace critpath::archive

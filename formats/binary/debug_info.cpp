@@ -1,0 +1,459 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/binary/debug_info.hpp"
+
+#include "formats/binary/debug_file.hpp"
+#include "formats/binary/demangle.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace critpath::binary
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+// Nobody nests deeper; damaged files do.
+constexpr int deepest = 200;
+
+struct EndDwarf {
+    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+};
+using UniqueDwarf = std::unique_ptr<Dwarf, EndDwarf>;
+
+UniqueDwarf begin_dwarf(const ElfFile& file)
+{
+    return UniqueDwarf(file ? dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr) : nullptr);
+}
+
+/// Calls `take` with each child, in order, until it returns false.
+template <class Take>
+void for_each_child(Dwarf_Die& parent, const Take& take)
+{
+    Dwarf_Die child;
+    if (dwarf_child(&parent, &child) != 0) {
+        return;
+    }
+    for (;;) {
+        const void* const at = child.addr;
+        if (!take(child)) {
+            return;
+        }
+        // A sibling that stands before is damage, and would have no end.
+        if (dwarf_siblingof(&child, &child) != 0 || child.addr <= at) {
+            return;
+        }
+    }
+}
+
+std::vector<AddressRange> ranges_of(Dwarf_Die& die)
+{
+    std::vector<AddressRange> ranges;
+    Dwarf_Addr base = 0;
+    Dwarf_Addr start = 0;
+    Dwarf_Addr end = 0;
+    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0;) {
+        if (start < end) {
+            ranges.push_back({start, end});
+        }
+    }
+    return ranges;
+}
+
+const char* text(Dwarf_Attribute* attribute)
+{
+    const char* found = attribute == nullptr ? nullptr : dwarf_formstring(attribute);
+    return found == nullptr ? "" : found;
+}
+
+// Of a function or what it is an instance of.
+const char* text(Dwarf_Die& die, unsigned int name)
+{
+    Dwarf_Attribute attribute;
+    return text(dwarf_attr_integrate(&die, name, &attribute));
+}
+
+int number(Dwarf_Die& die, unsigned int name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    const bool found = dwarf_formudata(dwarf_attr(&die, name, &attribute), &value) == 0;
+    return found && value <= 0x7fffffff ? static_cast<int>(value) : 0;
+}
+
+/// Where the function of a (possibly inlined) instance is declared.
+Dwarf_Die declaration_of(Dwarf_Die die)
+{
+    for (int i = 0; i < 16; ++i) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
+        if ((dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
+             dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr) ||
+            dwarf_formref_die(&attribute, &origin) == nullptr) {
+            break;
+        }
+        die = origin;
+    }
+    return die;
+}
+
+std::uint64_t bytes_of(Dwarf_Die& unit)
+{
+    const Dwarf_Off begin = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
+    Dwarf_Off end = 0;
+    const int status = dwarf_next_unit(dwarf_cu_getdwarf(unit.cu), begin, &end, nullptr, nullptr, nullptr, nullptr,
+                                       nullptr, nullptr, nullptr);
+    return status == 0 && end > begin ? end - begin : std::uint64_t{1} << 20;
+}
+
+/// A compilation unit. What is in it is read when first asked for.
+class Unit
+{
+public:
+    /// `die` has the functions, `line_die` the lines: of a split unit, two.
+    Unit(const Dwarf_Die& die, const Dwarf_Die& line_die) : die_(die), line_die_(line_die) {}
+
+    [[nodiscard]] Dwarf_Die& die() { return die_; }
+    [[nodiscard]] Dwarf_Die& line_die() { return line_die_; }
+
+    /// The function, not inlined, that contains `address`.
+    std::optional<Dwarf_Die> function_at(std::uint64_t address)
+    {
+        scan();
+        const Dwarf_Die* found = functions_.find(address);
+        return found == nullptr ? std::nullopt : std::optional(*found);
+    }
+
+    /// "space::Class::name" for a function of that name that is declared here.
+    std::string qualified(std::string name, const Dwarf_Die& declaration)
+    {
+        scan();
+        const auto found = scopes_of_.find(declaration.addr);
+        const char* const unnamed = name == "operator()" ? "{lambda}" : "(anonymous class)";
+        for (int at = found == scopes_of_.end() ? none : found->second; at != none; at = scopes_[at].parent) {
+            name.insert(0, (scopes_[at].name.empty() ? unnamed : scopes_[at].name) + "::");
+        }
+        return name;
+    }
+
+    std::string absolute(const char* file)
+    {
+        if (file == nullptr || *file == '\0') {
+            return "";
+        }
+        fs::path path(file);
+        if (path.is_relative()) {
+            Dwarf_Attribute attribute;
+            path = text(dwarf_attr(&line_die_, DW_AT_comp_dir, &attribute)) / path;
+        }
+        return path.lexically_normal();
+    }
+
+private:
+    struct Scope {
+        std::string name;
+        int parent;
+        bool is_function;
+    };
+    static constexpr int none = -1;
+
+    void scan()
+    {
+        if (!std::exchange(is_scanned_, true)) {
+            entries_left_ = bytes_of(die_);  // none has less than one
+            scan(die_, none, 0);
+            functions_.finish();
+        }
+    }
+
+    // Functions, and in which scopes they are declared, below `parent`.
+    void scan(Dwarf_Die& parent, int scope, int depth)
+    {
+        for_each_child(parent, [&](Dwarf_Die& die) {
+            if (entries_left_ == 0) {
+                return false;  // some were met twice: damage
+            }
+            --entries_left_;
+            int inner = scope;
+            switch (dwarf_tag(&die)) {
+            case DW_TAG_subprogram:
+                for (const AddressRange& range : ranges_of(die)) {
+                    functions_.add(range, die);
+                }
+                // A function in a function is known by its own name, or only declared there; but those of a class in a
+                // function, as lambdas are, have the name of that.
+                if (scope != none && !scopes_[scope].is_function) {
+                    scopes_of_.emplace(die.addr, scope);
+                }
+                inner = add_scope(die, scope);
+                break;
+            case DW_TAG_namespace:
+            case DW_TAG_module:
+            case DW_TAG_class_type:
+            case DW_TAG_structure_type:
+            case DW_TAG_union_type:
+            case DW_TAG_interface_type:
+                inner = add_scope(die, scope);
+                break;
+            case DW_TAG_lexical_block:
+            case DW_TAG_common_block:
+            case DW_TAG_with_stmt:
+                break;
+            default:
+                return true;
+            }
+            if (depth < deepest && dwarf_haschildren(&die) == 1) {
+                scan(die, inner, depth + 1);
+            }
+            return true;
+        });
+    }
+
+    int add_scope(Dwarf_Die& die, int parent)
+    {
+        const int tag = dwarf_tag(&die);
+        const char* name = text(die, DW_AT_name);
+        if (*name == '\0' && tag == DW_TAG_namespace) {
+            name = "(anonymous namespace)";
+        }
+        scopes_.push_back({name, parent, tag == DW_TAG_subprogram});
+        return static_cast<int>(scopes_.size()) - 1;
+    }
+
+    Dwarf_Die die_;
+    Dwarf_Die line_die_;
+    bool is_scanned_ = false;
+    std::uint64_t entries_left_ = 0;
+    RangeIndex<Dwarf_Die> functions_;
+    std::vector<Scope> scopes_;
+    std::unordered_map<const void*, int> scopes_of_;  // by the address of the function's entry
+};
+
+}  // namespace
+
+class DebugInfo::Reader
+{
+public:
+    Reader(std::unique_ptr<ElfFile> file, std::span<const fs::path> directories)
+        : file_(std::move(file)), dwarf_(begin_dwarf(*file_))
+    {
+        if (dwarf_ != nullptr) {
+            find_supplement(directories);
+            find_units();
+        }
+    }
+
+    [[nodiscard]] bool has_units() const { return !units_.empty(); }
+
+    std::vector<SourceFrame> frames(std::uint64_t address)
+    {
+        std::optional<Dwarf_Die> function;
+        Unit* unit = unit_at(address, function);
+        if (unit == nullptr) {
+            return {};
+        }
+        SourceFrame place;
+        if (Dwarf_Line* line = dwarf_getsrc_die(&unit->line_die(), address)) {
+            dwarf_lineno(line, &place.line);
+            place.line = std::max(place.line, 0);  // damaged tables count below
+            place.file = unit->absolute(dwarf_linesrc(line, nullptr, nullptr));
+        }
+        std::vector<Dwarf_Die> inlined;  // outermost first
+        if (function) {
+            find_inlined(*function, address, inlined, 0);
+        }
+        std::vector<SourceFrame> result;
+        for (auto die = inlined.rbegin(); die != inlined.rend(); ++die) {
+            place.function = name_of(*die);
+            result.push_back(std::exchange(place, caller_of(*unit, *die)));
+        }
+        place.function = function ? name_of(*function) : "";
+        if (function || place.line != 0) {
+            result.push_back(std::move(place));
+        }
+        return result;
+    }
+
+    std::vector<AddressRange> function_ranges(std::uint64_t address)
+    {
+        std::optional<Dwarf_Die> function;
+        if (unit_at(address, function) == nullptr || !function) {
+            return {};
+        }
+        std::vector<AddressRange> ranges = ranges_of(*function);
+        std::ranges::sort(ranges, {}, &AddressRange::start);
+        return ranges;
+    }
+
+private:
+    void find_supplement(std::span<const fs::path> directories)
+    {
+        const char* name = nullptr;
+        const void* id = nullptr;
+        const ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf_.get(), &name, &id);
+        if (size <= 0) {
+            return;
+        }
+        const auto* bytes = static_cast<const std::byte*>(id);
+        supplement_file_ = find_debug_file(name, hex({bytes, static_cast<std::size_t>(size)}), ElfFile(), directories);
+        supplement_ = supplement_file_ == nullptr ? nullptr : begin_dwarf(*supplement_file_);
+        if (supplement_ != nullptr) {
+            dwarf_setalt(dwarf_.get(), supplement_.get());
+        }  // otherwise libdw looks for it where its name says
+    }
+
+    void find_units()
+    {
+        Dwarf_CU* cu = nullptr;
+        Dwarf_Die die;
+        Dwarf_Die split;
+        while (dwarf_get_units(dwarf_.get(), cu, &cu, nullptr, nullptr, &die, &split) == 0) {
+            const int tag = dwarf_tag(&die);
+            if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) {
+                continue;
+            }
+            Unit* unit = &add_unit(dwarf_tag(&split) == DW_TAG_compile_unit ? split : die, die);
+            const std::vector<AddressRange> ranges = ranges_of(die);
+            for (const AddressRange& range : ranges) {
+                by_address_.add(range, unit);
+            }
+            if (ranges.empty()) {
+                without_ranges_.push_back(unit);
+            }
+        }
+        by_address_.finish();
+    }
+
+    Unit& add_unit(const Dwarf_Die& die, const Dwarf_Die& line_die)
+    {
+        auto& unit = units_[die.addr];
+        if (unit == nullptr) {
+            unit = std::make_unique<Unit>(die, line_die);
+        }
+        return *unit;
+    }
+
+    // The unit that `address` belongs to, and the function there if it is known.
+    Unit* unit_at(std::uint64_t address, std::optional<Dwarf_Die>& function)
+    {
+        if (Unit* const* found = by_address_.find(address)) {
+            function = (*found)->function_at(address);
+            return *found;
+        }
+        for (Unit* unit : without_ranges_) {
+            function = unit->function_at(address);
+            if (function) {
+                return unit;
+            }
+        }
+        return nullptr;
+    }
+
+    void find_inlined(Dwarf_Die& parent, std::uint64_t address, std::vector<Dwarf_Die>& inlined, int depth)
+    {
+        for_each_child(parent, [&](Dwarf_Die& die) {
+            const int tag = dwarf_tag(&die);
+            if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block && tag != DW_TAG_try_block &&
+                tag != DW_TAG_catch_block) {
+                return true;
+            }
+            if (dwarf_haspc(&die, address) != 1) {
+                return true;
+            }
+            if (tag == DW_TAG_inlined_subroutine) {
+                inlined.push_back(die);
+            }
+            if (depth < deepest) {
+                find_inlined(die, address, inlined, depth + 1);
+            }
+            return false;
+        });
+    }
+
+    static SourceFrame caller_of(Unit& unit, Dwarf_Die& inlined)
+    {
+        SourceFrame place;
+        place.line = number(inlined, DW_AT_call_line);
+        Dwarf_Files* files = nullptr;
+        const int file = number(inlined, DW_AT_call_file);
+        if (dwarf_getsrcfiles(&unit.die(), &files, nullptr) == 0) {
+            place.file = unit.absolute(dwarf_filesrc(files, static_cast<std::size_t>(file), nullptr, nullptr));
+        }
+        return place;
+    }
+
+    const std::string& name_of(Dwarf_Die& die)
+    {
+        Dwarf_Die declaration = declaration_of(die);
+        const auto [known, is_new] = names_.try_emplace(declaration.addr);
+        if (is_new) {
+            known->second = find_name(die, declaration);
+        }
+        return known->second;
+    }
+
+    std::string find_name(Dwarf_Die& die, Dwarf_Die& declaration)
+    {
+        std::string linkage = text(die, DW_AT_linkage_name);
+        if (linkage.empty()) {
+            linkage = text(die, DW_AT_MIPS_linkage_name);
+        }
+        std::string name = demangle(linkage);
+        if (name != linkage) {
+            return name;
+        }
+        name = text(die, DW_AT_name);
+        if (name.empty()) {
+            return linkage;
+        }
+        // Functions of one file only have no name for the linker.
+        Dwarf_Die unit;
+        if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) != nullptr) {
+            name = add_unit(unit, unit).qualified(name, declaration);
+        }
+        return name;
+    }
+
+    std::unique_ptr<ElfFile> file_;
+    std::unique_ptr<ElfFile> supplement_file_;
+    UniqueDwarf supplement_;
+    UniqueDwarf dwarf_;
+    std::unordered_map<const void*, std::unique_ptr<Unit>> units_;  // by the address of their entry
+    RangeIndex<Unit*> by_address_;
+    std::vector<Unit*> without_ranges_;                   // compilers that leave it to the functions
+    std::unordered_map<const void*, std::string> names_;  // by the address of the declaration's entry
+};
+
+DebugInfo::DebugInfo(std::unique_ptr<ElfFile> file, std::span<const fs::path> directories)
+    : reader_(std::make_unique<Reader>(std::move(file), directories))
+{
+}
+
+DebugInfo::~DebugInfo() = default;
+
+DebugInfo::operator bool() const
+{
+    return reader_->has_units();
+}
+
+std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address)
+{
+    return reader_->frames(address);
+}
+
+std::vector<AddressRange> DebugInfo::function_ranges(std::uint64_t address)
+{
+    return reader_->function_ranges(address);
+}
+
+}  // namespace critpath::binary

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the debug information of one file (DWARF 2 to 5, also split and with a supplementary file) and what it says of
+// an address: functions, inlined ones among them, files and lines.
+#pragma once
+
+#include "formats/binary/elf_file.hpp"
+#include "formats/binary/range_index.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace critpath::binary
+{
+
+/// A function and the place in it that is executed, or from which it called what stands before it.
+struct SourceFrame {
+    std::string function;  // empty if unknown (assembly)
+    std::string file;      // absolute if the compiler has said where it ran; empty if unknown
+    int line = 0;          // 0: unknown, or code that belongs to no line
+
+    friend bool operator==(const SourceFrame&, const SourceFrame&) = default;
+};
+
+/// Not for several threads at once. What damaged files say is wrong or missing, but reading it ends.
+class DebugInfo
+{
+public:
+    /// Supplementary files (of dwz) are also looked for in `directories`.
+    DebugInfo(std::unique_ptr<ElfFile> file, std::span<const std::filesystem::path> directories);
+    ~DebugInfo();
+    DebugInfo(const DebugInfo&) = delete;
+    DebugInfo& operator=(const DebugInfo&) = delete;
+
+    /// There is any.
+    explicit operator bool() const;
+
+    /// What the instruction at `address` belongs to: inlined functions, innermost first, then the one that they are
+    /// inlined into. Empty if nothing is known.
+    [[nodiscard]] std::vector<SourceFrame> frames(std::uint64_t address);
+
+    /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
+    /// compiler has moved parts away. Empty if it is not known.
+    [[nodiscard]] std::vector<AddressRange> function_ranges(std::uint64_t address);
+
+private:
+    class Reader;
+    std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace critpath::binary

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/binary/demangle.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <cxxabi.h>
+
+namespace critpath::binary
+{
+
+std::string demangle(const std::string& name)
+{
+    int status = 0;
+    char* text = name.starts_with("_Z") ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status) : nullptr;
+    if (text != nullptr) {
+        std::string result = text;
+        std::free(text);
+        return result;
+    }
+    // No name of a module begins with an underscore, and Fortran has no capitals: the first "_MOD_" is the compiler's.
+    constexpr std::string_view before = "__";
+    constexpr std::string_view between = "_MOD_";
+    const std::size_t at = name.starts_with(before) ? name.find(between) : std::string::npos;
+    if (at != std::string::npos && at > before.size() && at + between.size() < name.size()) {
+        return name.substr(before.size(), at - before.size()) + "::" + name.substr(at + between.size());
+    }
+    return name;
+}
+
+}  // namespace critpath::binary

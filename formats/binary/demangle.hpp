@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the way from the names that compilers give to functions back to those in the source.
+#pragma once
+
+#include <string>
+
+namespace critpath::binary
+{
+
+/// As a programmer would write it: C++ by the Itanium ABI, and procedures of Fortran modules as GNU Fortran names them
+/// (`__solver_MOD_step` is `solver::step`). Every other name as it is.
+std::string demangle(const std::string& name);
+
+}  // namespace critpath::binary

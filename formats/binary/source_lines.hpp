@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the source lines of a run: of each binary that was recorded, whether it is still the one that ran, and what its
+// debug information says of the addresses that somebody asks for.
+#pragma once
+
+#include "formats/binary/debug_file.hpp"
+#include "formats/binary/debug_info.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::binary
+{
+
+/// A binary as it was recorded.
+struct Module {
+    std::filesystem::path path;
+    std::string build_id;  // in hex; "-": it had none; empty: not known
+
+    friend auto operator<=>(const Module&, const Module&) = default;
+};
+
+enum class ModuleState : std::uint8_t {
+    Found,    // with debug information, in itself or in a debug file of its build-id
+    NoLines,  // the binary is there, debug information is not
+    Changed,  // there is another binary at its path by now, and no debug file of the old one
+    Missing   // neither the binary nor a debug file of its build-id is there, or it may not be read
+};
+
+/// Opens each binary once, when it is first asked for, and looks each address up once. Not for several threads at once.
+class SourceLines
+{
+public:
+    explicit SourceLines(std::vector<std::filesystem::path> directories = debug_directories());
+    ~SourceLines();
+    SourceLines(const SourceLines&) = delete;
+    SourceLines& operator=(const SourceLines&) = delete;
+
+    [[nodiscard]] ModuleState state(const Module& module);
+
+    /// What the instruction at `address` (virtual address of the ELF file) belongs to: inlined functions, innermost
+    /// first, then the one that they are inlined into. Of a return address, ask for the byte before it. Empty if
+    /// nothing is known. The reference stays valid.
+    const std::vector<SourceFrame>& find(const Module& module, std::uint64_t address);
+
+    /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
+    /// compiler has moved parts away. Empty if it is not known.
+    [[nodiscard]] std::vector<AddressRange> function_ranges(const Module& module, std::uint64_t address);
+
+private:
+    struct OpenModule {
+        ModuleState state = ModuleState::Missing;
+        std::unique_ptr<DebugInfo> info;  // if Found
+        std::unordered_map<std::uint64_t, std::vector<SourceFrame>> frames;
+    };
+
+    OpenModule& open(const Module& module);
+    [[nodiscard]] OpenModule find_info(const Module& module) const;
+
+    std::vector<std::filesystem::path> directories_;
+    std::map<Module, OpenModule> modules_;
+};
+
+}  // namespace critpath::binary
