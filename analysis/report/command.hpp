@@ -42,6 +42,8 @@ public:
     [[nodiscard]] std::uint64_t number(const std::string& option) const;
     [[nodiscard]] std::optional<std::int64_t> duration_ns(const std::string& option) const;
     [[nodiscard]] std::vector<std::string> list(const std::string& option) const;
+    /// A list of ranks from 0 to `ranks` - 1.
+    [[nodiscard]] std::vector<std::uint32_t> ranks(const std::string& option, std::size_t ranks) const;
 
 private:
     std::map<std::string, std::string> values_;

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <charconv>
 #include <limits>
 #include <memory>
 #include <queue>
@@ -68,8 +67,8 @@ public:
             kinds_.set(static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
         if (kinds_.none())
             kinds_.set();
-        for (const std::string& word : arguments.list("--rank"))
-            ranks_.insert(parse_rank(word));
+        const std::vector<std::uint32_t> ranks = arguments.ranks("--rank", profile.processes.size());
+        ranks_.insert(ranks.begin(), ranks.end());
     }
 
     bool operator()(const Segment& segment) const
@@ -80,16 +79,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint32_t parse_rank(const std::string& word) const
-    {
-        std::uint32_t rank = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
-        if (error != std::errc() || end != word.data() + word.size() || rank >= profile_->processes.size())
-            fail(ExitCode::Usage, "--rank: '{}' is not a rank of this trace; it has ranks 0 to {}", word,
-                 profile_->processes.size() - 1);
-        return rank;
-    }
-
     const model::Profile* profile_;
     std::int64_t from_ = 0;
     std::int64_t to_ = 0;

@@ -231,7 +231,7 @@ constexpr std::pair<const char*, const char*> anomalies[] = {
     {"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
     {"ignored_rma_records",
      "records of one-sided communication that the replay does not use (window unknown, other models)"},
-    {"ignored_thread_records", "records of threads, whose waits for each other the replay does not analyze"},
+    {"ignored_thread_records", "records of threads that fit to no others, or are not analyzed (tasks)"},
     {"ignored_io_records", "records of file operations, which the replay does not analyze"},
     {"ignored_records", "event records of kinds that the replay does not use"},
 };

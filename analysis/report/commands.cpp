@@ -88,4 +88,18 @@ std::vector<std::string> Arguments::list(const std::string& option) const
     return parts;
 }
 
+std::vector<std::uint32_t> Arguments::ranks(const std::string& option, std::size_t ranks) const
+{
+    std::vector<std::uint32_t> result;
+    for (const std::string& word : list(option)) {
+        std::uint32_t rank = 0;
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
+        if (error != std::errc() || end != word.data() + word.size() || rank >= ranks)
+            fail(ExitCode::Usage, "{}: '{}' is not a rank of this trace; it has ranks 0 to {}", option, word,
+                 ranks - 1);
+        result.push_back(rank);
+    }
+    return result;
+}
+
 }  // namespace critpath::report

@@ -29,87 +29,173 @@ bool is_found_by_samples(const model::Row& row)
     return row.kind == model::RowKind::Sampled || is_unsampled_rest(row);
 }
 
-/// Fills in the shares, once all times are known.
-void add_shares(Hotspots& hotspots, std::int64_t sampled_domain_ns)
+bool has_samples(const model::Profile& profile)
 {
-    if (hotspots.path_ns <= 0)
-        return;
-    for (Hotspot& item : hotspots.items) {
-        item.is_estimate = item.is_estimate && hotspots.path_samples > 0 && item.path_ns > 0;
-        item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(hotspots.path_ns);
-        item.share.exact = !item.is_estimate;
-        if (item.is_estimate)
-            item.share.error = sampling_error(item.path_ns, hotspots.path_samples, sampled_domain_ns, hotspots.path_ns);
-    }
+    return !property(profile, "event").empty();
+}
+
+Hotspot item_of(const model::Row& row, bool has_samples)
+{
+    Hotspot item;
+    item.name = row.name;
+    item.module = row.module;
+    item.kind = result::name(row.kind);
+    item.file = row.file;
+    item.line = row.line;
+    item.has_waits = row.kind == model::RowKind::Mpi;
+    item.total_is_elsewhere = item.has_waits && has_samples;  // in the functions of the library, too
+    return item;
+}
+
+void add_path(Hotspot& item, const model::CallPathTime& time, bool is_sampled)
+{
+    item.path_ns += time.ns;
+    item.path_samples += time.samples;
+    if (is_sampled)
+        item.sampled_ns += time.ns;
+}
+
+void add_total(Hotspot& item, const model::CallPathTime& time)
+{
+    item.total_ns = item.total_ns.value_or(0) + time.ns;
+    item.total_samples += time.samples;
 }
 
 void add(Hotspot& sum, const Hotspot& item)
 {
     sum.path_ns += item.path_ns;
+    sum.sampled_ns += item.sampled_ns;
     sum.path_samples += item.path_samples;
     if (item.total_ns)
         sum.total_ns = sum.total_ns.value_or(0) + *item.total_ns;
     sum.total_samples += item.total_samples;
+    sum.total_is_elsewhere = sum.total_is_elsewhere || item.total_is_elsewhere;
+    sum.has_waits = sum.has_waits || item.has_waits;
     sum.functions += item.functions;
-    sum.is_estimate = sum.is_estimate || item.is_estimate;
 }
 
-struct Sums {
-    Hotspots hotspots;
-    std::int64_t sampled_domain_ns = 0;  // path time of the segments that samples fall into
-};
-
-Sums sums_by_function(const model::Profile& profile)
+/// Once all times are known.
+void finish(const model::Profile& profile, Hotspots& hotspots)
 {
-    Sums sums;
-    std::vector<Hotspot>& items = sums.hotspots.items;
-    items.reserve(profile.rows.size());
-    for (const model::Row& row : profile.rows) {
-        Hotspot item;
-        item.name = row.name;
-        item.module = row.module;
-        item.kind = result::name(row.kind);
-        item.file = row.file;
-        item.line = row.line;
-        item.is_estimate = is_found_by_samples(row);
-        items.push_back(std::move(item));
+    const auto ranks = static_cast<std::int64_t>(profile.processes.size());
+    for (Hotspot& item : hotspots.items) {
+        hotspots.add_share(item);
+        if (item.total_ns && !item.has_waits && ranks > 1)
+            item.imbalance_ns = item.path_ns - *item.total_ns / ranks;
     }
+}
+
+/// Adds each time to the items that `items_of(call path, add)` calls `add(item)` for.
+template <class ItemsOf>
+void distribute(const model::Profile& profile, const Selection& selection, Hotspots& hotspots, ItemsOf items_of)
+{
     for (const model::CallPathTime& time : profile.path) {
-        Hotspot& item = items[profile.row_of(time.call_path).value];
-        item.path_ns += time.ns;
-        item.path_samples += time.samples;
-        sums.hotspots.path_ns += time.ns;
-        if (item.is_estimate) {
-            sums.sampled_domain_ns += time.ns;
-            sums.hotspots.path_samples += time.samples;
-        }
+        const model::Row& row = profile.row(time.call_path);
+        if (selection.has_rank(time.process) && selection.has_row(row))
+            items_of(time.call_path,
+                     [&](std::size_t item) { add_path(hotspots.items[item], time, is_found_by_samples(row)); });
     }
+    const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
-        Hotspot& item = items[profile.row_of(time.call_path).value];
-        item.total_ns = item.total_ns.value_or(0) + time.ns;
-        item.total_samples += time.samples;
-        sums.hotspots.total_ns += time.ns;
+        const model::Row& row = profile.row(time.call_path);
+        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
+        if (selection.has_row(row))
+            items_of(time.call_path, [&](std::size_t item) {
+                // Callers of MPI have its time by the functions of the library, and MPI itself that of all below it.
+                if (is_elsewhere == hotspots.items[item].total_is_elsewhere)
+                    add_total(hotspots.items[item], time);
+            });
     }
-    for (Hotspot& item : items)
-        item.functions = item.path_ns > 0 ? 1 : 0;
-    return sums;
 }
 
 }  // namespace
 
-Hotspots by_function(const model::Profile& profile)
+bool Selection::has_rank(model::ProcessId process) const
 {
-    Sums sums = sums_by_function(profile);
-    add_shares(sums.hotspots, sums.sampled_domain_ns);
-    return std::move(sums.hotspots);
+    return ranks.empty() || std::find(ranks.begin(), ranks.end(), process.value) != ranks.end();
 }
 
-Hotspots by_module(const model::Profile& profile)
+bool Selection::has_row(const model::Row& row) const
 {
-    Sums sums = sums_by_function(profile);
+    return module.empty() || row.module.find(module) != std::string::npos;
+}
+
+void Hotspots::add_share(Hotspot& item) const
+{
+    if (path_ns <= 0)
+        return;
+    item.is_estimate = item.sampled_ns > 0 && path_samples > 0;
+    item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
+    item.share.exact = !item.is_estimate;
+    if (item.is_estimate)
+        item.share.error = sampling_error(item.sampled_ns, path_samples, domain_ns, path_ns);
+}
+
+Hotspots sums(const model::Profile& profile)
+{
+    Hotspots result;
+    for (const model::CallPathTime& time : profile.path) {
+        result.path_ns += time.ns;
+        if (is_found_by_samples(profile.row(time.call_path))) {
+            result.domain_ns += time.ns;
+            result.path_samples += time.samples;
+        }
+    }
+    const bool sampled = has_samples(profile);
+    for (const model::CallPathTime& time : profile.totals)
+        if (!sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
+            result.total_ns += time.ns;
+    return result;
+}
+
+Hotspots by_function(const model::Profile& profile, const Selection& selection, bool inclusive)
+{
+    Hotspots hotspots = sums(profile);
+    hotspots.items.reserve(profile.rows.size());
+    for (const model::Row& row : profile.rows) {
+        hotspots.items.push_back(item_of(row, has_samples(profile)));
+        hotspots.items.back().has_waits = hotspots.items.back().has_waits || inclusive;
+    }
+    std::vector<model::RowId> seen;  // a function that calls itself counts once
+    distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {
+        seen.clear();
+        for (; path.valid(); path = profile.call_paths[path.value].parent) {
+            const model::RowId row = profile.row_of(path);
+            if (std::find(seen.begin(), seen.end(), row) == seen.end())
+                add_to(row.value);
+            seen.push_back(row);
+            if (!inclusive)
+                break;
+        }
+    });
+    for (Hotspot& item : hotspots.items)
+        item.functions = item.path_ns > 0 ? 1 : 0;
+    finish(profile, hotspots);
+    return hotspots;
+}
+
+Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
+{
+    Hotspots hotspots = sums(profile);
+    hotspots.items.reserve(profile.call_paths.size());
+    for (const model::CallPath& path : profile.call_paths) {
+        hotspots.items.push_back(item_of(profile.rows[path.row.value], has_samples(profile)));
+        hotspots.items.back().has_waits = true;  // somewhere below
+    }
+    distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {
+        for (; path.valid(); path = profile.call_paths[path.value].parent)
+            add_to(path.value);
+    });
+    finish(profile, hotspots);
+    return hotspots;
+}
+
+Hotspots by_module(const model::Profile& profile, const Selection& selection)
+{
+    Hotspots functions = by_function(profile, selection);
     std::map<std::string, std::size_t> places;
     std::vector<Hotspot> modules;
-    for (const Hotspot& item : sums.hotspots.items) {
+    for (const Hotspot& item : functions.items) {
         // Time that belongs to no function belongs to no module either: it stays a row of its own.
         const bool has_place = !item.place().empty();
         const std::string& key = has_place ? item.place() : item.name;
@@ -123,9 +209,9 @@ Hotspots by_module(const model::Profile& profile)
         }
         add(modules[place->second], item);
     }
-    sums.hotspots.items = std::move(modules);
-    add_shares(sums.hotspots, sums.sampled_domain_ns);
-    return std::move(sums.hotspots);
+    functions.items = std::move(modules);
+    finish(profile, functions);
+    return functions;
 }
 
 std::string unsampled_note(const Hotspots& hotspots)

@@ -15,37 +15,70 @@
 namespace critpath::report
 {
 
-/// One function, or one module.
+/// One function, one module, one source line, or a function as one call path reaches it.
 struct Hotspot {
     std::string name;
     std::string module;  // path of the binary
     std::string kind;    // "sampled", "region", "mpi", "pseudo"; "module"
     std::string file;
     std::int64_t line = 0;
+    std::string inlined_into;  // of a line: the function that its own is inlined into, if it is
     std::int64_t path_ns = 0;
+    std::int64_t sampled_ns = 0;  // of that, what samples have found; the rest is exact
     std::uint64_t path_samples = 0;
     std::optional<std::int64_t> total_ns;  // on all ranks, if that is known
     std::uint64_t total_samples = 0;
-    std::int64_t functions = 0;  // that have time on the path
-    bool is_estimate = false;    // found by samples
-    Estimate share{0, 0, true};  // of the critical path
+    bool total_is_elsewhere = false;           // other hotspots have the same time on all ranks a second time
+    bool has_waits = false;                    // on all ranks, but not on the path
+    std::optional<std::int64_t> imbalance_ns;  // path_ns less the mean of all ranks; not where that has waits
+    std::int64_t functions = 0;                // that have time on the path
+    bool is_estimate = false;                  // found by samples
+    Estimate share{0, 0, true};                // of the critical path
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }
 
+    /// Time on all ranks that was not on the path.
+    [[nodiscard]] std::optional<std::int64_t> off_path_ns() const
+    {
+        return total_ns ? std::optional(*total_ns - path_ns) : std::nullopt;
+    }
+
     /// True if the 95 % interval of its share of the path includes 0.
-    [[nodiscard]] bool is_below_error() const { return is_estimate && share.value <= share.error; }
+    [[nodiscard]] bool is_below_error() const
+    {
+        return is_estimate && sampled_ns == path_ns && share.value <= share.error;
+    }
 };
 
 struct Hotspots {
     std::vector<Hotspot> items;      // in the order of the profile's rows
     std::int64_t path_ns = 0;        // the whole path
-    std::int64_t total_ns = 0;       // sum over the items
+    std::int64_t total_ns = 0;       // of all ranks, without what stands elsewhere
     std::uint64_t path_samples = 0;  // in the compute segments of the path
+    std::int64_t domain_ns = 0;      // path time of these segments
+
+    /// Fills in the share of an item whose times are known.
+    void add_share(Hotspot& item) const;
 };
 
-Hotspots by_function(const model::Profile& profile);
-Hotspots by_module(const model::Profile& profile);
+/// Which part of the profile is looked at.
+struct Selection {
+    std::vector<std::uint32_t> ranks;  // whose path time; empty: all
+    std::string module;                // only functions of binaries that have this in their path; empty: all
+
+    [[nodiscard]] bool has_rank(model::ProcessId process) const;
+    [[nodiscard]] bool has_row(const model::Row& row) const;
+};
+
+/// `inclusive`: with the time of all functions that they call, directly or not.
+Hotspots by_function(const model::Profile& profile, const Selection& selection = {}, bool inclusive = false);
+Hotspots by_module(const model::Profile& profile, const Selection& selection = {});
+/// An item a call path, by CallPathId; inclusive.
+Hotspots by_call_path(const model::Profile& profile, const Selection& selection = {});
+
+/// The sums of the profile that shares are about, without items.
+Hotspots sums(const model::Profile& profile);
 
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);

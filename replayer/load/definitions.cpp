@@ -684,9 +684,7 @@ std::map<std::string, std::string> read_build_ids(const otf2::Reader& reader)
         if (space == std::string::npos) {
             return result;
         }
-        if (module.front() != '-') {
-            result.emplace(module.substr(space + 1), module.substr(0, space));
-        }
+        result.emplace(module.substr(space + 1), module.substr(0, space));
     }
 }
 

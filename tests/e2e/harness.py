@@ -150,6 +150,10 @@ class Case(unittest.TestCase):
         """All rows of `cpreport hotspots`, as dictionaries; in the order of their names, all that were seen anywhere."""
         return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--sort", sort))["hotspots"]
 
+    def lines(self):
+        """All rows of `cpreport hotspots --by line`, as dictionaries."""
+        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--by", "line"))["hotspots"]
+
     def path(self):
         """The critical path: Segments in order of time, in seconds."""
         rows = csv.DictReader(io.StringIO(self.report("path", "--format", "csv", "--all")))

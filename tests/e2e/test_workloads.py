@@ -54,6 +54,24 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_lines(self):
+        # All work is in the loop of a function that the compiler has inlined into the one that is sampled.
+        source = os.path.join(os.path.dirname(__file__), "..", "workloads", "work.h")
+        with open(source, encoding="utf-8") as file:
+            loop = {number for number, line in enumerate(file, 1) if "for (int i" in line or "x = x *" in line}
+        self.record_replay_report(2, harness.workload("late_sender"))
+        if harness.perf_event_refused():
+            self.skipTest("nothing is sampled on this machine")
+        rows = self.lines()
+        of_function = [row for row in rows if "work_late" in (row["function"], row["inlined_into"])]
+        in_loop = [row for row in of_function if row["function"] == "use_processor" and row["line"] in loop and
+                   os.path.samefile(row["file"], source)]
+        listing = "\n".join(map(str, rows))
+        seconds = sum(row["path_seconds"] for row in of_function)
+        self.assertAlmostEqual(seconds, 0.8, delta=0.1 * 0.8 + 0.08, msg=listing)
+        self.assertGreater(sum(row["path_seconds"] for row in in_loop), 0.95 * seconds, listing)
+
+    @harness.retry_once
     def test_poll_loop(self):
         self.check(2, "poll_loop", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},
                    absent=["work_early"])

@@ -57,7 +57,8 @@ class CommandLine(unittest.TestCase):
         self.fail_with(2, "'sampled' is not one of summary, hotspots, path", "sampled")
         self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
-        self.fail_with(2, "--by: 'modul' is not one of function, module, rank; did you mean module?",
+        self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread; did you "
+                       "mean module?",
                        "hotspots", "--by=modul", "sampled")
         self.fail_with(2, "--format: 'xml' is not one of table, csv, json", "path", "--format", "xml", "sampled")
         self.fail_with(2, "--kind: 'transfr' is not one of", "path", "--kind", "mpi,transfr", "sampled")
@@ -69,6 +70,15 @@ class CommandLine(unittest.TestCase):
         self.fail_with(2, "--to: 1 is not after --from", "path", "--from", "2", "--to", "1", "sampled")
         self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
                        "path", "--rank", "0,4", "sampled")
+        self.fail_with(2, "--rank: '4' is not a rank of this trace", "hotspots", "--rank", "4", "sampled")
+        self.fail_with(2, "--rank: lines are known for all ranks together",
+                       "hotspots", "--by", "line", "--rank", "1", "sampled")
+        self.fail_with(2, "--sort all: lines are known on the critical path only",
+                       "hotspots", "--by", "line", "--sort", "all", "sampled")
+        self.fail_with(2, "--inclusive: only functions call others", "hotspots", "--by", "rank", "--inclusive",
+                       "sampled")
+        self.fail_with(2, "--module: a node is in no module",
+                       "hotspots", "--by", "node", "--module", "x", "sampled")
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
 

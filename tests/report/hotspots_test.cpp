@@ -111,6 +111,80 @@ TEST(Hotspots, ModulesAreSumsOfTheirFunctions)
     EXPECT_EQ(sum, by_function(profile).path_ns);
 }
 
+TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
+{
+    const Hotspots hotspots = by_function(testing::sampled_run().profile);
+    EXPECT_EQ(find(hotspots, "exchange").imbalance_ns, 1'500'000'000 - 5'000'000'000 / 4);
+    EXPECT_EQ(find(hotspots, "exchange").off_path_ns(), 3'500'000'000);
+    EXPECT_EQ(find(hotspots, "opal_progress").imbalance_ns, -16'500'000'000 / 4);
+    // In calls of MPI ranks also wait, which the path never does.
+    EXPECT_EQ(find(hotspots, "MPI_Allreduce").imbalance_ns, std::nullopt);
+    EXPECT_EQ(find(hotspots, "[transfer]").imbalance_ns, std::nullopt);
+}
+
+TEST(Hotspots, ARankHasItsPartOfThePath)
+{
+    const model::Profile profile = testing::sampled_run().profile;
+    std::int64_t sum = 0;
+    for (std::uint32_t rank = 0; rank < profile.processes.size(); ++rank) {
+        const Hotspots hotspots = by_function(profile, {{rank}, ""});
+        EXPECT_EQ(hotspots.path_ns, 10'000'000'000) << "shares are of the whole path";
+        for (const Hotspot& item : hotspots.items)
+            sum += item.path_ns;
+    }
+    EXPECT_EQ(sum, 10'000'000'000);
+    EXPECT_EQ(find(by_function(profile, {{1}, "halo"}), "memcpy").path_ns, 0);
+    EXPECT_EQ(find(by_function(profile, {{2}, "libc"}), "memcpy").path_ns, 700'000'000);
+}
+
+TEST(Hotspots, CallPathsHaveTheTimeOfWhatTheyCall)
+{
+    const model::Profile profile = testing::sampled_run().profile;
+    const Hotspots hotspots = by_call_path(profile);
+    ASSERT_EQ(hotspots.items.size(), profile.call_paths.size());
+    std::int64_t roots = 0;
+    for (std::size_t i = 0; i < hotspots.items.size(); ++i) {
+        const model::CallPathId parent = profile.call_paths[i].parent;
+        if (!parent.valid())
+            roots += hotspots.items[i].path_ns;
+        else
+            EXPECT_LE(hotspots.items[i].path_ns, hotspots.items[parent.value].path_ns);
+    }
+    EXPECT_EQ(roots, hotspots.path_ns);
+    // exchange 1.5, memcpy 0.7, MPI_Send 0.1, and the transfer below MPI_Recv 0.8, of which samples found 2.2.
+    const Hotspot& exchange = find(hotspots, "exchange");
+    EXPECT_EQ(exchange.path_ns, 3'100'000'000);
+    EXPECT_NEAR(exchange.share.error, 1.96 * std::sqrt(2.2 / 8.5 * (1 - 2.2 / 8.5) / 8202) * 0.85, 1e-12);
+    EXPECT_EQ(find(hotspots, "MPI_Recv").path_ns, 800'000'000);
+    EXPECT_TRUE(find(hotspots, "MPI_Recv").share.exact);
+}
+
+TEST(Hotspots, AFunctionThatCallsItselfCountsOnce)
+{
+    model::Profile profile;
+    profile.processes.resize(2);
+    profile.rows = {{model::RowKind::Sampled, "f", "/app", "", 0}, {model::RowKind::Sampled, "g", "/app", "", 0}};
+    const auto path = [](std::uint32_t id) { return model::CallPathId{id}; };
+    profile.call_paths = {{{0}, model::CallPathId::none()}, {{1}, path(0)}, {{0}, path(1)}};  // f, f > g, f > g > f
+    profile.path = {{path(0), {0}, 1, 1}, {path(1), {0}, 10, 10}, {path(2), {0}, 100, 100}};
+    const Hotspots inclusive = by_function(profile, {}, true);
+    EXPECT_EQ(find(inclusive, "f").path_ns, 111);
+    EXPECT_EQ(find(inclusive, "g").path_ns, 110);
+    EXPECT_EQ(find(by_function(profile), "f").path_ns, 101);
+}
+
+TEST(Hotspots, WhatIsExactIsNotBelowTheError)
+{
+    Hotspot item;
+    item.is_estimate = true;
+    item.share = {0.001, 0.01, false};
+    item.path_ns = 10;
+    item.sampled_ns = 10;
+    EXPECT_TRUE(item.is_below_error());
+    item.sampled_ns = 9;
+    EXPECT_FALSE(item.is_below_error());
+}
+
 TEST(Hotspots, ALargeUnsampledRestIsExplained)
 {
     model::Profile profile = testing::sampled_run().profile;

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns lists of hotspots: which rows one shows and in which order, what that leaves out, and the cells of a row.
+#pragma once
+
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/table.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// What a list shows of all rows, for the line below it.
+struct Coverage {
+    std::size_t shown = 0;
+    std::size_t rows = 0;         // that could have been shown
+    std::size_t below_error = 0;  // left out
+    std::int64_t shown_path_ns = 0;
+    std::int64_t shown_total_ns = 0;
+};
+
+/// `ns` of `whole_ns`; 0 of nothing.
+double part(std::int64_t ns, std::int64_t whole_ns);
+
+/// Leaves the first `top` rows (0: all) that `sort` ("path", "all", "name") is about, in its order, and counts those
+/// that it leaves out. Where rows contain each other, `shown_path_ns` means nothing.
+Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top);
+
+/// Fields and notes of a list.
+void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort);
+
+/// "±: ..." where samples have found something.
+void explain_errors(Document& document, const Hotspots& hotspots);
+
+Cell time_or_none(const std::optional<std::int64_t>& ns);
+
+/// Share of the path as it stands in a table: a row that no sample hit on the path has no error to speak of.
+Cell share_cell(const Hotspot& item);
+Cell error_cell(const Hotspot& item);
+Cell line_cell(const Hotspot& item);
+
+/// The last columns of each list and, in the same order, their cells.
+std::vector<Column> time_columns();
+void add_time_cells(Row& row, const Hotspot& item);
+
+}  // namespace critpath::report

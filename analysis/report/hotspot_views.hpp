@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the list of what `cpreport hotspots --by` can show. To add one: write it in a file of its own, and add it to the
+// list in command_hotspots.cpp.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "analysis/report/command.hpp"
+#include "analysis/report/hotspots.hpp"
+
+namespace critpath::report
+{
+
+/// What one of them is made from.
+struct HotspotRequest {
+    const model::Profile& profile;
+    const Request& request;
+    Selection selection;
+    bool inclusive = false;
+};
+
+Document function_view(const HotspotRequest& request);
+Document module_view(const HotspotRequest& request);
+Document line_view(const HotspotRequest& request);
+Document call_path_view(const HotspotRequest& request);
+Document rank_view(const HotspotRequest& request);
+Document node_view(const HotspotRequest& request);
+Document thread_view(const HotspotRequest& request);
+
+}  // namespace critpath::report

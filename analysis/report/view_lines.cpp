@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns `cpreport hotspots --by line`.
+#include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/lines.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/format.h>
+
+namespace critpath::report
+{
+
+Document line_view(const HotspotRequest& request)
+{
+    const std::string& sort = request.request.arguments.text("--sort");
+    if (!request.selection.ranks.empty())
+        fail(ExitCode::Usage, "--rank: lines are known for all ranks together; leave it out, or use --by function");
+    if (sort == "all")
+        fail(ExitCode::Usage, "--sort all: lines are known on the critical path only; use --by function");
+    binary::SourceLines lines;
+    Hotspots hotspots = by_line(request.profile, request.selection, lines);
+    const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
+    Document document;
+    describe(document, coverage, hotspots, sort);
+    Table table;
+    table.key = "hotspots";
+    table.columns = {{"", "Line", Align::Left, Fit::Middle},
+                     {"file", ""},
+                     {"line", ""},
+                     {"function", "Function", Align::Left, Fit::Name},
+                     {"inlined_into", "Inlined into", Align::Left, Fit::Name},
+                     {"", "Module", Align::Left, Fit::Middle},
+                     {"module", ""},
+                     {"kind", ""},
+                     {"path_seconds", "Path s"},
+                     {"", "Path %"},
+                     {"path_percent", ""},
+                     {"path_percent_error", ""},
+                     {"path_samples", ""}};
+    std::vector<Row> rows;
+    for (const Hotspot& item : hotspots.items) {
+        const bool has_line = item.line > 0;
+        rows.push_back({has_line ? Cell(fmt::format("{}:{}", basename(item.file), item.line)) : Cell(), item.file,
+                        line_cell(item), item.name, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into),
+                        std::string(basename(item.place())), item.module, item.kind, Seconds{item.path_ns},
+                        share_cell(item), Share{item.share.value}, error_cell(item),
+                        static_cast<std::int64_t>(item.path_samples)});
+    }
+    table.each_row = rows_of(std::move(rows));
+    document.tables.push_back(std::move(table));
+    for (std::string& note : missing_lines_notes(request.profile, request.selection, lines))
+        document.notes.push_back(std::move(note));
+    return document;
+}
+
+}  // namespace critpath::report
