@@ -49,6 +49,12 @@ private:
     std::map<std::string, std::string> values_;
 };
 
+/// What a command is about, if not the whole trace. Its value is that of the option of its name.
+struct Operand {
+    std::string name;  // "FUNCTION"
+    std::string help;
+};
+
 struct Request {
     std::filesystem::path trace;  // directory of the trace
     std::string trace_name;       // as the user may type it
@@ -61,6 +67,7 @@ struct Command {
     std::vector<Option> options;        // its own; all commands have those of common_options()
     std::vector<std::string> examples;  // arguments after "cpreport"
     Document (*run)(const Request& request);
+    Operand operand{};  // before TRACE; without a name: there is none
 };
 
 /// In the order of the help.
@@ -72,6 +79,7 @@ const std::vector<Option>& common_options();
 Command summary_command();
 Command hotspots_command();
 Command path_command();
+Command annotate_command();
 
 /// A Failure(Usage) about `typed`, which is none of `valid`: says what is valid and what may have been meant.
 [[noreturn]] void fail_choice(const std::string& what, const std::string& typed, const std::vector<std::string>& valid);

@@ -59,6 +59,10 @@ std::string option_help(const Option& option)
 
 void add_options(CLI::App& app, const Command& command, Parsed& parsed)
 {
+    if (!command.operand.name.empty())
+        app.add_option(command.operand.name, parsed.values[command.operand.name], command.operand.help)
+            ->type_name("")
+            ->required();
     app.add_option("TRACE", parsed.trace, "directory that cpcollect made, or its .otf2 file (default: the newest here)")
         ->type_name("");
     const auto add = [&](const Option& option, const char* group) {

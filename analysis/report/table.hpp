@@ -44,6 +44,7 @@ enum class Fit : std::uint8_t {
     Whole,  // never
     Name,   // a function: at its arguments and template arguments, then in the middle
     Middle,
+    End,
 };
 
 struct Column {

@@ -227,6 +227,13 @@ std::string shorten_middle(std::string_view text, std::size_t width)
     return std::string(head).append(ellipsis).append(text.substr(tail));
 }
 
+std::string shorten_end(std::string_view text, std::size_t width)
+{
+    if (display_width(text) <= width)
+        return std::string(text);
+    return width == 0 ? std::string() : std::string(text.substr(0, bytes_in(text, width - 1))).append(ellipsis);
+}
+
 std::string shorten_name(std::string_view name, std::size_t width)
 {
     std::string result(name);

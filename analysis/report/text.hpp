@@ -26,6 +26,9 @@ inline std::string printable(std::string_view text)
 /// `text` in at most `width` columns, with an ellipsis in its middle if it is longer.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
+/// `text` in at most `width` columns, with an ellipsis at its end if it is longer.
+std::string shorten_end(std::string_view text, std::size_t width);
+
 /// A function's name in at most `width` columns: first its parameters and template arguments become an ellipsis,
 /// then its middle.
 std::string shorten_name(std::string_view name, std::size_t width);

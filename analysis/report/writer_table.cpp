@@ -98,6 +98,8 @@ std::string shortened(const std::string& text, Fit fit, std::size_t width)
         return shorten_name(text, width);
     case Fit::Middle:
         return shorten_middle(text, width);
+    case Fit::End:
+        return shorten_end(text, width);
     case Fit::Whole:
         break;
     }

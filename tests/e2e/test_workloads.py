@@ -9,6 +9,7 @@ formula plus 10 ms a piece, for the sampling (1 ms) and for the competition of r
 that is not on the path gets at most 3 % of the path's work."""
 
 import itertools
+import json
 import os
 
 import harness
@@ -70,6 +71,14 @@ class Workload(harness.Case):
         seconds = sum(row["path_seconds"] for row in of_function)
         self.assertAlmostEqual(seconds, 0.8, delta=0.1 * 0.8 + 0.08, msg=listing)
         self.assertGreater(sum(row["path_seconds"] for row in in_loop), 0.95 * seconds, listing)
+        # Annotated, a function that was inlined is all of its copies; objdump tells its instructions.
+        annotated = json.loads(self.report("annotate", "use_processor", "--instructions", "--format", "json"))
+        everywhere = sum(row["path_seconds"] for row in rows if row["function"] == "use_processor")
+        self.assertAlmostEqual(annotated["path_seconds"], everywhere, places=6)
+        for table in "lines", "instructions":
+            self.assertAlmostEqual(sum(row["path_seconds"] or 0 for row in annotated[table]), everywhere, places=6)
+        self.assertIn("x = x * 0.999999 + 1e-6;", {row["source"].strip() for row in annotated["lines"]})
+        self.assertEqual({row["function"] for row in annotated["instructions"]}, {"work_late", "work_after"})
 
     @harness.retry_once
     def test_poll_loop(self):

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the path time of one function by source line and by instruction.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "formats/binary/source_lines.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace critpath::report
+{
+
+struct SampledTime {
+    std::int64_t ns = 0;
+    std::uint64_t samples = 0;
+};
+
+/// Where a function is on the path. What is inlined into it counts where it is called from, as its source shows it.
+struct Annotation {
+    std::string function;
+    SampledTime time;
+    std::map<std::pair<std::string, int>, SampledTime> lines;  // by file and line
+    /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
+    std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;
+};
+
+/// Of the function that the user means by `name`: the one of that name, or else the only one that is called so but for
+/// its parameters, or else the only one that has it in its name. Throws Failure(Usage) that names some if there are
+/// several, or none.
+Annotation annotate(const model::Profile& profile, const std::string& name, binary::SourceLines& lines);
+
+}  // namespace critpath::report

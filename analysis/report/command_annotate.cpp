@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns `cpreport annotate`: the source and the instructions of a function with their time on the critical path.
+#include "analysis/report/annotation.hpp"
+#include "analysis/report/command.hpp"
+#include "analysis/report/disassembly.hpp"
+#include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/lines.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/result/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// Share of the path with its sampling error.
+Hotspot measured(const Hotspots& sums, const SampledTime& time)
+{
+    Hotspot item;
+    item.path_ns = item.sampled_ns = time.ns;
+    item.path_samples = time.samples;
+    sums.add_share(item);
+    return item;
+}
+
+void add_cells(Row& row, const Hotspots& sums, const SampledTime* time)
+{
+    if (time == nullptr) {
+        row.insert(row.end(), 5, Cell());
+        return;
+    }
+    const Hotspot item = measured(sums, *time);
+    row.emplace_back(Seconds{item.path_ns});
+    row.push_back(share_cell(item));
+    row.emplace_back(Share{item.share.value});
+    row.push_back(error_cell(item));
+    row.emplace_back(static_cast<std::int64_t>(item.path_samples));
+}
+
+std::vector<Column> columns(std::vector<Column> first, Column last)
+{
+    first.insert(first.end(), {{"path_seconds", "Path s"},
+                               {"", "Path %"},
+                               {"path_percent", ""},
+                               {"path_percent_error", ""},
+                               {"path_samples", ""}});
+    first.push_back(std::move(last));
+    return first;
+}
+
+std::vector<std::string> read_lines(const std::string& path)
+{
+    constexpr std::size_t tab = 8;
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+        std::string text;
+        for (const char c : line) {
+            if (c == '\t')
+                text.append(tab - text.size() % tab, ' ');
+            else if (c != '\r')
+                text += c;
+        }
+        lines.push_back(std::move(text));
+    }
+    return lines;
+}
+
+/// Places with time and `context` places around them; `time_of(i)` is null where there is none, and `first_cells(i)`
+/// and `text(i)` are what stands before and behind the time.
+template <class TimeOf, class FirstCells, class Text>
+void add_rows(std::vector<Row>& rows, const Hotspots& sums, std::size_t size, std::size_t context, TimeOf time_of,
+              FirstCells first_cells, Text text)
+{
+    std::size_t next = 0;  // to be shown at the earliest
+    for (std::size_t with_time = 0; with_time < size; ++with_time) {
+        if (time_of(with_time) == nullptr)
+            continue;
+        next = std::max(next, with_time - std::min(with_time, context));
+        for (const std::size_t end = std::min(size, with_time + context + 1); next < end; ++next) {
+            rows.push_back(first_cells(next));
+            add_cells(rows.back(), sums, time_of(next));
+            rows.back().push_back(text(next));
+        }
+    }
+}
+
+void add_lines(Document& document, const Annotation& annotation, const Hotspots& sums, std::size_t context)
+{
+    std::map<std::string, std::map<std::size_t, SampledTime>> files;
+    for (const auto& [place, time] : annotation.lines)
+        files[place.first][static_cast<std::size_t>(place.second)] = time;
+    if (files.empty())
+        return;
+    std::vector<Row> rows;
+    for (const auto& [file, times] : files) {
+        const std::vector<std::string> text = read_lines(file);
+        const std::size_t last = times.rbegin()->first;
+        const bool is_there = text.size() >= last;
+        add_rows(
+            rows, sums, std::max(text.size(), last), is_there ? context : 0,
+            [&](std::size_t i) {
+                const auto time = times.find(i + 1);
+                return time == times.end() ? nullptr : &time->second;
+            },
+            [&](std::size_t i) {
+                return Row{std::string(basename(file)), file, static_cast<std::int64_t>(i + 1)};
+            },
+            [&](std::size_t i) { return is_there ? Cell(text[i]) : Cell(); });
+        if (!is_there)
+            document.notes.push_back(fmt::format("{}: cannot be read here, or is another file by now.", file));
+    }
+    const bool is_alone = files.size() == 1;
+    Table table;
+    table.key = "lines";
+    table.title = is_alone ? files.begin()->first : "";
+    table.columns = columns({{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
+                            {"source", "Source", Align::Left, Fit::End});
+    table.each_row = rows_of(std::move(rows));
+    document.tables.push_back(std::move(table));
+}
+
+/// What has the code of the function, or of that which it is inlined into.
+struct Code {
+    std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t end = 0;
+    std::map<std::uint64_t, SampledTime> times;
+};
+
+void add_instructions(Document& document, const model::Profile& profile, const Annotation& annotation,
+                      const Hotspots& sums, binary::SourceLines& lines, std::size_t context)
+{
+    constexpr std::uint64_t longest_instruction = 16;  // bytes
+    std::map<model::RowId, Code> codes;
+    for (const auto& [place, time] : annotation.addresses) {
+        const auto& [row, address] = place;
+        Code& code = codes[row];
+        code.times[address] = time;
+        code.begin = std::min(code.begin, address);
+        code.end = std::max(code.end, address + longest_instruction);
+        for (const binary::AddressRange& range :
+             lines.function_ranges(recorded_module(profile, profile.rows[row.value].module), address))
+            if (address >= range.start && address < range.end) {
+                code.begin = std::min(code.begin, range.start);
+                code.end = std::max(code.end, range.end);
+            }
+    }
+    std::vector<Row> rows;
+    std::size_t shown = 0;
+    for (const auto& [row, code] : codes) {
+        const model::Row& function = profile.rows[row.value];
+        const std::string& module = function.module;
+        const binary::ModuleState state = lines.state(recorded_module(profile, module));
+        const bool is_there = state == binary::ModuleState::Found || state == binary::ModuleState::NoLines;
+        const auto instructions =
+            is_there ? disassemble(module, code.begin, code.end) : std::optional<std::vector<Instruction>>();
+        if (!instructions) {
+            document.notes.push_back(fmt::format("No instructions of {}: {}.", basename(module),
+                                                 is_there ? "objdump (package binutils) is not there, or cannot read it"
+                                                          : "it is not there, or has changed since the run"));
+            continue;
+        }
+        ++shown;
+        add_rows(
+            rows, sums, instructions->size(), context,
+            [&](std::size_t i) {
+                const auto time = code.times.find((*instructions)[i].address);
+                return time == code.times.end() ? nullptr : &time->second;
+            },
+            [&](std::size_t i) {
+                return Row{function.name, module, fmt::format("{:#x}", (*instructions)[i].address)};
+            },
+            [&](std::size_t i) { return Cell((*instructions)[i].text); });
+    }
+    if (shown == 0)
+        return;
+    const bool is_alone = shown == 1 && codes.size() == 1;
+    Table table;
+    table.key = "instructions";
+    table.title = is_alone ? profile.rows[codes.begin()->first.value].module : "";
+    table.columns = columns(
+        {{"function", is_alone ? "" : "Function", Align::Left, Fit::Name}, {"module", ""}, {"address", "Address"}},
+        {"instruction", "Instruction", Align::Left, Fit::End});
+    table.each_row = rows_of(std::move(rows));
+    document.tables.push_back(std::move(table));
+}
+
+Document run(const Request& request)
+{
+    const model::Profile profile = result::read(request.trace);
+    binary::SourceLines lines;
+    const Annotation annotation = annotate(profile, request.arguments.text("FUNCTION"), lines);
+    const Hotspots sums = report::sums(profile);
+    const auto context = static_cast<std::size_t>(request.arguments.number("--context"));
+    const Hotspot whole = measured(sums, annotation.time);
+    Document document;
+    document.view = "annotate";
+    document.fields = {
+        {"function", "Function", annotation.function},
+        {"", "On the path", fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
+        {"path_seconds", "", Seconds{whole.path_ns}},
+        {"path_percent", "", Share{whole.share.value}},
+        {"path_percent_error", "", error_cell(whole)},
+        {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)}};
+    add_lines(document, annotation, sums, context);
+    if (request.arguments.flag("--instructions") || annotation.lines.empty())
+        add_instructions(document, profile, annotation, sums, lines, context);
+    if (annotation.lines.empty())
+        for (std::string& note : missing_lines_notes(profile, {}, lines))
+            document.notes.push_back(std::move(note));
+    explain_errors(document, sums);
+    return document;
+}
+
+}  // namespace
+
+Command annotate_command()
+{
+    return {
+        "annotate",
+        "the source lines and instructions of a function with their time on the path",
+        {
+            {"--context", "N", "lines to show around those with time", "3", {}},
+            {"--instructions", "", "the instructions, too (needs objdump)", "", {}},
+        },
+        {"annotate solve", "annotate --instructions 'Grid::apply' cp-app-1"},
+        run,
+        {"FUNCTION", "a function that samples found on the path (or the part of its name that says which)"},
+    };
+}
+
+}  // namespace critpath::report
