@@ -80,6 +80,7 @@ Command summary_command();
 Command hotspots_command();
 Command path_command();
 Command annotate_command();
+Command diff_command();
 
 /// A Failure(Usage) about `typed`, which is none of `valid`: says what is valid and what may have been meant.
 [[noreturn]] void fail_choice(const std::string& what, const std::string& typed, const std::vector<std::string>& valid);

@@ -52,9 +52,9 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(self.succeed("--version"), r"^cpreport \d+\.\d+\.\d+\n$")
 
     def test_wrong_words_are_answered_by_the_right_ones(self):
-        self.fail_with(2, "no command; give one of summary, hotspots, annotate, path")
-        self.fail_with(2, "'hotspot' is not one of summary, hotspots, annotate, path; did you mean hotspots?", "hotspot")
-        self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, path", "sampled")
+        self.fail_with(2, "no command; give one of summary, hotspots, annotate, path, diff")
+        self.fail_with(2, "'hotspot' is not one of summary, hotspots, annotate, path, diff; did you mean hotspots?", "hotspot")
+        self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, path, diff", "sampled")
         self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
         self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread; did you "
@@ -81,6 +81,7 @@ class CommandLine(unittest.TestCase):
                        "hotspots", "--by", "node", "--module", "x", "sampled")
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
         self.fail_with(2, "FUNCTION is required", "annotate")
+        self.fail_with(3, "missing: no such trace", "diff", "missing", "sampled")
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The figures behind the tables, against their formulas.
+#include "analysis/report/comparison.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/statistics.hpp"
 #include "tests/result/samples.hpp"
@@ -183,6 +184,46 @@ TEST(Hotspots, WhatIsExactIsNotBelowTheError)
     EXPECT_TRUE(item.is_below_error());
     item.sampled_ns = 9;
     EXPECT_FALSE(item.is_below_error());
+}
+
+TEST(Comparison, OnlyWhatSamplesCannotExplainHasChanged)
+{
+    // 400 and 400 samples of 1 ms, of a function that has 100 of the first and 100 + k of the second: the change is
+    // sure from k = 1.96 sqrt(400 (0.25 0.75 + p (1 - p))) on.
+    const auto run = [](std::int64_t hits) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 400'000'000;
+        hotspots.path_samples = 400;
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name.push_back('f');
+        item.path_ns = item.sampled_ns = hits * 1'000'000;
+        hotspots.add_share(item);
+        return hotspots;
+    };
+    for (std::int64_t k = 1; k < 40; ++k) {
+        const double p = 0.25 + static_cast<double>(k) / 400;
+        const double error = 1.96 * std::sqrt(400 * (0.25 * 0.75 + p * (1 - p)));
+        const std::vector<Difference> found = compare(run(100), run(100 + k));
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_NEAR(found[0].error_ns, error * 1e6, 1) << k;
+        EXPECT_EQ(found[0].is_below_error(), static_cast<double>(k) <= error) << k;
+    }
+}
+
+TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
+{
+    const model::Profile sampled = testing::sampled_run().profile, traced = testing::traced_run().profile;
+    const std::vector<Difference> found = compare(by_function(traced), by_function(sampled));
+    std::int64_t change = 0;
+    for (const Difference& d : found)
+        change += d.change_ns();
+    EXPECT_EQ(change, 10'000'000'000 - 40'000'000);
+    const auto work = std::find_if(found.begin(), found.end(), [](const Difference& d) { return d.name == "work"; });
+    ASSERT_NE(work, found.end());
+    EXPECT_EQ(work->before_ns, 30'000'000);
+    EXPECT_EQ(work->after_ns, 0);
+    EXPECT_EQ(work->error_ns, 0);
+    EXPECT_FALSE(work->is_below_error());
 }
 
 TEST(Hotspots, ALargeUnsampledRestIsExplained)

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the hotspots of two runs are matched, and how sure their difference is.
+#pragma once
+
+#include "analysis/report/hotspots.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// The same function, or module, in two runs; in one of them it may have no time.
+struct Difference {
+    std::string name;
+    std::string module;  // as in the second run, or else in the first
+    std::string kind;
+    std::int64_t before_ns = 0;  // on the path of the first run
+    std::int64_t after_ns = 0;   // and of the second
+    double error_ns = 0;         // half width of the 95 % interval of their difference, as far as samples are concerned
+
+    [[nodiscard]] std::int64_t change_ns() const { return after_ns - before_ns; }
+    /// True if the interval includes 0.
+    [[nodiscard]] bool is_below_error() const;
+};
+
+/// Largest change first. Binaries are the same if their names are, wherever they lie.
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after);
+
+}  // namespace critpath::report
