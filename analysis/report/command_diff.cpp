@@ -73,10 +73,10 @@ Document run(const Request& request)
                         d.error_ns > 0 ? Cell(Seconds{std::llround(d.error_ns)}) : Cell()});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
-    document.notes.push_back(fmt::format(
-        "{} of {} that changed shown. The other {} of {} did not, or not by more than the "
-        "sampling error.",
-        count_text(differences.size()), counted(changed, "row"), count_text(all - changed), count_text(all)));
+    document.notes.push_back(
+        changed == 0 ? std::string("Nothing changed by more than the sampling error.")
+                     : fmt::format("{} of {} that changed by more than the sampling error shown; {} in all.",
+                                   count_text(differences.size()), counted(changed, "row"), count_text(all)));
     document.notes.emplace_back(
         "±: 95 % sampling error of the change; -: it is exact. How much a time varies from run to "
         "run is not in it.");

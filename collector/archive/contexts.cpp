@@ -76,10 +76,10 @@ ContextTree::Place ContextTree::locate(std::uint64_t address)
     const auto [known, is_new] = places_.try_emplace(address);
     if (is_new) {
         const MappedRange* range = map_.find(address);
-        const std::string_view module = range == nullptr ? "" : std::string_view(map_.modules()[range->module]);
-        if (module.starts_with('/')) {
+        const std::string* module = range == nullptr ? nullptr : &map_.modules()[range->module];
+        if (module != nullptr && module->front() == '/') {
             known->second = in_file(*range, address);
-        } else if (module == vdso_module) {
+        } else if (module != nullptr && *module == vdso_module) {
             known->second = in_vdso(*range, address);
         } else {
             known->second = in_memory(range, address);

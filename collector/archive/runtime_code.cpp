@@ -4,6 +4,7 @@
 
 #include "collector/archive/address_map.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -25,7 +26,7 @@ const SymbolTable* RuntimeCode::vdso(std::uint64_t start, std::uint64_t end)
         return nullptr;
     }
     if (vdso_ == nullptr) {
-        const auto* image = reinterpret_cast<const std::byte*>(start);
+        const auto* image = std::bit_cast<const std::byte*>(start);
         vdso_ = std::make_unique<SymbolTable>(std::string(vdso_module),
                                               std::vector<std::byte>(image, image + (end - start)));
     }
