@@ -24,9 +24,9 @@ bool is_unsampled_rest(const model::Row& row)
     return row.kind == model::RowKind::Pseudo && row.name == unsampled;
 }
 
-bool is_found_by_samples(const model::Row& row)
+bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time)
 {
-    return row.kind == model::RowKind::Sampled || is_unsampled_rest(row);
+    return time.samples > 0 || is_unsampled_rest(row);
 }
 
 bool has_samples(const model::Profile& profile)
@@ -93,7 +93,7 @@ void distribute(const model::Profile& profile, const Selection& selection, Hotsp
         const model::Row& row = profile.row(time.call_path);
         if (selection.has_rank(time.process) && selection.has_row(row))
             items_of(time.call_path,
-                     [&](std::size_t item) { add_path(hotspots.items[item], time, is_found_by_samples(row)); });
+                     [&](std::size_t item) { add_path(hotspots.items[item], time, is_found_by_samples(row, time)); });
     }
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
@@ -136,7 +136,7 @@ Hotspots sums(const model::Profile& profile)
     Hotspots result;
     for (const model::CallPathTime& time : profile.path) {
         result.path_ns += time.ns;
-        if (is_found_by_samples(profile.row(time.call_path))) {
+        if (is_found_by_samples(profile.row(time.call_path), time)) {
             result.domain_ns += time.ns;
             result.path_samples += time.samples;
         }

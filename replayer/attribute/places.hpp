@@ -29,10 +29,11 @@ enum class Pseudo : std::uint8_t {
     NotSampled,
     Preempted,
     StartDelay,
+    TeamWait,
     Threads,
     Transfer
 };
-inline constexpr std::array<std::string_view, 10> pseudo_names = {"",
+inline constexpr std::array<std::string_view, 11> pseudo_names = {"",
                                                                   "[blocked]",
                                                                   "[compute]",
                                                                   "[measurement]",
@@ -40,6 +41,7 @@ inline constexpr std::array<std::string_view, 10> pseudo_names = {"",
                                                                   "[not sampled]",
                                                                   "[preempted]",
                                                                   "[start delay]",
+                                                                  "[waiting for threads]",
                                                                   "[threads]",
                                                                   "[transfer]"};
 

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/tally.hpp"
 
+#include "replayer/attribute/context_tree.hpp"
+#include "replayer/attribute/team.hpp"
+
 #include <algorithm>
+#include <numeric>
 
 namespace critpath::replayer
 {
@@ -15,6 +19,8 @@ using model::LocationTrace;
 using model::Ns;
 using model::Segment;
 using model::SegmentKind;
+
+__extension__ using Wide = __int128;
 
 /// Calls `visit(context, ns)` for each innermost user region in [begin, end); none() where there is none.
 template <class Visit>
@@ -56,53 +62,12 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
-/// How the contexts of a trace hang together.
-class ContextTree
-{
-public:
-    explicit ContextTree(const std::vector<model::CallingContext>& contexts) : contexts_(contexts)
-    {
-        depth_.assign(contexts.size(), unknown);
-        std::vector<ContextId> above;
-        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
-            for (ContextId c{i}; c.valid() && depth_[c.value] == unknown; c = contexts[c.value].parent)
-                above.push_back(c);
-            for (; !above.empty(); above.pop_back()) {
-                const ContextId parent = contexts[above.back().value].parent;
-                depth_[above.back().value] = parent.valid() ? depth_[parent.value] + 1 : 0;
-            }
-        }
-    }
-
-    [[nodiscard]] ContextId parent(ContextId context) const
-    {
-        return context.valid() ? contexts_[context.value].parent : ContextId::none();
-    }
-
-    /// The last context that both paths come by; none() if there is none.
-    [[nodiscard]] ContextId common(ContextId a, ContextId b) const
-    {
-        while (a.valid() && b.valid() && a != b) {
-            if (depth_[a.value] >= depth_[b.value])
-                a = parent(a);
-            else
-                b = parent(b);
-        }
-        return a == b ? a : ContextId::none();
-    }
-
-private:
-    static constexpr std::uint32_t unknown = UINT32_MAX;
-
-    const std::vector<model::CallingContext>& contexts_;
-    std::vector<std::uint32_t> depth_;
-};
-
 class Tallier
 {
 public:
     Tallier(const Replay& replay, Ns origin)
-        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), origin_(origin)
+        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(definitions_),
+          origin_(origin)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -203,7 +168,9 @@ private:
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
             totals.sampled_ns += sample.weight;
-            if (sample.context.valid())
+            if (sample.context.valid() && waits_.has(sample.context))
+                result_.pseudo_totals[{waits_.waiter(sample.context), Pseudo::TeamWait}].add(sample.weight, 1);
+            else if (sample.context.valid())
                 result_.totals[sample.context.value].add(sample.weight, 1);
         }
         for (const model::OffProcessor& off : location.off)
@@ -231,22 +198,76 @@ private:
             });
             return;
         }
-        Coverage& coverage = result_.coverage[process];
-        const std::int64_t off = location.off.empty() ? 0 : add_off(segment, process, surroundings(location, begin));
-        coverage.time += segment.end - segment.begin - off;
+        const std::int64_t off =
+            location.off.empty() ? 0 : add_off(segment, process, surroundings(location, begin), Off::AllButTeam);
+        result_.coverage[process].time += segment.end - segment.begin - off;
         for_each_sample(location, begin, end, [&](const model::Sample& sample) {
-            ++result_.path_samples;
-            if (!sample.context.valid())
+            if (!sample.context.valid()) {
+                ++result_.path_samples;
                 return;
-            coverage.sampled += sample.weight;
-            add_path({sample.context}, process, sample.weight, 1);
-            if (sample.offset != 0)
-                result_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(
-                    sample.weight, 1);
+            }
+            if (!waits_.has(sample.context)) {
+                add_sampled(sample, process, sample.weight);
+                return;
+            }
+            // Threads are not sampled at the same moments.
+            const Ns around{sample.weight};
+            const auto work = work_of_others(process_of(location), location.location, sample.time - around,
+                                             sample.time + around, waits_);
+            if (!work.empty()) {
+                share_out(sample.weight, work, process);
+                return;
+            }
+            const bool is_preempted = 2 * preemption_of_others(process_of(location), location.location,
+                                                               sample.time - around, sample.time, waits_) >
+                                      sample.weight;
+            add_sampled(Place{waits_.waiter(sample.context), is_preempted ? Pseudo::Preempted : Pseudo::TeamWait},
+                        process, sample.weight);
         });
     }
 
-    enum class Off : std::uint8_t { All, Preempted };
+    [[nodiscard]] const model::ProcessTrace& process_of(const LocationTrace& location) const
+    {
+        return replay_.processes[replay_.index_of(definitions_.locations[location.location.value].process)];
+    }
+
+    void add_sampled(Place place, std::uint32_t process, std::int64_t ns)
+    {
+        ++result_.path_samples;
+        result_.coverage[process].sampled += ns;
+        add_path(place, process, ns, 1);
+    }
+
+    void add_sampled(const model::Sample& sample, std::uint32_t process, std::int64_t ns)
+    {
+        add_sampled(Place{sample.context}, process, ns);
+        if (sample.offset != 0)
+            result_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 1);
+    }
+
+    /// The path waits for these samples of other threads: its time is theirs, by their weight.
+    void share_out(std::int64_t ns, const std::vector<const model::Sample*>& work, std::uint32_t process)
+    {
+        std::int64_t weight = weight_of(work);
+        for (const model::Sample* sample : work) {
+            const auto part = static_cast<std::int64_t>(Wide{ns} * sample->weight / weight);
+            add_sampled(*sample, process, part);
+            ns -= part;
+            weight -= sample->weight;
+        }
+    }
+
+    static std::int64_t weight_of(const std::vector<const model::Sample*>& samples)
+    {
+        return std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
+                               [](std::int64_t sum, const model::Sample* s) { return sum + s->weight; });
+    }
+
+    enum class Off : std::uint8_t {
+        All,
+        AllButTeam,  // who is blocked while other threads of the process compute waits for these
+        Preempted
+    };
 
     /// Adds the time that the segment's thread had no processor, below `context`, and says how long that was.
     std::int64_t add_off(const Segment& segment, std::uint32_t process, ContextId context, Off which = Off::All)
@@ -259,7 +280,19 @@ private:
              off != location.off.end() && off->begin < end; ++off) {
             if (which == Off::Preempted && !off->preempted)
                 continue;
-            const std::int64_t ns = (std::min(end, off->end) - std::max(begin, off->begin)).count();
+            const Ns from = std::max(begin, off->begin), to = std::min(end, off->end);
+            std::int64_t ns = (to - from).count();
+            if (which == Off::AllButTeam && !off->preempted) {
+                const auto work = work_of_others(process_of(location), location.location, from, to, waits_);
+                const std::int64_t worked = std::min(ns, weight_of(work));
+                share_out(worked, work, process);
+                ns -= worked;
+                const std::int64_t preempted =
+                    std::min(ns, preemption_of_others(process_of(location), location.location, from, to, waits_));
+                add_path({context, Pseudo::Preempted}, process, preempted);
+                ns -= preempted;
+                sum += preempted;
+            }
             add_path(off_place(*off, context), process, ns);
             sum += ns;
         }
@@ -293,6 +326,7 @@ private:
     const Replay& replay_;
     const model::Definitions& definitions_;
     ContextTree tree_;
+    TeamWaits waits_;
     Ns origin_;
     Tally result_;
 };

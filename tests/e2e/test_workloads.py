@@ -55,6 +55,19 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_team_of_threads(self):
+        # What the others of its team do while a thread waits for them, whether it spins or sleeps.
+        for policy in "active", "passive":
+            with self.subTest(policy):
+                self.setUp()
+                # Otherwise a rank alone is bound to one core.
+                self.record_replay_report(1, harness.workload("team"), env=harness.environment(
+                    OMP_WAIT_POLICY=policy, OMPI_MCA_hwloc_base_binding_policy="none"))
+                if harness.perf_event_refused():
+                    self.skipTest("nothing is sampled on this machine")
+                self.check_functions({"work_late": (8, 80), "work_early": (8, 20), "work_after": (8, 30)}, absent=[])
+
+    @harness.retry_once
     def test_lines(self):
         # All work is in the loop of a function that the compiler has inlined into the one that is sampled.
         source = os.path.join(os.path.dirname(__file__), "..", "workloads", "work.h")

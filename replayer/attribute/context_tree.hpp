@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the contexts of a trace hang together.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Must not outlive the contexts.
+class ContextTree
+{
+public:
+    explicit ContextTree(const std::vector<model::CallingContext>& contexts) : contexts_(contexts)
+    {
+        depth_.assign(contexts.size(), unknown);
+        std::vector<model::ContextId> above;
+        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
+            for (model::ContextId c{i}; c.valid() && depth_[c.value] == unknown; c = contexts[c.value].parent)
+                above.push_back(c);
+            for (; !above.empty(); above.pop_back()) {
+                const model::ContextId parent = contexts[above.back().value].parent;
+                depth_[above.back().value] = parent.valid() ? depth_[parent.value] + 1 : 0;
+            }
+        }
+    }
+
+    [[nodiscard]] model::ContextId parent(model::ContextId context) const
+    {
+        return context.valid() ? contexts_[context.value].parent : model::ContextId::none();
+    }
+
+    /// The last context that both paths come by; none() if there is none.
+    [[nodiscard]] model::ContextId common(model::ContextId a, model::ContextId b) const
+    {
+        while (a.valid() && b.valid() && a != b) {
+            if (depth_[a.value] >= depth_[b.value])
+                a = parent(a);
+            else
+                b = parent(b);
+        }
+        return a == b ? a : model::ContextId::none();
+    }
+
+private:
+    static constexpr std::uint32_t unknown = UINT32_MAX;
+
+    const std::vector<model::CallingContext>& contexts_;
+    std::vector<std::uint32_t> depth_;
+};
+
+}  // namespace critpath::replayer

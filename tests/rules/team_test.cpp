@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is said of a path that waits for the other threads of its process, if only samples tell that it does.
+#include "replayer/attribute/team.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using model::ContextId;
+using model::LocationId;
+using model::Ns;
+
+/// Contexts of one process, whose functions lie in binaries of these names.
+class Functions
+{
+public:
+    explicit Functions(model::Definitions& definitions) : definitions_(&definitions) {}
+
+    ContextId add(const std::string& name, const std::string& module, ContextId parent = ContextId::none())
+    {
+        model::Region region;
+        region.role = model::RegionRole::Sampled;
+        region.name = name;
+        region.module = module;
+        definitions_->regions.push_back(region);
+        const auto last = [](const auto& items) { return static_cast<std::uint32_t>(items.size() - 1); };
+        definitions_->contexts.push_back({{last(definitions_->regions)}, parent});
+        return {last(definitions_->contexts)};
+    }
+
+private:
+    model::Definitions* definitions_;
+};
+
+constexpr const char* gomp = "/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0";
+constexpr const char* libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+
+TEST(TeamWaits, AreInTheLibrariesOfOpenMPAndNotInTheLoopsThatTheyCall)
+{
+    model::Definitions definitions;
+    Functions functions(definitions);
+    const ContextId main = functions.add("main", "/bin/app");
+    const ContextId barrier = functions.add("gomp_barrier_wait", gomp, main);
+    const ContextId yield = functions.add("sched_yield", libc, barrier);
+    const ContextId loop = functions.add("main._omp_fn.0", "/bin/app", barrier);
+    const ContextId copy = functions.add("memcpy", libc, loop);
+    const ContextId sleep = functions.add("nanosleep", libc);
+    const ContextId other = functions.add("__kmp_wait", "/opt/llvm/libomp.so.5", main);
+    const replayer::TeamWaits waits(definitions);
+    EXPECT_TRUE(waits.has(barrier) && waits.has(yield) && waits.has(other));
+    EXPECT_FALSE(waits.has(main) || waits.has(loop) || waits.has(copy) || waits.has(sleep));
+    EXPECT_EQ(waits.waiter(yield), main);
+}
+
+/// One rank of two threads, of which the first calls MPI and ends at 1000 us.
+class TwoThreads : public ::testing::Test
+{
+protected:
+    TwoThreads()
+    {
+        Program program(1);
+        program[0].sample(1, "main", 0);
+        program.finish(1000);
+        replay_ = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
+        model::LocationTrace second;
+        second.location = {1};
+        second.end = us(1000);
+        replay_.definitions.locations.push_back({"rank 0 thread 1", {0}, 1, 0});
+        replay_.definitions.processes[0].locations.push_back({1});
+        replay_.processes[0].locations.push_back(second);
+        const auto calls = static_cast<std::uint32_t>(thread(0).calls.size());
+        replay_.processes[0].numbers = model::CallNumbers({0}, {0, calls});
+        thread(0).samples.clear();
+    }
+
+    static Ns us(std::int64_t time) { return Ns{1000 * time}; }
+    model::LocationTrace& thread(std::size_t i) { return replay_.processes[0].locations[i]; }
+    void sample(std::size_t i, std::int64_t time, ContextId context, std::int64_t weight)
+    {
+        thread(i).samples.push_back({us(time), context, us(weight).count(), 0});
+    }
+    Replayed run() { return replay(std::move(replay_)); }
+
+    replayer::Replay replay_;
+    Functions functions_{replay_.definitions};
+};
+
+TEST_F(TwoThreads, WhoSpinsWaitsForTheWorkOfTheOther)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 1000; t += 100) {
+        sample(0, t - 1, t <= 300 ? main : spin, 100);
+        sample(1, t - 40, t <= 800 ? loop : spin, 100);
+    }
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("main2"), 300);
+    // Who spins at 899 has a period in which to have missed work: since 799. The last of that was seen at 760.
+    EXPECT_EQ(r.path_us("loop"), 500);
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 200);
+    EXPECT_EQ(r.path_us("gomp_barrier_wait"), 0);
+    EXPECT_EQ(r.total_us("[waiting for threads]"), 900);
+    EXPECT_EQ(r.total_us("loop"), 800);
+}
+
+TEST_F(TwoThreads, WhoIsBlockedWaitsForTheWorkOfTheOtherAsFarAsThatGoes)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 300; t += 100)
+        sample(0, t - 1, main, 100);
+    thread(0).off = {{us(300), us(1000), false}};
+    for (int t = 400; t <= 800; t += 100)
+        sample(1, t, loop, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("main2"), 300);
+    EXPECT_EQ(r.path_us("loop"), 500);
+    EXPECT_EQ(r.path_us("[blocked]"), 200);
+    EXPECT_EQ(r.path_us("[not sampled]"), 0);
+}
+
+TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 300; t += 100)
+        sample(0, t - 1, main, 100);
+    thread(0).off = {{us(300), us(700), false}};
+    for (int t = 800; t <= 1000; t += 100)
+        sample(0, t - 1, spin, 100);
+    sample(1, 400, loop, 100);
+    thread(1).off = {{us(410), us(900), true}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("main2"), 300);
+    EXPECT_EQ(r.path_us("loop"), 100);
+    EXPECT_EQ(r.path_us("[blocked]"), 10);
+    EXPECT_EQ(r.path_us("[preempted]"), 290 + 200);
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 100);
+}
+
+TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 1000; t += 100) {
+        sample(0, t - 1, main, 100);
+        sample(1, t - 1, loop, 100);
+    }
+    thread(0).off = {{us(1), us(2), true}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 0);
+    EXPECT_EQ(r.path_us("[preempted]"), 1);
+}
+
+}  // namespace
+}  // namespace critpath::tests
