@@ -23,9 +23,10 @@ struct View {
 };
 
 constexpr View views[] = {
-    {"function", function_view, true, true},  {"module", module_view, false, true}, {"line", line_view, false, true},
-    {"callpath", call_path_view, true, true}, {"rank", rank_view, false, false},    {"node", node_view, false, false},
-    {"thread", thread_view, false, false},
+    {"function", function_view, true, true}, {"module", module_view, false, true},
+    {"line", line_view, false, true},        {"callpath", call_path_view, true, true},
+    {"rank", rank_view, false, false},       {"node", node_view, false, false},
+    {"thread", thread_view, false, false},   {"transfer", transfer_view, false, false},
 };
 
 std::vector<std::string> view_names()
@@ -67,7 +68,7 @@ Command hotspots_command()
         "hotspots",
         "the functions, lines, call paths or ranks that the critical path spends its time in",
         {
-            {"--by", "WHAT", "what a row is", "function", view_names()},
+            {"--by", "WHAT", "row", "function", view_names()},
             {"--sort", "KEY", "what to sort by (all: time on all ranks)", "path", {"path", "all", "name"}},
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "N,...", "path time on these ranks only", "", {}, true},

@@ -27,5 +27,6 @@ Document call_path_view(const HotspotRequest& request);
 Document rank_view(const HotspotRequest& request);
 Document node_view(const HotspotRequest& request);
 Document thread_view(const HotspotRequest& request);
+Document transfer_view(const HotspotRequest& request);
 
 }  // namespace critpath::report

@@ -57,8 +57,8 @@ class CommandLine(unittest.TestCase):
         self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, path, diff", "sampled")
         self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
-        self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread; did you "
-                       "mean module?",
+        self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread, transfer; "
+                       "did you mean module?",
                        "hotspots", "--by=modul", "sampled")
         self.fail_with(2, "--format: 'xml' is not one of table, csv, json", "path", "--format", "xml", "sampled")
         self.fail_with(2, "--kind: 'transfr' is not one of", "path", "--kind", "mpi,transfr", "sampled")
