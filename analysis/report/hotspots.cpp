@@ -42,8 +42,8 @@ Hotspot item_of(const model::Row& row, bool has_samples)
     item.kind = result::name(row.kind);
     item.file = row.file;
     item.line = row.line;
-    item.has_waits = row.kind == model::RowKind::Mpi;
-    item.total_is_elsewhere = item.has_waits && has_samples;  // in the functions of the library, too
+    item.has_waits = row.kind == model::RowKind::Mpi || row.kind == model::RowKind::Pseudo;
+    item.total_is_elsewhere = row.kind == model::RowKind::Mpi && has_samples;  // in the library's functions, too
     return item;
 }
 

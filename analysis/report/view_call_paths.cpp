@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace critpath::report
 {
@@ -20,25 +19,44 @@ namespace
 
 using model::CallPathId;
 
+/// What a tree is drawn from, by CallPathId.
+struct Times {
+    std::vector<std::int64_t> whole;  // with all below it, ns
+    std::vector<bool> is_passing;     // it only leads to another one, which has nearly all of its time
+};
+
+Times times_of(const model::Profile& profile, std::vector<std::int64_t> whole, const std::vector<std::int64_t>& own)
+{
+    constexpr std::int64_t nearly_all = 95;              // percent
+    std::vector<std::int64_t> largest(whole.size(), 0);  // of the callees of each
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        if (const CallPathId parent = profile.call_paths[i].parent; parent.valid())
+            largest[parent.value] = std::max(largest[parent.value], whole[i]);
+    Times times;
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all);
+    times.whole = std::move(whole);
+    return times;
+}
+
 /// The call paths that are shown, as a tree.
 class Tree
 {
 public:
-    /// `key`: time of a call path with all below it, in ns. Those with most of it are shown, `top` of them (0: all),
-    /// and the ways to them.
-    template <class Key>
-    Tree(const model::Profile& profile, std::vector<std::size_t> candidates, std::uint64_t top, Key key)
-        : callees_(profile.call_paths.size())
+    /// Of the `candidates` those with most time are shown, `top` of them (0: all), and the ways to them.
+    Tree(const model::Profile& profile, const Times& times, std::vector<std::size_t> candidates, std::uint64_t top)
+        : times_(times), callees_(profile.call_paths.size())
     {
         std::stable_sort(candidates.begin(), candidates.end(),
-                         [&](std::size_t a, std::size_t b) { return key(a) > key(b); });
+                         [&](std::size_t a, std::size_t b) { return times.whole[a] > times.whole[b]; });
         std::vector<bool> is_shown(profile.call_paths.size(), false);
+        std::uint64_t shown = 0;
         for (std::size_t path : candidates) {
-            if (top > 0 && size_ >= top)
+            if (top > 0 && shown >= top)
                 break;
             while (!is_shown[path]) {
                 is_shown[path] = true;
-                ++size_;
+                shown += times.is_passing[path] ? 0 : 1;
                 const CallPathId parent = profile.call_paths[path].parent;
                 (parent.valid() ? callees_[parent.value] : roots_).push_back(path);
                 if (!parent.valid())
@@ -48,30 +66,26 @@ public:
         }
     }
 
-    [[nodiscard]] std::size_t size() const { return size_; }
-
-    /// Calls `visit(path, branch)` from the first root to the last leaf; `branch`: the lines that lead to it.
+    /// Calls `visit(paths, branch)` from the first root to the last leaf; `paths`: a call path and, before it, those
+    /// that only lead to it; `branch`: the lines before its name.
     template <class Visit>
     void walk(Visit visit) const
-    {
-        for (const std::size_t root : roots_)
-            walk(root, "", "", visit);
-    }
-
-private:
-    template <class Visit>
-    void walk(std::size_t first, const std::string& branch, const std::string& stem, Visit& visit) const
     {
         struct Open {
             std::size_t path;
             std::string branch, stem;  // before its name, and before those of its callees
         };
-        std::vector<Open> open = {{first, branch, stem}};  // the next one last: trees may be deeper than the stack
+        std::vector<Open> open;  // the next one last: trees may be deeper than the stack
+        for (auto root = roots_.rbegin(); root != roots_.rend(); ++root)
+            open.push_back({*root, "", ""});
         while (!open.empty()) {
             const Open at = std::move(open.back());
             open.pop_back();
-            visit(at.path, at.branch);
-            const std::vector<std::size_t>& callees = callees_[at.path];
+            std::vector<std::size_t> paths = {at.path};
+            while (times_.is_passing[paths.back()] && callees_[paths.back()].size() == 1)
+                paths.push_back(callees_[paths.back()].front());
+            visit(paths, at.branch);
+            const std::vector<std::size_t>& callees = callees_[paths.back()];
             for (std::size_t i = callees.size(); i-- > 0;) {
                 const bool is_last = i + 1 == callees.size();
                 open.push_back({callees[i], at.stem + (is_last ? "└ " : "├ "), at.stem + (is_last ? "  " : "│ ")});
@@ -79,10 +93,22 @@ private:
         }
     }
 
+private:
+    const Times& times_;
     std::vector<std::size_t> roots_;
     std::vector<std::vector<std::size_t>> callees_;  // by call path, those that are shown
-    std::size_t size_ = 0;
 };
+
+/// "main > ... > solve" of a call path and those that only lead to it.
+std::string row_name(const model::Profile& profile, const std::vector<std::size_t>& paths)
+{
+    const auto name = [&](std::size_t path) -> const std::string& {
+        return profile.rows[profile.call_paths[path].row.value].name;
+    };
+    if (paths.size() == 1)
+        return name(paths.front());
+    return name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + name(paths.back());
+}
 
 std::string full_name(const model::Profile& profile, CallPathId path)
 {
@@ -105,6 +131,16 @@ std::vector<std::int64_t> own_times(const HotspotRequest& request)
     return own;
 }
 
+/// By call path: time on all ranks without those below.
+std::vector<std::int64_t> own_totals(const HotspotRequest& request)
+{
+    std::vector<std::int64_t> own(request.profile.call_paths.size(), 0);
+    for (const model::CallPathTime& time : request.profile.totals)
+        if (request.selection.has_row(request.profile.row(time.call_path)))
+            own[time.call_path.value] += time.ns;
+    return own;
+}
+
 }  // namespace
 
 Document call_path_view(const HotspotRequest& request)
@@ -123,10 +159,13 @@ Document call_path_view(const HotspotRequest& request)
         else if ((by_total ? item.total_ns.value_or(0) : item.path_ns) > 0)
             candidates.push_back(i);
     }
-    const std::size_t all = candidates.size();
-    const Tree tree(profile, std::move(candidates), request.request.arguments.number("--top"), [&](std::size_t i) {
-        return by_total ? hotspots.items[i].total_ns.value_or(0) : hotspots.items[i].path_ns;
-    });
+    std::vector<std::int64_t> whole;
+    for (const Hotspot& item : hotspots.items)
+        whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
+    const Times tree_times = times_of(profile, std::move(whole), by_total ? own_totals(request) : own);
+    const auto all = static_cast<std::size_t>(
+        std::count_if(candidates.begin(), candidates.end(), [&](std::size_t i) { return !tree_times.is_passing[i]; }));
+    const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
 
     Table table;
     table.key = "call_paths";
@@ -137,17 +176,19 @@ Document call_path_view(const HotspotRequest& request)
     table.columns.insert(table.columns.end(), times.begin(), times.end() - 1);  // what it calls may wait
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
-    tree.walk([&](std::size_t i, const std::string& branch) {
+    tree.walk([&](const std::vector<std::size_t>& paths, const std::string& branch) {
+        const std::size_t i = paths.back();
         const Hotspot& item = hotspots.items[i];
         std::int64_t depth = 0;
         for (CallPathId c = profile.call_paths[i].parent; c.valid(); c = profile.call_paths[c.value].parent)
             ++depth;
-        rows.push_back({branch + item.name, full_name(profile, {static_cast<std::uint32_t>(i)}), depth, item.name,
-                        std::string(basename(item.place())), item.module, item.kind, Seconds{own[i]}});
+        rows.push_back({branch + row_name(profile, paths), full_name(profile, {static_cast<std::uint32_t>(i)}), depth,
+                        item.name, std::string(basename(item.place())), item.module, item.kind, Seconds{own[i]}});
         add_time_cells(rows.back(), item);
         rows.back().pop_back();
         shown_ns += own[i];
     });
+    const std::size_t shown = rows.size();
     table.each_row = rows_of(std::move(rows));
 
     Document document;
@@ -155,13 +196,13 @@ Document call_path_view(const HotspotRequest& request)
     document.fields = {{"sort", "", sort},
                        {"path_seconds", "", Seconds{hotspots.path_ns}},
                        {"path_samples", "", static_cast<std::int64_t>(hotspots.path_samples)},
-                       {"rows_shown", "", static_cast<std::int64_t>(tree.size())},
+                       {"rows_shown", "", static_cast<std::int64_t>(shown)},
                        {"rows", "", static_cast<std::int64_t>(all)},
                        {"rows_below_error", "", static_cast<std::int64_t>(below_error)},
                        {"shown_path_percent", "", Share{share}}};
     document.tables.push_back(std::move(table));
     std::string note =
-        fmt::format("{} of {} shown: their own time is {} % of the critical path ({}).", count_text(tree.size()),
+        fmt::format("{} of {} shown: their own time is {} % of the critical path ({}).", count_text(shown),
                     counted(all, "call path"), percent_text(share), duration_text(hotspots.path_ns));
     if (below_error > 0)
         note += fmt::format(" Left out: {} below the sampling error.", counted(below_error, "call path"));

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the 95 % intervals of `cpreport hotspots` hold what they promise: records runs of a program that knows what each of its
+functions took (bench/shares.c), and counts how often that lies in the interval.
+
+    interval_coverage.py BUILD_DIRECTORY [RUNS] [SECONDS]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return subprocess.run(list(map(str, command)), env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def shares(build, seed, seconds, directory):
+    """function -> (seconds that it took, seconds that were reported, half width of their interval)"""
+    trace = os.path.join(directory, str(seed))
+    tool = os.path.join(build, "bin", "")
+    out = run("mpirun", "-n", 1, tool + "cpcollect", "-q", "-o", trace, "--", os.path.join(build, "bench", "shares"), seed, seconds)
+    truth = {name: float(took) for name, took in (line.split() for line in out.splitlines())}
+    run("mpirun", "-n", 1, tool + "cpreplay", "-q", trace)
+    report = json.loads(run(tool + "cpreport", "hotspots", "--format", "json", "--top", 0, "--sort", "name", trace))
+    shutil.rmtree(trace)
+    rows = {row["function"]: row for row in report["hotspots"]}
+    result = {}
+    for name, took in truth.items():
+        row = rows.get(name, {"path_seconds": 0, "path_percent_error": None})
+        result[name] = took, row["path_seconds"], (row["path_percent_error"] or 0) / 100 * report["path_seconds"]
+    return result
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 2
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="critpath-bench.") as directory:
+        for seed in range(1, runs + 1):
+            for name, values in shares(build, seed, seconds, directory).items():
+                found.setdefault(name, []).append(values)
+    print("| function | took, s | runs with it in the interval | mean of reported less taken, s | mean half width, s |")
+    print("|---|---|---|---|---|")
+    for name, values in sorted(found.items()):
+        inside = sum(abs(took - reported) <= error for took, reported, error in values)
+        took = sum(v[0] for v in values) / len(values)
+        bias = sum(v[1] - v[0] for v in values) / len(values)
+        error = sum(v[2] for v in values) / len(values)
+        print(f"| {name} | {took:.3f} | {inside} of {len(values)} | {bias:+.4f} | {error:.4f} |")
+
+
+if __name__ == "__main__":
+    main()
