@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <numeric>
 #include <set>
 
@@ -42,21 +41,12 @@ std::string ranks_text(const model::Profile& profile)
     return text;
 }
 
-/// Of the sampled event, in its unit; 0 if nothing was sampled.
-std::int64_t period(const model::Profile& profile)
-{
-    const std::string text = property(profile, "period");
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
 std::string sampling_text(const model::Profile& profile, std::uint64_t path_samples)
 {
     const std::string event = property(profile, "event");
     if (event.empty())
         return "none: functions are as far known as the trace has enter and leave records of them";
-    const std::int64_t value = period(profile);
+    const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     return fmt::format("{} every {}: {}, {} on the path", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
@@ -100,7 +90,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"mpi_percent_of_all_ranks", "", Share{part(mpi_ns, lifetime_ns)}},
         {"", "Sampling", sampling_text(profile, path_samples)},
         {"event", "", property(profile, "event")},
-        {"period", "", period(profile) > 0 ? Cell(period(profile)) : Cell()},
+        {"period", "", period_of(profile) > 0 ? Cell(period_of(profile)) : Cell()},
         {"period_unit", "", property(profile, "period_unit")},
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace critpath::report
@@ -128,7 +129,7 @@ void Hotspots::add_share(Hotspot& item) const
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
     item.share.exact = !item.is_estimate;
     if (item.is_estimate)
-        item.share.error = sampling_error(item.sampled_ns, path_samples, domain_ns, path_ns);
+        item.share.error = sampling_error(item.sampled_ns, independent_samples, domain_ns, path_ns);
 }
 
 Hotspots sums(const model::Profile& profile)
@@ -141,6 +142,11 @@ Hotspots sums(const model::Profile& profile)
             result.path_samples += time.samples;
         }
     }
+    // Where the path waits for several threads, there are samples of each, but only one a period is independent.
+    result.independent_samples = result.path_samples;
+    if (const std::int64_t period = period_of(profile); period > 0 && property(profile, "period_unit") == "ns")
+        result.independent_samples =
+            std::min(result.path_samples, 1 + static_cast<std::uint64_t>(result.domain_ns / period));
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
         if (!sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
@@ -248,6 +254,14 @@ std::int64_t fact(const model::Profile& profile, const std::string& key)
 {
     const auto found = profile.facts.find(key);
     return found == profile.facts.end() ? 0 : found->second;
+}
+
+std::int64_t period_of(const model::Profile& profile)
+{
+    const std::string text = property(profile, "period");
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
 }
 
 std::string property(const model::Profile& profile, const std::string& key)

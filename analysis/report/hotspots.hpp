@@ -52,11 +52,12 @@ struct Hotspot {
 };
 
 struct Hotspots {
-    std::vector<Hotspot> items;      // in the order of the profile's rows
-    std::int64_t path_ns = 0;        // the whole path
-    std::int64_t total_ns = 0;       // of all ranks, without what stands elsewhere
-    std::uint64_t path_samples = 0;  // in the compute segments of the path
-    std::int64_t domain_ns = 0;      // path time of these segments
+    std::vector<Hotspot> items;             // in the order of the profile's rows
+    std::int64_t path_ns = 0;               // the whole path
+    std::int64_t total_ns = 0;              // of all ranks, without what stands elsewhere
+    std::uint64_t path_samples = 0;         // in the compute segments of the path
+    std::int64_t domain_ns = 0;             // path time of these segments
+    std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
 
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;
@@ -91,6 +92,9 @@ void sort_by_path(std::vector<Hotspot>& items);
 
 /// The value of a fact; 0 if the result does not have it.
 std::int64_t fact(const model::Profile& profile, const std::string& key);
+
+/// Of the sampled event, in its unit; 0 if nothing was sampled.
+std::int64_t period_of(const model::Profile& profile);
 
 /// The value of a property; empty if the result does not have it.
 std::string property(const model::Profile& profile, const std::string& key);

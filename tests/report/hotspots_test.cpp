@@ -123,6 +123,15 @@ TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
     EXPECT_EQ(find(hotspots, "[transfer]").imbalance_ns, std::nullopt);
 }
 
+TEST(Hotspots, SamplesOfSeveralThreadsAtOneTimeCountOnce)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    const double error = find(by_function(profile), "exchange").share.error;
+    for (model::CallPathTime& time : profile.path)
+        time.samples *= 4;
+    EXPECT_NEAR(find(by_function(profile), "exchange").share.error, error, 0.02 * error);
+}
+
 TEST(Hotspots, ARankHasItsPartOfThePath)
 {
     const model::Profile profile = testing::sampled_run().profile;
@@ -193,7 +202,7 @@ TEST(Comparison, OnlyWhatSamplesCannotExplainHasChanged)
     const auto run = [](std::int64_t hits) {
         Hotspots hotspots;
         hotspots.path_ns = hotspots.domain_ns = 400'000'000;
-        hotspots.path_samples = 400;
+        hotspots.path_samples = hotspots.independent_samples = 400;
         Hotspot& item = hotspots.items.emplace_back();
         item.name.push_back('f');
         item.path_ns = item.sampled_ns = hits * 1'000'000;
