@@ -30,7 +30,7 @@ inline std::uint64_t period_of(unsigned hz)
 inline sampling::PerfEvent sample_this_thread(unsigned hz,
                                               spool::CallGraph call_graph = spool::CallGraph::FramePointers)
 {
-    constexpr std::uint32_t pages = 1U << 12;  // for samples with a copy of the stack
+    constexpr std::uint32_t pages = 1U << 13;  // for samples with a copy of the stack
     sampling::EventChoice choice{};
     choice.name = "cpu-clock";
     choice.type = PERF_TYPE_SOFTWARE;

@@ -240,6 +240,7 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
 {
     constexpr std::uint64_t bytes_of_switches = 120'000;
     std::uint32_t bytes_a_sample = 128;  // usually
+    std::uint32_t visits = 2;            // of the helper thread a second, at least
     choice.call_graph = call_graph;
     choice.stack_bytes = 0;
     switch (call_graph) {
@@ -255,12 +256,13 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
         choice.registers = all_registers;
         choice.stack_bytes = all_registers != 0 ? copy_bytes : 0;
         bytes_a_sample += 256 + copy_bytes;
+        visits = 8;
         break;
     }
-    // Half a second of samples between two visits of the helper thread, and more than a thousand switches, which are
-    // many where ranks share a processor, and then the helper comes late.
-    choice.ring_pages = pages_for(frequency * std::uint64_t{bytes_a_sample} / 2 + bytes_of_switches);
-    choice.fewest_pages = pages_for(4 * bytes_a_sample);
+    // The samples between two visits, and more than a thousand switches, which are many where ranks share a processor,
+    // and then the helper comes late.
+    choice.ring_pages = pages_for(frequency * std::uint64_t{bytes_a_sample} / visits + bytes_of_switches);
+    choice.fewest_pages = pages_for(std::uint64_t{4} * bytes_a_sample);
     const std::uint32_t of_samples = fewest_samples * bytes_a_sample;
     choice.wakeup_bytes = of_samples > most_unread ? of_samples : most_unread;
 }
