@@ -4,12 +4,13 @@
 // usage: sample_cost [HZ]
 //
 // Owns what a sample costs the thread that is sampled: the same work without samples, with samples that record nothing
-// but an address, and with those of the collector, in turn; medians of the differences, divided by the number of
-// samples.
+// but an address, and with those of the collector in each of its modes, in turn; medians of the differences, divided by
+// the number of samples.
 #include "bench/sampled.hpp"
 
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -74,10 +75,10 @@ struct Sampled {
     std::uint64_t samples;
 };
 
-Sampled as_recorded(unsigned hz)
+Sampled as_recorded(unsigned hz, spool::CallGraph call_graph)
 {
-    constexpr std::size_t largest_record = 4096;
-    sampling::PerfEvent event = bench::sample_this_thread(hz);
+    constexpr std::size_t largest_record = 16384;
+    sampling::PerfEvent event = bench::sample_this_thread(hz, call_graph);
     const double elapsed = seconds();
     sampling::disable_event(event);
     const std::uint64_t samples = sampling::peek_records(event).samples;
@@ -99,17 +100,23 @@ int main(int argc, char** argv)
         fmt::print(stderr, "usage: sample_cost [HZ]   from 1 to {}\n", highest_hz);
         return 2;
     }
-    std::vector<double> of_address, of_ours;  // us a sample
+    std::vector<double> of_address;  // us a sample
+    std::vector<double> of_ours[std::size(spool::call_graph_names)];
     seconds();
     for (int i = 0; i < rounds; ++i) {
         const double plain = seconds();
         const double with_address = with_addresses(static_cast<unsigned>(hz));
-        const Sampled ours = as_recorded(static_cast<unsigned>(hz));
-        const auto samples = static_cast<double>(ours.samples);
-        of_address.push_back(1e6 * (with_address - plain) / samples);
-        of_ours.push_back(1e6 * (ours.seconds - plain) / samples);
+        std::uint64_t samples = 0;
+        for (std::uint32_t mode = 0; mode < std::size(of_ours); ++mode) {
+            const Sampled ours = as_recorded(static_cast<unsigned>(hz), static_cast<spool::CallGraph>(mode));
+            samples = ours.samples;
+            of_ours[mode].push_back(1e6 * (ours.seconds - plain) / static_cast<double>(samples));
+        }
+        of_address.push_back(1e6 * (with_address - plain) / static_cast<double>(samples));
     }
     bench::print_quartiles("an address", of_address, "us a sample");
-    bench::print_quartiles("as recorded", of_ours, "us a sample");
+    for (std::size_t mode = 0; mode < std::size(of_ours); ++mode) {
+        bench::print_quartiles(spool::call_graph_names[mode], of_ours[mode], "us a sample");
+    }
     return 0;
 }

@@ -27,10 +27,19 @@ inline std::uint64_t period_of(unsigned hz)
 }
 
 /// Ends the program where the kernel refuses.
-inline sampling::PerfEvent sample_this_thread(unsigned hz)
+inline sampling::PerfEvent sample_this_thread(unsigned hz,
+                                              spool::CallGraph call_graph = spool::CallGraph::FramePointers)
 {
-    const sampling::EventChoice choice = {
-        "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, period_of(hz), true, CLOCK_MONOTONIC_RAW, 1U << 8};
+    constexpr std::uint32_t pages = 1U << 13;  // for samples with a copy of the stack
+    sampling::EventChoice choice{};
+    choice.name = "cpu-clock";
+    choice.type = PERF_TYPE_SOFTWARE;
+    choice.config = PERF_COUNT_SW_CPU_CLOCK;
+    choice.period = period_of(hz);
+    choice.kernel = true;
+    choice.clock_id = CLOCK_MONOTONIC_RAW;
+    sampling::choose_contents(hz, call_graph, choice);
+    choice.ring_pages = pages;
     sampling::PerfEvent event = sampling::no_event;
     if (const int error = sampling::open_event(choice, event); error != 0) {
         fmt::print(stderr, "perf_event_open: {}\n", std::strerror(error));

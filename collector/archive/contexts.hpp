@@ -61,6 +61,7 @@ public:
     /// The context of an MPI function that `caller` called; Context::no_parent if that is not known.
     std::uint32_t add_call(std::uint32_t caller, functions::FunctionId function);
 
+    [[nodiscard]] const AddressMap& map() const { return map_; }
     [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first
 

@@ -52,19 +52,24 @@ Hash128 off_key(const char* region)
     return Hasher().add("off").add(region).result();
 }
 
+bool is_of_this_process(const ProcessSpool& spool)
+{
+    return spool.is_own && spool.threads.front().header().pid == ::getpid();
+}
+
 RuntimeCode runtime_code(const ProcessSpool& spool)
 {
-    const spool::SpoolHeader& header = spool.threads.front().header();
-    const bool is_own = spool.is_own && header.pid == ::getpid();
-    return is_own ? RuntimeCode::of_this_process(header.realtime) : RuntimeCode();
+    return is_of_this_process(spool) ? RuntimeCode::of_this_process(spool.threads.front().header().realtime)
+                                     : RuntimeCode();
 }
 
 // Keeps what happened until `end`.
 class SampleTaker : public SampleHandler
 {
 public:
-    SampleTaker(ContextTree& contexts, ThreadData& thread, std::uint64_t end)
-        : contexts_(contexts), thread_(thread), end_(end)
+    SampleTaker(ContextTree& contexts, Unwinder& unwinder, const spool::SampleFormat& format, ThreadData& thread,
+                std::uint64_t end)
+        : contexts_(contexts), unwinder_(unwinder), registers_(format.registers), thread_(thread), end_(end)
     {
     }
 
@@ -72,7 +77,7 @@ public:
     {
         off_.on(sample);
         if (sample.time <= end_) {
-            const Leaf leaf = contexts_.add(sample.chain);
+            const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_));
             thread_.samples.push_back({sample.time, sample.period, leaf.offset, sample.page_faults, leaf.context});
         }
     }
@@ -113,6 +118,8 @@ private:
     }
 
     ContextTree& contexts_;
+    Unwinder& unwinder_;
+    std::uint64_t registers_;
     ThreadData& thread_;
     std::uint64_t end_;
     std::optional<RawRespite> respite_;  // that has begun
@@ -123,7 +130,7 @@ private:
 
 ProcessData::ProcessData(const ProcessSpool& spool)
     : spool_(spool), contexts_(AddressMap(spool.maps), runtime_code(spool)),
-      used_(static_cast<std::size_t>(FunctionId::count))
+      unwinder_(contexts_.map(), is_of_this_process(spool)), used_(static_cast<std::size_t>(FunctionId::count))
 {
     const spool::SpoolHeader& header = spool.threads.front().header();
     comm_keys_ = {{world_id, world_key()}, {self_id, self_key()}};
@@ -216,8 +223,8 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     thread.period = format.period;
     tables_.generators.push_back({thread.generator, event, format.period});
     const spool::SpoolHeader& header = spool.samples->header();
-    SampleTaker taker(contexts_, thread, end_);
-    const std::uint64_t lost = read_samples(spool.samples->body(), header.time_offset, taker);
+    SampleTaker taker(contexts_, unwinder_, format, thread, end_);
+    const std::uint64_t lost = read_samples(spool.samples->body(), format, header.time_offset, taker);
     const std::uint64_t thread_end = std::min(header.thread_end, end_);
     thread.off = taker.off(thread_end);
     if (closed) {

@@ -12,6 +12,7 @@
 #include "collector/archive/recorded_call.hpp"
 #include "collector/archive/spool_reader.hpp"
 #include "collector/archive/tables.hpp"
+#include "collector/archive/unwinder.hpp"
 #include "formats/otf2/clock_correction.hpp"
 
 #include <cstdint>
@@ -151,6 +152,7 @@ private:
 
     const ProcessSpool& spool_;
     ContextTree contexts_;
+    Unwinder unwinder_;
     std::vector<ThreadData> threads_;
     std::uint64_t end_ = std::numeric_limits<std::uint64_t>::max();
     std::vector<bool> used_;                               // by FunctionId

@@ -45,6 +45,12 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
     }
 }
 
+std::string call_graph_name(const spool::SampleFormat& sampling)
+{
+    const auto mode = static_cast<std::size_t>(sampling.call_graph);
+    return mode < std::size(spool::call_graph_names) ? spool::call_graph_names[mode] : "";
+}
+
 // Equal where the clock is the same: processes in different time namespaces of one machine have different ones.
 std::string clock_domain(const spool::SpoolHeader& header)
 {
@@ -106,6 +112,9 @@ private:
             location.counts["clipped_times"] = writer.clipped();
         }
         describe_sampling(location, data, spool.sampling());
+        if (!data.generator.is_zero()) {
+            summary_.call_graph = call_graph_name(spool.sampling());
+        }
         add_kernel_counts(location, counts.off, spool.sampling());
         describe_end(location, data.lost_records > 0, spool.is_closed());
         summary_.locations.push_back(std::move(location));

@@ -13,6 +13,25 @@
 namespace critpath::archive
 {
 
+namespace
+{
+
+bool is_own_vdso(std::uint64_t start, std::uint64_t end)
+{
+    return start < end && ::getauxval(AT_SYSINFO_EHDR) == start;
+}
+
+}  // namespace
+
+std::vector<std::byte> own_vdso(std::uint64_t start, std::uint64_t end)
+{
+    if (!is_own_vdso(start, end)) {
+        return {};
+    }
+    const auto* image = std::bit_cast<const std::byte*>(start);
+    return {image, image + (end - start)};
+}
+
 RuntimeCode RuntimeCode::of_this_process(std::uint64_t start, std::string map_directory)
 {
     RuntimeCode code;
@@ -22,13 +41,11 @@ RuntimeCode RuntimeCode::of_this_process(std::uint64_t start, std::string map_di
 
 const SymbolTable* RuntimeCode::vdso(std::uint64_t start, std::uint64_t end)
 {
-    if (!process_ || start >= end || ::getauxval(AT_SYSINFO_EHDR) != start) {
+    if (!process_ || !is_own_vdso(start, end)) {
         return nullptr;
     }
     if (vdso_ == nullptr) {
-        const auto* image = std::bit_cast<const std::byte*>(start);
-        vdso_ = std::make_unique<SymbolTable>(std::string(vdso_module),
-                                              std::vector<std::byte>(image, image + (end - start)));
+        vdso_ = std::make_unique<SymbolTable>(std::string(vdso_module), own_vdso(start, end));
     }
     return vdso_.get();
 }

@@ -8,14 +8,19 @@
 #include "collector/archive/perf_map.hpp"
 #include "collector/archive/symbols.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace critpath::archive
 {
+
+/// The vdso of this process, if it is what was mapped to [start, end); empty if it is not.
+std::vector<std::byte> own_vdso(std::uint64_t start, std::uint64_t end);
 
 class RuntimeCode
 {

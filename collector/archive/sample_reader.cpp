@@ -5,6 +5,7 @@
 #include "formats/spool/record.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 
@@ -16,7 +17,8 @@ namespace critpath::archive
 namespace
 {
 
-// Layout of a sample behind its header, see spool::SampleFormat. `values` of the group follow, then the call chain.
+// Layout of a sample behind its header, see spool::SampleFormat. `values` of the group follow, then the call chain, the
+// registers and the stack, if they were asked for.
 struct FixedPart {
     std::uint64_t ip;
     std::uint32_t pid, tid;
@@ -68,7 +70,29 @@ std::optional<std::span<const std::uint64_t>> take_list(std::span<const std::uin
     return list;
 }
 
-std::optional<RawSample> parse_sample(std::span<const std::byte> body)
+// What the kernel has no registers of, such as its own threads, has an ABI of 0 and nothing behind it.
+std::optional<std::span<const std::uint64_t>> take_registers(std::span<const std::uint64_t>& rest, std::uint64_t mask)
+{
+    const auto abi = take_list(rest, 1);
+    return abi ? take_list(rest, abi->front() == 0 ? 0 : std::popcount(mask)) : std::nullopt;
+}
+
+// { u64 size; char data[size]; u64 filled; }, of which nothing but the size is there if that is 0.
+std::optional<std::span<const std::byte>> take_stack(std::span<const std::uint64_t>& rest)
+{
+    const auto size = take_list(rest, 1);
+    if (!size || size->front() == 0) {
+        return size ? std::optional(std::span<const std::byte>()) : std::nullopt;
+    }
+    const auto data = take_list(rest, size->front() / sizeof(std::uint64_t));
+    const auto filled = data ? take_list(rest, 1) : std::nullopt;
+    if (!filled) {
+        return std::nullopt;
+    }
+    return std::as_bytes(*data).first(std::min<std::uint64_t>(filled->front(), data->size_bytes()));
+}
+
+std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spool::SampleFormat& format)
 {
     FixedPart fixed;
     if (body.size() < sizeof fixed) {
@@ -78,13 +102,36 @@ std::optional<RawSample> parse_sample(std::span<const std::byte> body)
     const auto* words = reinterpret_cast<const std::uint64_t*>(body.data());
     auto rest = std::span(words, body.size() / sizeof *words).subspan(sizeof fixed / sizeof *words);
     const auto values = take_list(rest, fixed.values);
-    const auto length = values ? take_list(rest, 1) : std::nullopt;
-    const auto chain = length ? take_list(rest, length->front()) : std::nullopt;
-    if (!chain) {
+    if (!values) {
         return std::nullopt;
     }
-    RawSample sample{fixed.time, fixed.period, values->size() > faults_value ? (*values)[faults_value] : 0,
-                     fixed.processor, user_part(*chain)};
+    RawSample sample;
+    sample.time = fixed.time;
+    sample.period = fixed.period;
+    sample.page_faults = values->size() > faults_value ? (*values)[faults_value] : 0;
+    sample.processor = fixed.processor;
+    if (format.call_graph == spool::CallGraph::FramePointers) {
+        const auto length = take_list(rest, 1);
+        const auto chain = length ? take_list(rest, length->front()) : std::nullopt;
+        if (!chain) {
+            return std::nullopt;
+        }
+        sample.chain = user_part(*chain);
+    }
+    if (format.registers != 0) {
+        const auto registers = take_registers(rest, format.registers);
+        if (!registers) {
+            return std::nullopt;
+        }
+        sample.stack.registers = *registers;
+    }
+    if (format.stack_bytes != 0) {
+        const auto bytes = take_stack(rest);
+        if (!bytes) {
+            return std::nullopt;
+        }
+        sample.stack.bytes = *bytes;
+    }
     if (sample.chain.empty() && is_user_address(fixed.ip)) {
         sample.chain = {words, 1};  // the ip
     }
@@ -113,7 +160,8 @@ std::uint64_t word_at(std::span<const std::byte> body, std::size_t index)
 
 }  // namespace
 
-std::uint64_t read_samples(std::span<const std::byte> rest, std::int64_t time_offset, SampleHandler& handler)
+std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleFormat& format, std::int64_t time_offset,
+                           SampleHandler& handler)
 {
     const auto offset = static_cast<std::uint64_t>(time_offset);  // modulo 2^64
     std::uint64_t lost = 0;
@@ -131,7 +179,7 @@ std::uint64_t read_samples(std::span<const std::byte> rest, std::int64_t time_of
         const auto body = rest.subspan(sizeof header, header.size - sizeof header);
         rest = rest.subspan(header.size);
         if (header.type == PERF_RECORD_SAMPLE) {
-            if (auto sample = parse_sample(body)) {
+            if (auto sample = parse_sample(body, format)) {
                 sample->time += offset;
                 handler.on(*sample);
             } else {

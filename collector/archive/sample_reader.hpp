@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the reading of raw perf_event records (perf_event_open(2)) of the sample type that formats/spool fixes.
+// Owns the reading of raw perf_event records (perf_event_open(2)) of the sample types that formats/spool knows.
 #pragma once
 
 #include "formats/spool/record.hpp"
@@ -13,13 +13,21 @@
 namespace critpath::archive
 {
 
+/// What the thread had when it was sampled, for those who find its callers. Points into the records.
+struct RawStack {
+    std::span<const std::uint64_t> registers;  // as in SampleFormat::registers, smallest number first; or empty
+    std::span<const std::byte> bytes;          // from the stack pointer on
+};
+
 struct RawSample {
     std::uint64_t time = 0;  // ns
     std::uint64_t period = 0;
     std::uint64_t page_faults = 0;  // of the thread until now
     std::uint32_t processor = 0;
-    /// User part of the call chain, sampled instruction first, then return addresses; may be empty.
+    /// User part of the call chain as the kernel walks it, sampled instruction first, then return addresses; may be
+    /// empty.
     std::span<const std::uint64_t> chain;
+    RawStack stack;
 };
 
 /// The thread leaves its processor, or comes back to one.
@@ -50,8 +58,9 @@ public:
 };
 
 /// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to
-/// their times; the chains point into the records. Ends where a record makes no sense. Returns the number of samples
-/// that the kernel says it dropped, or that are damaged.
-std::uint64_t read_samples(std::span<const std::byte> records, std::int64_t time_offset, SampleHandler& handler);
+/// their times; the chains and stacks point into the records. Ends where a record makes no sense. Returns the number of
+/// samples that the kernel says it dropped, or that are damaged.
+std::uint64_t read_samples(std::span<const std::byte> records, const spool::SampleFormat& format,
+                           std::int64_t time_offset, SampleHandler& handler);
 
 }  // namespace critpath::archive

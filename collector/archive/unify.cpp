@@ -6,10 +6,12 @@
 #include "collector/archive/rank_list.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace critpath::archive
@@ -41,7 +43,8 @@ void read(Unpacker& in, std::map<std::string, T>& properties)
 
 void pack_summary(const ProcessSummary& own, Packer& out)
 {
-    out << static_cast<std::uint8_t>(own.ended) << own.begin << own.end << own.realtime << own.process.host;
+    out << static_cast<std::uint8_t>(own.ended) << own.begin << own.end << own.realtime << own.call_graph
+        << own.process.host;
     write(out, own.process.properties);
     out << static_cast<std::uint64_t>(own.locations.size());
     for (const LocationDefinition& location : own.locations) {
@@ -58,7 +61,7 @@ ProcessSummary unpack_summary(Unpacker& in)
     std::uint8_t ended = 0;
     in >> ended;
     summary.ended = static_cast<RankEnd>(ended);
-    in >> summary.begin >> summary.end >> summary.realtime >> summary.process.host;
+    in >> summary.begin >> summary.end >> summary.realtime >> summary.call_graph >> summary.process.host;
     read(in, summary.process.properties);
     summary.locations.resize(in.length());
     for (LocationDefinition& location : summary.locations) {
@@ -100,10 +103,14 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
 {
     definitions.begin = std::numeric_limits<std::uint64_t>::max();
     std::vector<RankEnd> ends;
+    std::set<std::string> call_graphs;  // one, unless ranks were started with different options
     Unpacker in(summaries);
     while (!in.at_end()) {
         ProcessSummary summary = unpack_summary(in);
         ends.push_back(summary.ended);
+        if (!summary.call_graph.empty()) {
+            call_graphs.insert(summary.call_graph);
+        }
         if (summary.begin < definitions.begin) {
             definitions.begin = summary.begin;
             definitions.realtime = summary.realtime;
@@ -112,6 +119,7 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
         definitions.processes.push_back(std::move(summary.process));
         std::move(summary.locations.begin(), summary.locations.end(), std::back_inserter(definitions.locations));
     }
+    definitions.call_graph = fmt::format("{}", fmt::join(call_graphs, ","));
     definitions.incomplete = describe_ends(ends);
     definitions.inconsistent = describe(disagreements, ends);
 }

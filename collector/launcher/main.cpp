@@ -62,6 +62,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["output"] = choose_directory(options.output, name, options.force).native();
     config["force"] = options.force;
     config["frequency"] = options.frequency;
+    config["call_graph"] = options.call_graph;
     config["callpath"] = options.callpath;
     config["counters"] = options.counters;
     config["unavailable_counters"] = unavailable_counters(options.counters);

@@ -34,8 +34,8 @@ Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
-  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199)
-      --no-samples     the same as --frequency 0
+  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199); --no-samples: 0
+      --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
       --include LIST   only these of p2p, collective, rma, io, local; --exclude LIST: not these
@@ -147,6 +147,9 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--callpath", parsed.options.callpath)
         ->envname("CPCOLLECT_CALLPATH")
         ->check(one_of({"full", "site", "none"}));
+    app.add_option("--call-graph", parsed.options.call_graph)
+        ->envname("CPCOLLECT_CALL_GRAPH")
+        ->check(one_of({"fp", "dwarf", "none"}));
     app.add_option("--counters", parsed.options.counters)->envname("CPCOLLECT_COUNTERS")->check(counter_list());
     app.add_option("--range", parsed.options.range)->envname("CPCOLLECT_RANGE")->check(range());
     for (auto [name, variable, groups] : {std::tuple{"--include", "CPCOLLECT_INCLUDE", &parsed.include},

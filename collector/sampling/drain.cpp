@@ -29,6 +29,9 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
         header.samples.counted = slot.count.value;
         header.samples.time_running = slot.count.time_running;
         header.samples.page_faults = slot.count.page_faults;
+        header.samples.registers = state.choice.registers;
+        header.samples.stack_bytes = state.choice.stack_bytes;
+        header.samples.call_graph = state.choice.call_graph;
     }
     return header;
 }

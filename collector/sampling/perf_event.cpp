@@ -9,6 +9,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include <asm/perf_regs.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -24,9 +25,10 @@ namespace
 
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 
-/// Five hundred switches, or a third of a second of samples at the default rate, until the helper thread wakes: it
-/// shall soon see that a thread switches too often.
-constexpr std::size_t most_unread = 16'384;
+/// Five hundred switches, or a sixth of a second of samples at the default rate, until the helper thread wakes: it
+/// shall soon see that a thread switches too often. But not for less than so many samples, if they are large.
+constexpr std::uint32_t most_unread = 16'384;
+constexpr std::uint32_t fewest_samples = 16;
 
 constexpr std::uint64_t trial_period = 100'003;  // cycles
 
@@ -70,8 +72,13 @@ int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
 {
     perf_event_attr attr = attributes(choice, choice.type, choice.config);
     attr.sample_period = choice.period;
-    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-                       PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+    attr.sample_type =
+        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
+    attr.sample_type |= choice.call_graph == spool::CallGraph::FramePointers ? PERF_SAMPLE_CALLCHAIN : 0;
+    attr.sample_type |= choice.registers != 0 ? PERF_SAMPLE_REGS_USER : 0;
+    attr.sample_type |= choice.stack_bytes != 0 ? PERF_SAMPLE_STACK_USER : 0;
+    attr.sample_regs_user = choice.registers;
+    attr.sample_stack_user = choice.stack_bytes;
     attr.disabled = 1;
     attr.exclude_callchain_kernel = 1;
     attr.sample_id_all = 1;
@@ -121,7 +128,7 @@ int open_faults(const EventChoice& choice, int leader)
 int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
 {
     const std::size_t page = page_size();
-    const int fd = open_leader(choice, pages * page / 2 < most_unread ? pages * page / 2 : most_unread);
+    const int fd = open_leader(choice, pages * page / 2 < choice.wakeup_bytes ? pages * page / 2 : choice.wakeup_bytes);
     if (fd < 0) {
         return errno;
     }
@@ -152,7 +159,7 @@ bool delivers_samples(const EventChoice& choice)
 {
     constexpr std::uint64_t patience = 2'000'000;  // ns; the trial period takes well under 0.1 ms
     PerfEvent event = no_event;
-    if (open_with_ring(choice, 1, event) != 0) {
+    if (open_with_ring(choice, choice.fewest_pages, event) != 0) {
         return false;
     }
     enable_event(event);
@@ -190,15 +197,30 @@ int try_event(EventChoice& choice)
     return errno;
 }
 
-/// Half a second of usual samples between two visits of the helper thread, and more than a thousand switches, which are
-/// many where ranks share a processor, and then the helper comes late.
-std::uint32_t ring_pages(std::uint32_t frequency)
+// Bits by the kernel's numbers of registers: what unwinding begins with, and all that it may come to need. Other
+// processors have the kernel's walk alone.
+#if defined(__x86_64__)
+constexpr std::uint64_t instruction_pointer = 1ULL << PERF_REG_X86_IP;
+constexpr std::uint64_t frame_registers = instruction_pointer | 1ULL << PERF_REG_X86_SP | 1ULL << PERF_REG_X86_BP;
+constexpr std::uint64_t all_registers = 0xff'01ff;  // the general ones and the instruction pointer
+#elif defined(__aarch64__)
+constexpr std::uint64_t instruction_pointer = 1ULL << PERF_REG_ARM64_PC;
+constexpr std::uint64_t frame_registers =
+    instruction_pointer | 1ULL << PERF_REG_ARM64_SP | 1ULL << PERF_REG_ARM64_X29 | 1ULL << PERF_REG_ARM64_LR;
+constexpr std::uint64_t all_registers = (1ULL << PERF_REG_ARM64_MAX) - 1;
+#else
+constexpr std::uint64_t instruction_pointer = 0;
+constexpr std::uint64_t frame_registers = 0;
+constexpr std::uint64_t all_registers = 0;
+#endif
+
+constexpr std::uint32_t slice_bytes = 256;  // reaches the first return address, unless a leaf has much on its stack
+constexpr std::uint32_t copy_bytes = 8192;
+
+std::uint32_t pages_for(std::uint64_t bytes)
 {
-    constexpr std::uint64_t bytes_a_sample = 256;
-    constexpr std::uint64_t bytes_of_switches = 120'000;
-    const std::uint64_t wish = frequency * bytes_a_sample / 2 + bytes_of_switches;
-    std::uint32_t pages = 8;
-    while (pages < 512 && pages * page_size() < wish) {
+    std::uint32_t pages = 1;
+    while (pages < 512 && pages * page_size() < bytes) {
         pages *= 2;
     }
     return pages;
@@ -214,10 +236,47 @@ std::uint64_t word_at(const PerfEvent& event, std::uint64_t position)
 
 }  // namespace
 
-int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice)
+void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice)
 {
-    choice = {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, trial_period,
-              true,     clock_id,           ring_pages(frequency)};
+    constexpr std::uint64_t bytes_of_switches = 120'000;
+    std::uint32_t bytes_a_sample = 128;  // usually
+    std::uint32_t visits = 2;            // of the helper thread a second, at least
+    choice.call_graph = call_graph;
+    choice.stack_bytes = 0;
+    switch (call_graph) {
+    case spool::CallGraph::None:
+        choice.registers = instruction_pointer;  // a sample in the kernel counts for the function that called it
+        break;
+    case spool::CallGraph::FramePointers:
+        choice.registers = frame_registers;
+        choice.stack_bytes = frame_registers != 0 ? slice_bytes : 0;
+        bytes_a_sample += 128 + slice_bytes;
+        break;
+    case spool::CallGraph::Dwarf:
+        choice.registers = all_registers;
+        choice.stack_bytes = all_registers != 0 ? copy_bytes : 0;
+        bytes_a_sample += 256 + copy_bytes;
+        visits = 8;
+        break;
+    }
+    // The samples between two visits, and more than a thousand switches, which are many where ranks share a processor,
+    // and then the helper comes late.
+    choice.ring_pages = pages_for(frequency * std::uint64_t{bytes_a_sample} / visits + bytes_of_switches);
+    choice.fewest_pages = pages_for(std::uint64_t{4} * bytes_a_sample);
+    const std::uint32_t of_samples = fewest_samples * bytes_a_sample;
+    choice.wakeup_bytes = of_samples > most_unread ? of_samples : most_unread;
+}
+
+int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice)
+{
+    choice = {};
+    choice.name = "cycles";
+    choice.type = PERF_TYPE_HARDWARE;
+    choice.config = PERF_COUNT_HW_CPU_CYCLES;
+    choice.period = trial_period;
+    choice.kernel = true;
+    choice.clock_id = clock_id;
+    choose_contents(frequency, call_graph, choice);
     if (try_event(choice) == 0 && delivers_samples(choice)) {
         choice.period = uneven(nominal_frequency() / frequency);
         return 0;
@@ -233,7 +292,7 @@ int open_event(const EventChoice& choice, PerfEvent& event)
 {
     event = no_event;
     int error = ENOBUFS;
-    for (std::size_t pages = choice.ring_pages; pages > 0 && error == ENOBUFS; pages /= 2) {
+    for (std::size_t pages = choice.ring_pages; pages >= choice.fewest_pages && error == ENOBUFS; pages /= 2) {
         error = open_with_ring(choice, pages, event);
     }
     return error;

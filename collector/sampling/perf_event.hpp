@@ -6,6 +6,8 @@
 // memory that was never constructed.
 #pragma once
 
+#include "formats/spool/record.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -20,7 +22,12 @@ struct EventChoice {
     std::uint64_t period;
     bool kernel;  // time in the kernel is sampled too
     int clock_id;
-    std::uint32_t ring_pages;  // wished for
+    std::uint32_t ring_pages;    // wished for
+    std::uint32_t fewest_pages;  // with less, a sample might not fit
+    std::uint32_t wakeup_bytes;  // unread, until the helper is woken
+    spool::CallGraph call_graph;
+    std::uint64_t registers;    // as SampleFormat::registers
+    std::uint32_t stack_bytes;  // as SampleFormat::stack_bytes
 };
 
 struct PerfEvent {
@@ -50,9 +57,12 @@ struct Count {
     std::uint64_t page_faults;
 };
 
+/// Fills in what a sample is to carry, and how much room that takes at `frequency` Hz.
+void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice);
+
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
-int choose_event(std::uint32_t frequency, int clock_id, EventChoice& choice);
+int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice);
 
 /// Opens the event for the calling thread, disabled, with the largest ring that the limits allow. Returns 0 or an
 /// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory. Page faults are left out

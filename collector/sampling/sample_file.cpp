@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr std::size_t memory_begin = std::size_t{256} << 10;
-constexpr std::size_t memory_limit = std::size_t{64} << 20;  // a thread; about five minutes of samples
+constexpr std::size_t memory_limit = std::size_t{64} << 20;  // a thread; minutes of samples
 
 /// False also if the application has closed the file: its descriptor may be one of the application's by now.
 bool write_all(const SampleFile& file, const void* data, std::size_t size, std::uint64_t offset)

@@ -223,7 +223,7 @@ void start_process(const Config& config)
     state->time_offset = static_cast<std::uint64_t>(time_offset());
     state->wake = -1;
     pthread_mutex_init(&state->pass_lock, nullptr);
-    state->refusal = choose_event(config.frequency, config.clock_id, state->choice);
+    state->refusal = choose_event(config.frequency, config.clock_id, config.call_graph, state->choice);
     state->create_thread = reinterpret_cast<CreateThread>(dlsym(RTLD_NEXT, "pthread_create"));
     if (state->create_thread == nullptr) {
         state->refusal = EAGAIN;

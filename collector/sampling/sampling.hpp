@@ -24,6 +24,7 @@ namespace critpath::sampling
 struct Config {
     std::uint32_t frequency;  // samples a second and thread, at least 1
     int clock_id;             // of all timestamps
+    spool::CallGraph call_graph;
 };
 
 /// Prepares sampling. Call before main() and before any other thread exists. The helper thread is started with the

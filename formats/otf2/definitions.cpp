@@ -319,6 +319,9 @@ void write_definitions(Archive& archive, const TraceDefinitions& definitions)
     Writer(archive, definitions).write();
     archive.finish_definitions();
     archive.set_property(version_property, std::to_string(format_version));
+    if (!definitions.call_graph.empty()) {
+        archive.set_property(call_graph_property, definitions.call_graph);
+    }
     if (!definitions.incomplete.empty()) {
         archive.set_property(incomplete_property, definitions.incomplete);
     }

@@ -97,6 +97,9 @@ inline constexpr const char* blocked_region = "[blocked]";
 /// Archive property that says which ranks' recordings did not end in MPI_Finalize, and how they did.
 inline constexpr const char* incomplete_property = "CRITPATH::INCOMPLETE";
 
+/// Archive property that says where the callers of samples come from: spool::call_graph_names.
+inline constexpr const char* call_graph_property = "CRITPATH::CALL_GRAPH";
+
 /// Archive property that says about which communicators the ranks disagree, so that their operations do not match.
 inline constexpr const char* inconsistent_property = "CRITPATH::INCONSISTENT";
 

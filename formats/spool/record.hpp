@@ -23,7 +23,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 4;
+inline constexpr std::uint32_t version = 5;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 
@@ -58,8 +58,19 @@ enum Flag : std::uint8_t {
     flag_has_completion = 128  // the receive half of the call follows as one Completions record (Sendrecv)
 };
 
-/// How to read the perf_event records of a .samples file: sample_type is fixed at PERF_SAMPLE_IP | TID | TIME | CPU |
-/// PERIOD | READ | CALLCHAIN, read_format at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
+/// Where the callers of a sampled instruction come from.
+enum class CallGraph : std::uint32_t {
+    None,           // they are not asked for
+    FramePointers,  // the kernel's walk over frame pointers; the first of them from a slice of the stack
+    Dwarf,          // a copy of the stack, and the unwind information of the binaries
+};
+
+/// As CallGraph, for people.
+inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
+
+/// How to read the perf_event records of a .samples file: sample_type is PERF_SAMPLE_IP | TID | TIME | CPU | PERIOD |
+/// READ, with CALLCHAIN for CallGraph::FramePointers, with REGS_USER if `registers` is not 0, and with STACK_USER if
+/// `stack_bytes` is not 0. read_format is fixed at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
 /// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled
 /// event and, if a descriptor was left for it, the count of the thread's page faults (those of user code only, where
 /// `kernel` is 0). Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
@@ -76,6 +87,9 @@ struct SampleFormat {
     std::uint64_t page_faults;   // over the thread's life (on close)
     std::uint32_t kernel;        // 1: time in the kernel is sampled too
     std::uint32_t why_not;       // errno of perf_event_open where `event` is empty
+    std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
+    std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
+    CallGraph call_graph;
 };
 
 /// Between two of these the events of the thread were disabled, because it switched too often: there are neither

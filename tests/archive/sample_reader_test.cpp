@@ -23,9 +23,10 @@ constexpr std::uint64_t kernel = SamplesBuilder::kernel;
 class Listener : public SampleHandler
 {
 public:
-    explicit Listener(std::span<const std::byte> records, std::int64_t time_offset = 0)
+    explicit Listener(std::span<const std::byte> records, std::int64_t time_offset = 0,
+                      const spool::SampleFormat& format = test::kernel_chains)
     {
-        lost = read_samples(records, time_offset, *this);
+        lost = read_samples(records, format, time_offset, *this);
     }
 
     void on(const RawSample& sample) override
@@ -164,6 +165,103 @@ TEST(SampleReader, AListLongerThanItsRecordIsLost)
     const Listener heard(builder.bytes());
     EXPECT_THAT(heard.words, ElementsAre("gap", "gap", "gap", "gap", "sample 3"));
     EXPECT_EQ(heard.lost, 4U);
+}
+
+// ---- samples with registers and a piece of the stack
+
+spool::SampleFormat with_stack(spool::CallGraph call_graph)
+{
+    spool::SampleFormat format{};
+    format.call_graph = call_graph;
+    format.registers = 0b1011;
+    format.stack_bytes = 24;
+    return format;
+}
+
+constexpr std::uint64_t abi = 2;
+const std::vector<std::uint64_t> fixed_part = {1, 0, 7, 0, 9, 1, 1, 1, 1};
+
+struct Stack {
+    std::vector<std::uint64_t> registers;
+    std::size_t bytes;
+};
+
+Stack stack_of(spool::CallGraph call_graph, const std::vector<std::uint64_t>& words)
+{
+    SamplesBuilder builder;
+    std::vector<std::uint64_t> all = fixed_part;
+    all.insert(all.end(), words.begin(), words.end());
+    builder.record(PERF_RECORD_SAMPLE, all);
+    const Listener heard(builder.bytes(), 0, with_stack(call_graph));
+    EXPECT_THAT(heard.words, ElementsAre("sample 7"));
+    const auto registers = heard.last.stack.registers;
+    return {{registers.begin(), registers.end()}, heard.last.stack.bytes.size()};
+}
+
+TEST(SampleReader, RegistersAndStackStandBehindTheChain)
+{
+    using spool::CallGraph;
+    SamplesBuilder builder;
+    std::vector<std::uint64_t> words = fixed_part;
+    words.insert(words.end(), {3, user, 1, 2, abi, 11, 12, 13, 24, 21, 22, 23, 16});
+    builder.record(PERF_RECORD_SAMPLE, words);
+    const Listener heard(builder.bytes(), 0, with_stack(CallGraph::FramePointers));
+    EXPECT_THAT(heard.words, ElementsAre("sample 7"));
+    EXPECT_THAT(heard.chain, ElementsAre(1, 2));
+    EXPECT_THAT(heard.last.stack.registers, ElementsAre(11, 12, 13));
+    ASSERT_EQ(heard.last.stack.bytes.size(), 16U);  // of 24
+    std::uint64_t word = 0;
+    std::memcpy(&word, heard.last.stack.bytes.data() + 8, sizeof word);
+    EXPECT_EQ(word, 22U);
+    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 24}).bytes, 24U);
+}
+
+TEST(SampleReader, TheKernelMayHaveNeitherRegistersNorStack)
+{
+    using spool::CallGraph;
+    EXPECT_THAT(stack_of(CallGraph::Dwarf, {0, 24, 21, 22, 23, 24}).registers, IsEmpty());
+    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 0}).bytes, 0U);
+    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 0}).bytes, 0U);
+    EXPECT_EQ(stack_of(CallGraph::FramePointers, {0, 0, 0}).bytes, 0U);
+}
+
+TEST(SampleReader, NoMoreOfTheStackIsThereThanTheRecordHas)
+{
+    using spool::CallGraph;
+    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 1'000'000}).bytes, 24U);
+    const std::vector<std::vector<std::uint64_t>> damaged = {
+        {},                                        // cut before the registers,
+        {abi, 11, 12},                             // in them,
+        {abi, 11, 12, 13},                         // before the stack,
+        {abi, 11, 12, 13, 24, 21, 22, 23},         // before its filled size,
+        {abi, 11, 12, 13, 24, 21, 22},             // in it
+        {abi, 11, 12, 13, ~0ULL, 21, 22, 23, 24},  // absurd sizes
+        {abi, 11, 12, 13, 65528, 21, 22, 23, 24},
+        {abi, 11, 12, 13, 32, 21, 22, 23, 24},
+    };
+    for (const auto& words : damaged) {
+        SamplesBuilder builder;
+        std::vector<std::uint64_t> all = fixed_part;
+        all.insert(all.end(), words.begin(), words.end());
+        builder.record(PERF_RECORD_SAMPLE, all);
+        builder.record(PERF_RECORD_LOST_SAMPLES, {2, 0, 0, 0});
+        const Listener heard(builder.bytes(), 0, with_stack(CallGraph::Dwarf));
+        EXPECT_THAT(heard.words, ElementsAre("gap", "gap")) << words.size();
+        EXPECT_EQ(heard.lost, 3U);
+    }
+}
+
+TEST(SampleReader, WithoutCallersTheInstructionIsEnough)
+{
+    SamplesBuilder builder;
+    std::vector<std::uint64_t> words = fixed_part;
+    words.insert(words.end(), {abi, 0x1234});
+    builder.record(PERF_RECORD_SAMPLE, words);
+    spool::SampleFormat format{};
+    format.registers = 0b1000;
+    const Listener heard(builder.bytes(), 0, format);
+    EXPECT_THAT(heard.chain, ElementsAre(1));
+    EXPECT_THAT(heard.last.stack.registers, ElementsAre(0x1234));
 }
 
 }  // namespace

@@ -244,6 +244,13 @@ private:
     std::vector<std::byte> bytes_;
 };
 
+/// Of samples that have the kernel's chain and nothing else about their callers.
+inline constexpr spool::SampleFormat kernel_chains = [] {
+    spool::SampleFormat format{};
+    format.call_graph = spool::CallGraph::FramePointers;
+    return format;
+}();
+
 /// A .samples file.
 class SamplesBuilder
 {

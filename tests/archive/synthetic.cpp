@@ -304,6 +304,7 @@ spool::SpoolHeader sampled(int rank, int thread)
     spool::SpoolHeader header = make_header(rank, ranks, thread);
     std::strcpy(header.samples.event, "cpu-clock");
     header.samples.period = 1000;
+    header.samples.call_graph = spool::CallGraph::FramePointers;
     header.closed = 1;
     return header;
 }

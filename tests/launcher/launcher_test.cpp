@@ -128,8 +128,8 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
     for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer",
-                               "--clock-period", "--timer", "--callpath", "--counters", "--include", "--exclude",
-                               "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
+                               "--clock-period", "--timer", "--callpath", "--call-graph", "--counters", "--include",
+                               "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
     }
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
@@ -151,6 +151,7 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["timer"], "tsc");
     EXPECT_EQ(defaults["quiet"], false);
     EXPECT_EQ(defaults["callpath"], "full");
+    EXPECT_EQ(defaults["call_graph"], "fp");
     EXPECT_EQ(defaults["counters"], "");
     EXPECT_EQ(defaults["range"], "");
     EXPECT_EQ(defaults["groups"], (nlohmann::json{"p2p", "collective", "rma", "io", "local"}));
@@ -184,6 +185,15 @@ TEST_F(Launcher, GroupsAreWhatIsIncludedAndNotExcluded)
     EXPECT_EQ(config("--include rma,io --exclude io ls")["groups"], List::array({"rma"}));
     EXPECT_EQ(config("ls", "CPCOLLECT_EXCLUDE=p2p,rma")["groups"], (List{"collective", "io", "local"}));
     expect_message(collect("--include p2p,colective ls"), 2, "'colective' is none of p2p, collective, rma, io, local");
+}
+
+TEST_F(Launcher, WhereTheCallersOfASampleComeFrom)
+{
+    EXPECT_EQ(config("ls")["call_graph"], "fp");
+    EXPECT_EQ(config("--call-graph dwarf ls")["call_graph"], "dwarf");
+    EXPECT_EQ(config("ls", "CPCOLLECT_CALL_GRAPH=none")["call_graph"], "none");
+    expect_message(collect("--call-graph lbr ls"), 2, "'lbr' is none of fp, dwarf, none");
+    expect_message(collect("--call-graph -- ls"), 2, "--call-graph: the value is missing");
 }
 
 TEST_F(Launcher, WhatIsRecordedOfACall)
@@ -458,7 +468,7 @@ TEST_F(Launcher, LauncherAsApplicationIsAMistake)
 TEST_F(Launcher, TellsThePreloadLibrary)
 {
     const Result result = collect("-o t -F 500 --buffer 5 --clock-period 7 --timer kernel -q --callpath site "
-                                  "--counters A,B --range 2:9 --exclude io env");
+                                  "--call-graph dwarf --counters A,B --range 2:9 --exclude io env");
     EXPECT_THAT(result.out, HasSubstr("LD_PRELOAD=" DUMMY_DIRECTORY "/libcritpath-preload.so\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=" + (work() / "t").string() + "\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE_OWNER=1\n"));
@@ -469,6 +479,7 @@ TEST_F(Launcher, TellsThePreloadLibrary)
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_QUIET=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_LAUNCHER_RANK=0\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALLPATH=site\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALL_GRAPH=dwarf\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_COUNTERS=A,B\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_RANGE=2:9\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_GROUPS=p2p,collective,rma,local\n"));

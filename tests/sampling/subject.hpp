@@ -60,7 +60,7 @@ public:
     void start_alone()
     {
         facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW});
+        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW, spool::CallGraph::FramePointers});
         sampling::start_thread(0);
     }
 

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/frame_table.hpp"
+
+#include <dwarf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+using Kind = FrameRule::Kind;
+
+struct FreeFrame {
+    void operator()(Dwarf_Frame* frame) const { std::free(frame); }
+};
+
+bool uses_frame_pointer(const Dwarf_Op& op)
+{
+    return op.atom == DW_OP_breg0 + frame_pointer || (op.atom == DW_OP_bregx && op.number == frame_pointer);
+}
+
+FrameRule rule_of(Dwarf_Frame* frame, unsigned number)
+{
+    Dwarf_Op memory[3];
+    Dwarf_Op* ops = nullptr;
+    std::size_t count = 0;
+    if (dwarf_frame_register(frame, static_cast<int>(number), memory, &ops, &count) != 0) {
+        return {};
+    }
+    if (count == 0) {
+        return {ops == nullptr ? Kind::Same : Kind::Unknown};
+    }
+    const unsigned last = ops[count - 1].atom;
+    const bool is_register = last == DW_OP_regx || (last >= DW_OP_reg0 && last <= DW_OP_reg31);
+    return {last == DW_OP_stack_value || is_register ? Kind::Value : Kind::InMemory, {ops, ops + count}};
+}
+
+}  // namespace
+
+FrameTable::FrameTable(const std::string& path) : file_(path)
+{
+    open();
+}
+
+FrameTable::FrameTable(std::vector<std::byte> image) : file_(std::move(image))
+{
+    open();
+}
+
+FrameTable::~FrameTable()
+{
+    if (information_ != nullptr) {
+        dwarf_cfi_end(information_);
+    }
+}
+
+void FrameTable::open()
+{
+    if (file_) {
+        information_ = dwarf_getcfi_elf(file_.elf());
+    }
+}
+
+std::optional<std::uint64_t> FrameTable::address_of(std::uint64_t offset) const
+{
+    std::size_t count = 0;
+    elf_getphdrnum(file_.elf(), &count);
+    const Elf64_Phdr* headers = elf64_getphdr(file_.elf());
+    for (std::size_t i = 0; headers != nullptr && i < count; ++i) {
+        const Elf64_Phdr& part = headers[i];
+        if (part.p_type == PT_LOAD && offset >= part.p_offset && offset - part.p_offset < part.p_filesz) {
+            return part.p_vaddr + (offset - part.p_offset);
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<FrameRules> FrameTable::read(std::uint64_t address) const
+{
+    Dwarf_Frame* found = nullptr;
+    if (dwarf_cfi_addrframe(information_, address, &found) != 0) {
+        return std::nullopt;
+    }
+    const std::unique_ptr<Dwarf_Frame, FreeFrame> frame(found);
+    FrameRules rules;
+    // Where they begin to hold is wrong in libdw 0.188 behind DW_CFA_restore_state: it is that of the state restored.
+    rules.start = address;
+    const int return_register = dwarf_frame_info(frame.get(), nullptr, &rules.end, &rules.is_signal);
+    Dwarf_Op* ops = nullptr;
+    std::size_t count = 0;
+    if (return_register < 0 || static_cast<unsigned>(return_register) >= register_count || rules.end <= address ||
+        dwarf_frame_cfa(frame.get(), &ops, &count) != 0 || count == 0) {
+        return std::nullopt;
+    }
+    rules.return_register = static_cast<unsigned>(return_register);
+    rules.frame = {Kind::Value, {ops, ops + count}};
+    rules.has_frame_pointer = std::any_of(ops, ops + count, uses_frame_pointer);
+    for (unsigned number = 0; number < register_count; ++number) {
+        FrameRule rule = rule_of(frame.get(), number);
+        if (number == frame_pointer) {
+            rules.keeps_frame_pointer = rule.kind == Kind::Same || rule.kind == Kind::Unknown;
+        }
+        if (rule.kind != Kind::Unknown) {
+            rules.registers.emplace_back(number, std::move(rule));
+        }
+    }
+    return rules;
+}
+
+const FrameRules* FrameTable::find(std::uint64_t offset)
+{
+    const auto address = information_ == nullptr ? std::nullopt : address_of(offset);
+    if (!address) {
+        return nullptr;
+    }
+    if (const auto known = rules_.upper_bound(*address); known != rules_.end() && known->second.start <= *address) {
+        return &known->second;
+    }
+    std::optional<FrameRules> rules = read(*address);
+    if (!rules) {
+        return nullptr;
+    }
+    FrameRules& kept = rules_.try_emplace(rules->end, *rules).first->second;
+    kept.start = *address;  // those with this end that are known from a higher address on are the same
+    return &kept;
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/archive/unwinder.hpp"
+
+#include "collector/archive/runtime_code.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <asm/perf_regs.h>
+
+namespace critpath::archive
+{
+
+namespace
+{
+
+constexpr std::size_t longest = 127;  // as the kernel's
+
+// The kernel's number of each register, by DWARF's.
+#if defined(__x86_64__)
+constexpr unsigned kernel_numbers[] = {
+    PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
+    PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
+    PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP};
+constexpr unsigned instruction_pointer = PERF_REG_X86_IP;
+#elif defined(__aarch64__)
+constexpr unsigned kernel_numbers[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+constexpr unsigned instruction_pointer = PERF_REG_ARM64_PC;
+#else
+constexpr unsigned kernel_numbers[register_count] = {};
+constexpr unsigned instruction_pointer = 0;
+#endif
+static_assert(std::size(kernel_numbers) == register_count);
+
+// The value of the register with this number, of those that `mask` names.
+std::optional<std::uint64_t> recorded(std::span<const std::uint64_t> values, std::uint64_t mask, unsigned number)
+{
+    const auto position = static_cast<std::size_t>(std::popcount(mask & ((std::uint64_t{1} << number) - 1)));
+    return (mask >> number & 1) != 0 && position < values.size() ? std::optional(values[position]) : std::nullopt;
+}
+
+Registers read_registers(std::span<const std::uint64_t> values, std::uint64_t mask)
+{
+    Registers registers;
+    for (unsigned number = 0; number < register_count; ++number) {
+        if (const auto value = recorded(values, mask, kernel_numbers[number])) {
+            registers.set(number, *value);
+        }
+    }
+    return registers;
+}
+
+// A return address is that of the instruction behind the call.
+std::uint64_t call_before(std::uint64_t return_address)
+{
+    return return_address - 1;
+}
+
+// The frame pointer belongs to a frame further out, or to nobody.
+bool is_beyond(const FrameRules& rules)
+{
+    return !rules.has_frame_pointer && !rules.is_signal;
+}
+
+}  // namespace
+
+// Where in the kernel's walk we are: which of its addresses is the one that stands behind a given frame pointer.
+class Unwinder::KernelWalk
+{
+public:
+    KernelWalk(std::span<const std::uint64_t> chain, const Registers& registers) : rest_(chain)
+    {
+        link_ = registers.get(frame_pointer);
+        rest_ = rest_.subspan(std::min<std::size_t>(1, rest_.size()));  // without the instruction itself
+    }
+
+    // We have come from a frame with these registers to the one of its caller.
+    void follow(const FrameRules& rules, const Registers& registers, const Registers& caller)
+    {
+        const auto next = caller.get(frame_pointer);
+        if (rules.has_frame_pointer && link_ && registers.get(frame_pointer) == link_) {
+            rest_ = rest_.subspan(std::min<std::size_t>(1, rest_.size()));
+            link_ = next;
+        } else if (next != link_) {
+            link_.reset();  // it was something else that the kernel took for a frame pointer
+        }
+    }
+
+    // What the kernel knows from a frame on that we cannot leave.
+    [[nodiscard]] std::span<const std::uint64_t> rest(const FrameRules* rules, const Registers& registers) const
+    {
+        const bool is_on_stack = link_ && *link_ % sizeof *link_ == 0 && *link_ >= registers.get(stack_pointer);
+        const bool is_used = rules != nullptr && is_beyond(*rules) && !rules->keeps_frame_pointer;
+        return is_on_stack && !is_used && registers.get(frame_pointer) == link_ ? rest_
+                                                                                : std::span<const std::uint64_t>();
+    }
+
+private:
+    std::span<const std::uint64_t> rest_;
+    std::optional<std::uint64_t> link_;  // frame pointer that the first of them was found with
+};
+
+Unwinder::Unwinder(const AddressMap& map, bool is_own) : map_(map), is_own_(is_own), tables_(map.modules().size()) {}
+
+std::span<const std::uint64_t> Unwinder::chain(const RawSample& sample, std::uint64_t registers)
+{
+    const auto instruction = recorded(sample.stack.registers, registers, instruction_pointer);
+    if (!instruction || (!sample.chain.empty() && sample.chain.front() != *instruction)) {
+        return sample.chain;
+    }
+    chain_.assign(1, *instruction);
+    const Registers start = read_registers(sample.stack.registers, registers);
+    KernelWalk walk(sample.chain, start);
+    if (sample.stack.bytes.empty() && sample.chain.size() <= 1) {
+        return chain_;
+    }
+    unwind({start.get(stack_pointer).value_or(0), sample.stack.bytes}, start, walk);
+    return chain_;
+}
+
+void Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
+{
+    bool is_exact = true;  // no call, but the instruction that was interrupted
+    while (chain_.size() < longest) {
+        const FrameRules* rules = rules_at(is_exact ? chain_.back() : call_before(chain_.back()));
+        const std::optional<Caller> caller = rules == nullptr ? std::nullopt : step(*rules, registers, stack);
+        if (!caller) {
+            append(walk.rest(rules, registers));
+            return;
+        }
+        // What does not lead outwards is no stack.
+        const auto here = registers.get(stack_pointer);
+        if (caller->return_address == 0 || (caller->registers.get(stack_pointer) <= here && !is_exact)) {
+            return;
+        }
+        walk.follow(*rules, registers, caller->registers);
+        registers = caller->registers;
+        chain_.push_back(caller->return_address);
+        is_exact = rules->is_signal;
+    }
+}
+
+// Where a function uses the frame pointer for something else, the kernel goes astray.
+void Unwinder::append(std::span<const std::uint64_t> rest)
+{
+    for (const std::uint64_t address : rest) {
+        if (chain_.size() == longest) {
+            return;
+        }
+        chain_.push_back(address);
+        const FrameRules* rules = rules_at(call_before(address));
+        if (rules != nullptr && is_beyond(*rules) && !rules->keeps_frame_pointer) {
+            return;
+        }
+    }
+}
+
+const FrameRules* Unwinder::rules_at(std::uint64_t address)
+{
+    const auto [known, is_new] = rules_.try_emplace(address, nullptr);
+    if (is_new) {
+        const MappedRange* range = map_.find(address);
+        FrameTable* frames = range == nullptr ? nullptr : table(range->module, *range);
+        known->second = frames == nullptr ? nullptr : frames->find(address - range->start + range->offset);
+    }
+    return known->second;
+}
+
+FrameTable* Unwinder::table(std::uint32_t module, const MappedRange& range)
+{
+    std::unique_ptr<FrameTable>& frames = tables_[module];
+    const std::string& name = map_.modules()[module];
+    if (frames == nullptr && name.front() == '/') {
+        frames = std::make_unique<FrameTable>(name);
+    } else if (frames == nullptr && name == vdso_module && is_own_) {
+        frames = std::make_unique<FrameTable>(own_vdso(range.start, range.end));
+    }
+    return frames.get();
+}
+
+}  // namespace critpath::archive

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns who called whom when a sample was taken. Where the stack was copied, the unwind information of the binaries says
+// so as far as the copy reaches. What is beyond, the kernel's own walk over frame pointers knows. By itself that walk
+// leaves out a caller wherever the frame pointer is that of another function: in one that needs no frame, and in the
+// first and last instructions of every other. And it makes things up where the frame pointer is used for something
+// else.
+#pragma once
+
+#include "collector/archive/address_map.hpp"
+#include "collector/archive/frame_step.hpp"
+#include "collector/archive/frame_table.hpp"
+#include "collector/archive/sample_reader.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace critpath::archive
+{
+
+class Unwinder
+{
+public:
+    /// `map` must outlive this. `is_own`: it is of this process, whose vdso can be read.
+    Unwinder(const AddressMap& map, bool is_own);
+
+    /// The sampled instruction, then return addresses, innermost first; until the next call. The registers of the
+    /// sample are those that `registers` says (SampleFormat). Cost per frame: that of finding an address in a hash
+    /// table, and of reading the unwind information once for each.
+    std::span<const std::uint64_t> chain(const RawSample& sample, std::uint64_t registers);
+
+private:
+    class KernelWalk;
+
+    const FrameRules* rules_at(std::uint64_t address);
+    FrameTable* table(std::uint32_t module, const MappedRange& range);
+    void unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);
+    void append(std::span<const std::uint64_t> rest);
+
+    const AddressMap& map_;
+    bool is_own_;
+    std::vector<std::unique_ptr<FrameTable>> tables_;             // by module, read when first needed
+    std::unordered_map<std::uint64_t, const FrameRules*> rules_;  // by address
+    std::vector<std::uint64_t> chain_;
+};
+
+}  // namespace critpath::archive

@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Chains from stacks that are written here word by word, in functions that are never called: they only have addresses
+// and unwind information.
+#include "collector/archive/unwinder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+#if defined(__x86_64__)
+
+// The points between the instructions: before and behind a push of the frame pointer, and in the body.
+asm(R"(
+    .text
+frameless:
+    .cfi_startproc
+    nop
+in_frameless:
+    nop
+    ret
+    .cfi_endproc
+framed:
+    .cfi_startproc
+    nop
+at_framed:
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
+behind_push:
+    movq %rsp, %rbp
+    .cfi_def_cfa_register 6
+    nop
+in_framed:
+    nop
+    leave
+    .cfi_def_cfa 7, 8
+behind_leave:
+    ret
+    .cfi_endproc
+early_return:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register 6
+    jz behind_return
+    .cfi_remember_state
+    popq %rbp
+    .cfi_def_cfa 7, 8
+    .cfi_restore 6
+in_early_return:
+    nop
+    ret
+    .cfi_restore_state
+    nop
+behind_return:
+    nop
+    leave
+    .cfi_def_cfa 7, 8
+    ret
+    .cfi_endproc
+other_use:
+    .cfi_startproc
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset 6, -16
+    movl $7, %ebp
+in_other_use:
+    nop
+    popq %rbp
+    .cfi_def_cfa_offset 8
+    ret
+    .cfi_endproc
+outermost:
+    .cfi_startproc
+    .cfi_undefined rip
+    nop
+in_outermost:
+    nop
+    hlt
+    .cfi_endproc
+without_rules:
+    nop
+in_without_rules:
+    nop
+    ret
+)");
+
+extern "C" {
+extern const char in_frameless, at_framed, behind_push, in_framed, behind_leave, in_other_use, in_outermost;
+extern const char in_without_rules, in_early_return, behind_return;
+}
+
+namespace critpath::archive
+{
+namespace
+{
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+using Words = std::vector<std::uint64_t>;
+
+constexpr std::uint64_t stack_begin = 0x7ffd'0000'1000;
+constexpr std::uint64_t mask = 1 << 6 | 1 << 7 | 1 << 8;  // frame pointer, stack pointer, instruction pointer
+constexpr std::uint64_t filler = 0xdead;
+
+// The address of the `i`-th word of the stack.
+constexpr std::uint64_t place(std::size_t i)
+{
+    return stack_begin + i * sizeof(std::uint64_t);
+}
+
+std::uint64_t address(const char& label)
+{
+    return reinterpret_cast<std::uint64_t>(&label);
+}
+
+class Unwinding : public ::testing::Test
+{
+protected:
+    // `stack` is what was copied of it, `kernel` the return addresses that the kernel found.
+    Words chain(std::uint64_t instruction, std::uint64_t frame_pointer, const Words& stack, const Words& kernel)
+    {
+        Words walked = {instruction};
+        walked.insert(walked.end(), kernel.begin(), kernel.end());
+        const Words registers = {frame_pointer, stack_begin, instruction};
+        RawSample sample;
+        sample.chain = walked;
+        sample.stack = {registers, std::as_bytes(std::span(stack))};
+        const auto found = unwinder_.chain(sample, mask);
+        return {found.begin(), found.end()};
+    }
+
+    static std::string maps()
+    {
+        std::ifstream file("/proc/self/maps");
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    const std::uint64_t leaf_ = address(in_frameless);
+    const std::uint64_t framed_ = address(in_framed);
+    const std::uint64_t other_ = address(in_other_use);
+    const std::uint64_t last_ = address(in_outermost);
+    AddressMap map_{maps()};
+    Unwinder unwinder_{map_, true};
+};
+
+TEST_F(Unwinding, ALeafWithoutAFrameHasACaller)
+{
+    const Words slice = {framed_};
+    EXPECT_THAT(chain(leaf_, place(3), slice, {framed_ + 1, last_}), ElementsAre(leaf_, framed_, framed_ + 1, last_));
+}
+
+TEST_F(Unwinding, TheSameReturnAddressTwiceIsTwoCalls)
+{
+    const Words slice = {framed_};
+    EXPECT_THAT(chain(leaf_, place(3), slice, {framed_, framed_, last_}),
+                ElementsAre(leaf_, framed_, framed_, framed_, last_));
+}
+
+TEST_F(Unwinding, AFrameThatTheKernelKnowsIsThereOnce)
+{
+    EXPECT_THAT(chain(framed_, place(0), {}, {leaf_, last_}), ElementsAre(framed_, leaf_, last_));
+    const Words slice = {place(5), framed_ + 1, filler};
+    EXPECT_THAT(chain(framed_, place(0), slice, {framed_ + 1, last_}), ElementsAre(framed_, framed_ + 1, last_));
+}
+
+TEST_F(Unwinding, FirstAndLastInstructionsHaveTheFramePointerOfTheCaller)
+{
+    const std::uint64_t outer = place(4);
+    EXPECT_THAT(chain(address(at_framed), outer, {framed_, filler}, {framed_ + 1, last_}),
+                ElementsAre(address(at_framed), framed_, framed_ + 1, last_));
+    EXPECT_THAT(chain(address(behind_push), outer, {outer, framed_}, {framed_ + 1, last_}),
+                ElementsAre(address(behind_push), framed_, framed_ + 1, last_));
+    EXPECT_THAT(chain(address(behind_leave), outer, {framed_}, {framed_ + 1, last_}),
+                ElementsAre(address(behind_leave), framed_, framed_ + 1, last_));
+}
+
+TEST_F(Unwinding, RulesHoldWhereTheyStand)
+{
+    // Behind the return they are again what they were before it.
+    const std::uint64_t behind = address(behind_return);
+    EXPECT_THAT(chain(behind, place(0), {place(4), framed_, filler}, {framed_, last_}),
+                ElementsAre(behind, framed_, last_));
+    const std::uint64_t before = address(in_early_return);
+    EXPECT_THAT(chain(before, place(4), {framed_, filler}, {framed_ + 1, last_}),
+                ElementsAre(before, framed_, framed_ + 1, last_));
+    EXPECT_THAT(chain(behind - 1, place(0), {place(4), framed_, filler}, {framed_, last_}),
+                ElementsAre(behind - 1, framed_, last_));
+}
+
+TEST_F(Unwinding, FramesWithAndWithoutFramePointerInOneSlice)
+{
+    // leaf < framed < frameless < framed (beyond the slice) < outermost
+    const Words slice = {framed_, filler, place(6), leaf_, framed_ + 1};
+    EXPECT_THAT(chain(leaf_, place(2), slice, {leaf_, last_}), ElementsAre(leaf_, framed_, leaf_, framed_ + 1, last_));
+}
+
+TEST_F(Unwinding, WhatIsNoFramePointerLeadsNowhere)
+{
+    const Words slice = {filler, framed_};
+    // The caller is in the slice; behind it the kernel has nothing to go by.
+    EXPECT_THAT(chain(other_, 7, slice, {}), ElementsAre(other_, framed_));
+    EXPECT_THAT(chain(other_, place(9), slice, {last_, last_}), ElementsAre(other_, framed_));
+    EXPECT_THAT(chain(other_, place(9), {}, {last_, last_}), ElementsAre(other_));
+    // Not on the stack, or not where a frame can be.
+    EXPECT_THAT(chain(leaf_, 0x1000, {}, {framed_}), ElementsAre(leaf_));
+    EXPECT_THAT(chain(leaf_, place(3) + 4, {}, {framed_}), ElementsAre(leaf_));
+}
+
+TEST_F(Unwinding, TheKernelsWalkEndsWhereTheFramePointerIsUsedForSomethingElse)
+{
+    EXPECT_THAT(chain(framed_, place(2), {}, {framed_ + 1, other_, last_}), ElementsAre(framed_, framed_ + 1, other_));
+    EXPECT_THAT(chain(framed_, place(2), {}, {leaf_, last_}), ElementsAre(framed_, leaf_, last_));
+}
+
+TEST_F(Unwinding, WithoutWhatItNeedsTheKernelsWalkIsTaken)
+{
+    const std::uint64_t bare = address(in_without_rules);
+    EXPECT_THAT(chain(bare, place(2), {framed_}, {framed_ + 1}), ElementsAre(bare, framed_ + 1));
+    EXPECT_THAT(chain(leaf_, place(2), {}, {framed_}), ElementsAre(leaf_, framed_));
+    EXPECT_THAT(chain(0x1234, place(2), {framed_}, {framed_ + 1}), ElementsAre(0x1234, framed_ + 1));
+    const Words walked = {leaf_, framed_};
+    RawSample sample;
+    sample.chain = walked;
+    EXPECT_THAT(unwinder_.chain(sample, mask), ElementsAreArray(walked));
+    EXPECT_THAT(unwinder_.chain(sample, 0), ElementsAreArray(walked));
+}
+
+TEST_F(Unwinding, OnlyTheInstruction)
+{
+    const Words registers = {leaf_};
+    RawSample sample;
+    sample.stack.registers = registers;
+    EXPECT_THAT(unwinder_.chain(sample, 1 << 8), ElementsAre(leaf_));
+}
+
+TEST_F(Unwinding, ACopyOfTheStackHasAllCallers)
+{
+    const Words stack = {filler, framed_, place(5), framed_, filler, filler, last_};
+    EXPECT_THAT(chain(other_, 7, stack, {}), ElementsAre(other_, framed_));
+    const Words whole = {place(4), leaf_, framed_, filler, place(6), leaf_, place(8), other_, filler, last_, filler};
+    // other_use (its caller's frame pointer is in word 0) < frameless < framed (word 4) < frameless ...
+    EXPECT_THAT(chain(other_, 7, whole, {}), ElementsAre(other_, leaf_, framed_, leaf_, place(8)));
+    const Words ends = {place(4), leaf_, framed_, filler, place(6), leaf_, other_, filler, last_, filler};
+    EXPECT_THAT(chain(other_, 7, ends, {}), ElementsAre(other_, leaf_, framed_, leaf_, other_, last_));
+}
+
+TEST_F(Unwinding, EndsWithTheLongestChainAndWithTheCopy)
+{
+    const Words many(1000, leaf_);
+    EXPECT_EQ(chain(leaf_, 7, many, {}).size(), 127U);
+    const Words kernel(500, framed_);
+    EXPECT_EQ(chain(framed_, place(2), {}, kernel).size(), 127U);
+    EXPECT_EQ(chain(leaf_, 7, Words(10, leaf_), {}).size(), 11U);
+}
+
+TEST_F(Unwinding, WhateverTheStackHolds)
+{
+    std::mt19937_64 random(20);  // NOLINT: the same each time
+    const Words pieces = {leaf_,
+                          framed_,
+                          other_,
+                          last_,
+                          address(in_early_return),
+                          address(behind_return),
+                          place(0),
+                          place(3),
+                          place(60),
+                          0,
+                          ~0ULL,
+                          stack_begin - 8,
+                          reinterpret_cast<std::uint64_t>(&std::fopen)};
+    const auto any = [&] { return pieces[random() % pieces.size()]; };
+    for (int i = 0; i < 5000; ++i) {
+        Words stack(random() % 80);
+        std::ranges::generate(stack, any);
+        Words kernel(random() % 5);
+        std::ranges::generate(kernel, any);
+        const std::uint64_t instruction = any();
+        const Words found = chain(instruction, any(), stack, kernel);
+        ASSERT_THAT(found.size(), testing::AllOf(testing::Ge(1U), testing::Le(1 + stack.size() + kernel.size()))) << i;
+        ASSERT_EQ(found.front(), instruction);
+    }
+}
+
+}  // namespace
+}  // namespace critpath::archive
+
+#endif

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns what is known of the call chains of tree.c: of the samples in each function at least 98 % come by exactly the
+known way (an instruction in some thousands is one that no unwind information describes)."""
+
+import collections
+import itertools
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "e2e"))
+import harness  # noqa: E402
+
+TREES = os.environ.get("CALL_GRAPH_TREES", "")
+RIGHT = 0.98
+FEWEST = 20  # samples of a function, of some 80
+
+WAYS = {
+    "leaf": ("leaf", "mid", "outer", "main"),
+    "framed": ("framed", "mid", "outer", "main"),
+    "summit": ("summit", "climb", "climb", "climb", "climb", "main"),
+}
+TAIL_CALL = ("tail", "ends_in_call", "outer", "main")
+TAIL_JUMP = ("tail", "outer", "main")
+
+
+def chain_of(context):
+    """Names of functions, innermost first, up to main: what is above belongs to the C library."""
+    names = []
+    while context is not None and "main" not in names:
+        names.append(context.region.name)
+        context = context.parent
+    return tuple(names)
+
+
+class Chains(harness.Case):
+    def setUp(self):
+        super().setUp()
+        if reason := harness.perf_event_refused():
+            self.skipTest(f"perf_event_open is refused on this machine: {reason}")
+
+    def record_tree(self, tree, mode, *arguments):
+        return harness.run(harness.tool("cpcollect"), "-q", "-F", "1997", "-o", self.trace, "--call-graph", mode,
+                           os.path.join(TREES, tree), "0.25", *arguments, cwd=self.scratch)
+
+    def sample(self, tree, mode):
+        """By function in which the samples are: how often it was reached by which chain."""
+        self.succeed(self.record_tree(tree, mode))
+        return self.read(mode)
+
+    def read(self, mode):
+        import otf2
+        from otf2 import events
+
+        self.assertEqual(self.call_graph(), mode)
+        chains = collections.defaultdict(collections.Counter)
+        with otf2.reader.open(os.path.join(self.trace, "traces.otf2")) as trace:
+            for _, event in trace.events:
+                if isinstance(event, events.CallingContextSample):
+                    chain = chain_of(event.calling_context)
+                    chains[chain[0]][chain] += 1
+        return chains
+
+    def call_graph(self):
+        """The archive property; no tool of OTF2 prints these."""
+        with open(os.path.join(self.trace, "traces.otf2"), "rb") as file:
+            return file.read().split(b"CRITPATH::CALL_GRAPH\0")[1].split(b"\0")[0].decode()
+
+    def assert_right(self, chains, function, is_right):
+        found = chains[function]
+        self.assertGreaterEqual(found.total(), FEWEST, function)
+        right = sum(count for chain, count in found.items() if is_right(chain))
+        self.assertGreaterEqual(right / found.total(), RIGHT, f"{function}: {found.most_common(5)}")
+
+    def assert_tree(self, chains, ways):
+        for function, way in ways.items():
+            self.assert_right(chains, function, lambda chain, way=way: chain == way)
+
+    def assert_library_is_called_by_its_caller(self, chains):
+        """A function of the C library leaves the frame pointer to whom it belongs, two functions further out."""
+        found = collections.Counter()
+        for chain, count in itertools.chain.from_iterable(counts.items() for counts in chains.values()):
+            if chain[-2:] == ("asks", "main") and len(chain) > 2:
+                found[chain[-3]] += count
+        self.assertGreaterEqual(found.total(), FEWEST)
+        self.assertGreaterEqual(found["ask"] / found.total(), RIGHT, found)
+
+    def check_dwarf(self, tree, tail):
+        chains = self.sample(tree, "dwarf")
+        self.assert_tree(chains, {**WAYS, "tail": tail})
+        self.assert_library_is_called_by_its_caller(chains)
+        # Through the C library, which has no frame pointers.
+        self.assert_right(chains, "compare", lambda chain: chain[-2:] == ("sort", "main") and len(chain) > 3)
+
+    def check_frames(self, tree, tail):
+        chains = self.sample(tree, "fp")
+        self.assert_tree(chains, {**WAYS, "tail": tail})
+        self.assert_library_is_called_by_its_caller(chains)
+
+    def check_first_callers(self, tree, tail):
+        chains = self.sample(tree, "fp")
+        for function, way in {**WAYS, "tail": tail}.items():
+            self.assert_right(chains, function, lambda chain, way=way: chain[:2] == way[:2])
+        self.assert_right(chains, "compare", lambda chain: len(chain) > 1 and chain[1] not in ("sort", "main"))
+
+    def test_dwarf_o0(self):
+        self.check_dwarf("frames_O0", TAIL_CALL)
+
+    def test_dwarf_o2(self):
+        self.check_dwarf("frames_O2", TAIL_JUMP)
+
+    def test_dwarf_o3(self):
+        self.check_dwarf("frames_O3", TAIL_JUMP)
+
+    def test_dwarf_without_frames_o0(self):
+        self.check_dwarf("no_frames_O0", TAIL_CALL)
+
+    def test_dwarf_without_frames_o2(self):
+        self.check_dwarf("no_frames_O2", TAIL_JUMP)
+
+    def test_dwarf_without_frames_o3(self):
+        self.check_dwarf("no_frames_O3", TAIL_JUMP)
+
+    def test_frames_o0(self):
+        self.check_frames("frames_O0", TAIL_CALL)
+
+    def test_frames_o2(self):
+        self.check_frames("frames_O2", TAIL_JUMP)
+
+    def test_frames_o3(self):
+        self.check_frames("frames_O3", TAIL_JUMP)
+
+    def test_frames_but_in_leaves(self):
+        self.check_frames("leafless_O2", TAIL_JUMP)
+
+    def test_first_callers_without_frames_o0(self):
+        self.check_first_callers("no_frames_O0", TAIL_CALL)
+
+    def test_first_callers_without_frames_o2(self):
+        self.check_first_callers("no_frames_O2", TAIL_JUMP)
+
+    def test_first_callers_without_frames_o3(self):
+        self.check_first_callers("no_frames_O3", TAIL_JUMP)
+
+    def test_recovered(self):
+        for mode in ("fp", "dwarf"):
+            died = self.record_tree("leafless_O2", mode, "die")
+            self.assertNotEqual(died.code, 0, harness.describe(died))
+            self.succeed(harness.run(harness.tool("cpcollect"), "recover", self.trace))
+            self.assert_tree(self.read(mode), {**WAYS, "tail": TAIL_JUMP})
+            shutil.rmtree(self.trace)
+
+    def test_without_callers(self):
+        chains = self.sample("frames_O2", "none")
+        for function in (*WAYS, "tail", "compare"):
+            self.assert_right(chains, function, lambda chain: len(chain) == 1)
+
+
+if __name__ == "__main__":
+    harness.main()
