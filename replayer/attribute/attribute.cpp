@@ -188,6 +188,7 @@ void add_properties(const Replay& replay, model::Profile& profile)
     profile.properties["event"] = definitions.has_samples ? definitions.event : "";
     profile.properties["period"] = std::to_string(definitions.period);
     profile.properties["period_unit"] = definitions.period_unit;
+    profile.properties["call_graph"] = definitions.call_graph;
     profile.properties["command"] = definitions.command;
 }
 

@@ -4,6 +4,7 @@
 
 #include "formats/otf2/function_map.hpp"
 #include "formats/support/error.hpp"
+#include "replayer/load/cut_chains.hpp"
 #include "replayer/load/grid.hpp"
 
 #include <algorithm>
@@ -698,6 +699,10 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
     loaded.definitions.inconsistent = reader.property(otf2::inconsistent_property);
     loaded.definitions.build_ids = read_build_ids(reader);
+    loaded.definitions.call_graph = reader.property(otf2::call_graph_property);
+    if (loaded.definitions.call_graph.find("fp") != std::string::npos) {
+        continue_cut_chains(loaded.definitions);
+    }
     return loaded;
 }
 

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what call chains of samples are continued by that were cut off: a recording that follows frame pointers, or
+// copies a piece of the stack, may know the last callers only.
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+namespace critpath::replayer::load
+{
+
+/// Gives contexts of sampled functions without a parent the one that all other contexts of their function have, if they
+/// have but one and that leads to a chain that is not continued itself: so far as anybody has seen, the function is
+/// called from there only. The result does not depend on the order of contexts. They must not be their own ancestors.
+void continue_cut_chains(model::Definitions& definitions);
+
+}  // namespace critpath::replayer::load

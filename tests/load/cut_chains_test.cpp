@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Call chains that were cut off.
+#include "replayer/load/cut_chains.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace critpath::test
+{
+namespace
+{
+
+using model::ContextId;
+using model::RegionId;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+/// Chains, each from its outermost function to the one that was sampled; functions have one letter, those of MPI are
+/// capital.
+class Chains
+{
+public:
+    explicit Chains(const std::vector<std::string>& chains)
+    {
+        for (const std::string& chain : chains)
+            add(chain);
+    }
+
+    void add(const std::string& chain)
+    {
+        ContextId parent = ContextId::none();
+        for (const char name : chain) {
+            const auto [region, is_new_region] = regions_.try_emplace(name, RegionId{size(definitions_.regions)});
+            if (is_new_region) {
+                model::Region& made = definitions_.regions.emplace_back();
+                made.name = name;
+                made.role = std::isupper(name) != 0 ? model::RegionRole::Mpi : model::RegionRole::Sampled;
+            }
+            const auto [context, is_new] =
+                contexts_.try_emplace({parent, region->second}, ContextId{size(definitions_.contexts)});
+            if (is_new)
+                definitions_.contexts.push_back({region->second, parent});
+            parent = context->second;
+        }
+        ends_.push_back(parent);
+    }
+
+    /// The chains as they are when what was cut off is continued.
+    std::vector<std::string> continued()
+    {
+        replayer::load::continue_cut_chains(definitions_);
+        std::vector<std::string> result;
+        for (const ContextId end : ends_) {
+            std::string chain;
+            for (ContextId c = end; c.valid() && chain.size() < 100; c = definitions_.contexts[c.value].parent)
+                chain += definitions_.region(c).name;
+            std::reverse(chain.begin(), chain.end());
+            result.push_back(chain);
+        }
+        return result;
+    }
+
+private:
+    template <class Items>
+    static std::uint32_t size(const Items& items)
+    {
+        return static_cast<std::uint32_t>(items.size());
+    }
+
+    model::Definitions definitions_;
+    std::map<char, RegionId> regions_;
+    std::map<std::pair<ContextId, RegionId>, ContextId> contexts_;
+    std::vector<ContextId> ends_;
+};
+
+std::vector<std::string> continued(const std::vector<std::string>& chains)
+{
+    return Chains(chains).continued();
+}
+
+TEST(CutChains, GoOnWhereTheirFunctionWasCalledFrom)
+{
+    EXPECT_THAT(continued({"smfX", "fg"}), ElementsAre("smfX", "smfg"));
+    EXPECT_THAT(continued({"smfX", "g", "fg"}), ElementsAre("smfX", "smfg", "smfg"));
+}
+
+TEST(CutChains, StayWhereSeveralPlacesCallTheirFunction)
+{
+    EXPECT_THAT(continued({"sfX", "mfY", "fg"}), ElementsAre("sfX", "mfY", "fg"));
+    EXPECT_THAT(continued({"smX", "g"}), ElementsAre("smX", "g"));
+}
+
+TEST(CutChains, OfFunctionsThatCallThemselvesStay)
+{
+    EXPECT_THAT(continued({"fgf"}), ElementsAre("fgf"));
+    EXPECT_THAT(continued({"ab", "ba"}), ElementsAre("ab", "ba"));
+    EXPECT_THAT(continued({"aa", "a"}), ElementsAre("aa", "a"));
+}
+
+TEST(CutChains, CallsOfMpiStayWhereTheyAre)
+{
+    EXPECT_THAT(continued({"mfX", "X"}), ElementsAre("mfX", "X"));
+}
+
+/// Of a random call tree, chains cut off at random become chains of that tree, in whatever order they come; where each
+/// function has one caller and one chain is whole, all are whole again.
+TEST(CutChains, OfATreeAreChainsOfTheTree)
+{
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        std::mt19937 random(seed);
+        const bool unique = seed % 2 == 0;
+        std::vector<std::string> tree = {"a"};
+        for (char name = 'b'; name <= 'p'; ++name)
+            for (int places = unique ? 1 : 1 + static_cast<int>(random() % 2); places > 0; --places)
+                tree.push_back(tree[random() % tree.size()] + name);
+        std::vector<std::string> cut;
+        for (int i = 0; i < 20; ++i) {
+            const std::string& chain = tree[random() % tree.size()];
+            cut.push_back(chain.substr(random() % chain.size()));
+        }
+        if (unique)
+            cut.insert(cut.end(), tree.begin(), tree.end());
+        std::vector<std::string> once = continued(cut);
+        for (std::size_t i = 0; i < cut.size(); ++i) {
+            EXPECT_TRUE(once[i].ends_with(cut[i])) << "seed " << seed;
+            if (unique) {
+                EXPECT_EQ(std::count(tree.begin(), tree.end(), once[i]), 1) << "seed " << seed << ": " << once[i];
+            }
+        }
+        std::shuffle(cut.begin(), cut.end(), random);
+        EXPECT_THAT(continued(cut), UnorderedElementsAreArray(once)) << "seed " << seed;
+    }
+}
+
+}  // namespace
+}  // namespace critpath::test
