@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr std::size_t most_places = 20;
-constexpr std::int64_t least_part = 1000;  // what is less than one part of so many of the path needs no explanation
+constexpr std::int64_t least_part = 200;  // what is less than one part of so many of the path needs no explanation
 constexpr int collector = 0;
 
 struct PlaceTime {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Why the rank on the path takes longer than its peers, where the program says it.
+#include "replayer/peers/gaps.hpp"
 #include "replayer/peers/split.hpp"
 #include "replayer/peers/variance.hpp"
 #include "tests/builder/replayed.hpp"
@@ -235,6 +236,54 @@ TEST(Peers, TheToolsTimeIsNobodys)
     EXPECT_EQ(s.path_ns, (3 * 200 - 100) * us);
     EXPECT_EQ(s.peers_ns, 3 * 100 * us);
     EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+}
+
+// Where threads meet between two calls, or the path comes from another thread, there is one gap all the same.
+TEST(Peers, PointsAndPiecesDoNotDivideGaps)
+{
+    const auto time = [](std::int64_t t) { return model::Ns{t * us}; };
+    replayer::Replay one;
+    one.definitions.processes.resize(1);
+    one.definitions.processes[0].locations = {{0}};
+    one.definitions.locations.push_back({"rank 0", {0}, 0, 0});
+    model::LocationTrace trace;
+    trace.location = {0};
+    trace.end = time(60);
+    trace.calls.add(time(0), time(10), {0});
+    trace.calls.add_point(time(15));
+    trace.calls.add(time(20), time(25), {1});
+    trace.calls.add_point(time(40));
+    trace.calls.add(time(50), time(55), {0});
+    trace.calls.add(time(70), time(75), {0});  // behind the end
+    trace.counted = {{}, {5, 7}};
+    trace.tool = {{time(12), time(13)}};
+    one.processes.resize(1);
+    one.processes[0].locations.push_back(trace);
+    std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0])};
+    ASSERT_EQ(gaps[0].end(), 3U);
+    EXPECT_EQ(gaps[0].place(1), (replayer::GapPlace{{0}, {1}}));
+    EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);
+    EXPECT_EQ(gaps[0].measure(1).counted.cycles, 7);
+    EXPECT_EQ(gaps[0].measure(2).ns, 25 * us);
+    EXPECT_FALSE(gaps[0].measure(2).is_counted());
+
+    replayer::Path path;
+    const auto piece = [&](std::int64_t begin, std::int64_t stretch, std::int64_t end) {
+        path.pieces.push_back({begin * us, stretch * us, end * us, 0, 0, 0, replayer::Piece::nothing});
+    };
+    piece(0, 0, 15);
+    piece(16, 18, 22);  // a jump leads here
+    piece(30, 30, 60);
+    replayer::GapsOnPath on_path(one, path, gaps);
+    const auto first = on_path.next();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->gap, 1U);
+    EXPECT_EQ(first->ns, (5 - 1 + 2) * us);
+    const auto second = on_path.next();
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->gap, 2U);
+    EXPECT_EQ(second->ns, 20 * us);
+    EXPECT_FALSE(on_path.next());
 }
 
 // All computation between calls is part of a stretch, as far as there is room for them.
