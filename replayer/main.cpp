@@ -16,6 +16,7 @@
 #include "replayer/options.hpp"
 #include "replayer/paged_memory.hpp"
 #include "replayer/pair/call_costs.hpp"
+#include "replayer/peers/peers.hpp"
 #include "replayer/phase.hpp"
 #include "replayer/summary.hpp"
 
@@ -161,6 +162,7 @@ void run(Phases& phases, const Options& options)
     std::vector<ProcessAnswers> answers;
     Predecessors predecessors;
     Path path;
+    Stretches stretches;
     Attributed attributed;
     phases.run("pair", Scope::Collective, [&] {
         calibration.clocks = rules::ClockUncertainty(replay.definitions);
@@ -184,8 +186,12 @@ void run(Phases& phases, const Options& options)
         path = restore(replay, predecessors, options.engine.walk_path);
         phases.remark(fmt::format("{} changes of location", path.hops));
     });
+    phases.run("peers", Scope::Collective, [&] {
+        stretches = compare_with_peers(replay, path);
+        phases.remark(fmt::format("{} places", stretches.stretches.size()));
+    });
     phases.run("attribute", Scope::Collective, [&] {
-        attributed = attribute(replay, {pairs, *collectives, predecessors}, path);
+        attributed = attribute(replay, {pairs, *collectives, predecessors, stretches}, path);
         phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
     phases.run("write", Scope::Collective, [&] { write_result(replay, predecessors, path, attributed); });

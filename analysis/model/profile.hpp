@@ -7,6 +7,7 @@
 
 #include "analysis/model/ids.hpp"
 #include "analysis/model/path.hpp"
+#include "analysis/model/stretch.hpp"
 
 #include <cstdint>
 #include <map>
@@ -109,6 +110,8 @@ struct Profile {
     std::vector<AddressTime> addresses;             // sorted by (row, address)
     std::vector<Module> modules;                    // of rows; sorted by path
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)
+    std::vector<Stretch> stretches;                 // with the most time on the path first
+    std::vector<StretchShare> stretch_shares;       // sorted by (stretch, process)
 
     [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
     [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }

@@ -173,8 +173,16 @@ struct OffProcessor {
 struct Sample {
     Ns time;
     ContextId context;
-    std::int64_t weight;   // ns of processor time that the sample stands for
-    std::uint64_t offset;  // of the sampled instruction in its binary; 0 if unknown
+    std::uint32_t page_faults;  // of the thread since its sample before
+    std::int64_t weight;        // ns of processor time that the sample stands for
+    std::uint64_t offset;       // of the sampled instruction in its binary; 0 if unknown
+};
+
+/// What a thread has done between two calls, as the processor counted it.
+struct Counted {
+    static constexpr std::int64_t unknown = -1;
+    std::int64_t instructions = unknown;
+    std::int64_t cycles = unknown;
 };
 
 /// From `time` on, `context` is the innermost user region of the location (none(): outside of all).
@@ -203,6 +211,8 @@ struct LocationTrace {
     std::vector<Interval> unrecorded;  // the user had switched the recording off
     std::vector<OffProcessor> off;     // empty also where nobody recorded it
     std::vector<Sample> samples;
+    std::vector<Counted> counted;  // by call, points left aside: since the leave of the call before. Where it is too
+                                   // short, and first calls have none: not known
     std::vector<RegionChange> user_regions;
 };
 

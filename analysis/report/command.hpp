@@ -78,6 +78,7 @@ const std::vector<Option>& common_options();
 
 Command summary_command();
 Command hotspots_command();
+Command explain_command();
 Command path_command();
 Command annotate_command();
 Command diff_command();

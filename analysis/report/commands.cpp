@@ -16,8 +16,8 @@ namespace critpath::report
 
 const std::vector<Command>& commands()
 {
-    static const std::vector<Command> list = {summary_command(), hotspots_command(), annotate_command(), path_command(),
-                                              diff_command()};
+    static const std::vector<Command> list = {summary_command(), hotspots_command(), annotate_command(),
+                                              explain_command(), path_command(),     diff_command()};
     return list;
 }
 

@@ -98,6 +98,8 @@ DefinitionCallbacks definition_callbacks()
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, define<Group>);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, define<Comm>);
     OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, define<InterComm>);
+    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, define<MetricMember>);
+    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, define<MetricClass>);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, define<CallingContext>);
     OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, define<InterruptGenerator>);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, define<RmaWin>);
@@ -153,6 +155,7 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, happen<ThreadWait>);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(c, happen<Metric>);
 
     OTF2_EvtReaderCallbacks_SetProgramBeginCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, happen_only<Mark>);
@@ -175,7 +178,6 @@ EventCallbacks event_callbacks()
     CRITPATH_OTHER(OmpTaskCreate, OpenMp);
     CRITPATH_OTHER(OmpTaskSwitch, OpenMp);
     CRITPATH_OTHER(OmpTaskComplete, OpenMp);
-    CRITPATH_OTHER(Metric, Metric);
     CRITPATH_OTHER(ParameterString, Parameter);
     CRITPATH_OTHER(ParameterInt, Parameter);
     CRITPATH_OTHER(ParameterUnsignedInt, Parameter);

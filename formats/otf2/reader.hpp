@@ -98,6 +98,24 @@ struct InterComm {
     OTF2_CommRef common;
     OTF2_CommFlag flags;
 };
+struct MetricMember {
+    OTF2_MetricMemberRef self;
+    OTF2_StringRef name;
+    OTF2_StringRef description;
+    OTF2_MetricType type;
+    OTF2_MetricMode mode;
+    OTF2_Type value_type;
+    OTF2_Base base;
+    std::int64_t exponent;
+    OTF2_StringRef unit;
+};
+struct MetricClass {
+    OTF2_MetricRef self;
+    std::uint8_t size;
+    const OTF2_MetricMemberRef* members;
+    OTF2_MetricOccurrence occurrence;
+    OTF2_RecorderKind recorder;
+};
 struct CallingContext {
     OTF2_CallingContextRef self;
     OTF2_RegionRef region;
@@ -175,6 +193,8 @@ public:
     virtual void on(const definition::Comm&) {}
     virtual void on(const definition::InterComm&) {}
     virtual void on(const definition::CallingContext&) {}
+    virtual void on(const definition::MetricMember&) {}
+    virtual void on(const definition::MetricClass&) {}
     virtual void on(const definition::InterruptGenerator&) {}
     virtual void on(const definition::RmaWin&) {}
     virtual void on(const definition::CartDimension&) {}
@@ -384,6 +404,12 @@ struct ThreadWait {
 struct BufferFlush {
     OTF2_TimeStamp stop;
 };
+struct Metric {
+    OTF2_MetricRef metric;  // class or instance
+    std::uint8_t size;
+    const OTF2_Type* types;  // these live only during the callback
+    const OTF2_MetricValue* values;
+};
 struct MeasurementOnOff {
     OTF2_MeasurementMode mode;
 };
@@ -394,7 +420,7 @@ struct Mark {
 };
 /// All other records.
 struct Other {
-    enum class Kind : std::uint8_t { Unknown, OpenMp, Thread, Parameter, Metric, Rma, Io };
+    enum class Kind : std::uint8_t { Unknown, OpenMp, Thread, Parameter, Rma, Io };
     Kind kind;
 };
 
@@ -445,6 +471,7 @@ public:
     virtual void on(const Moment&, const event::ThreadWait&) {}
     virtual void on(const Moment&, const event::BufferFlush&) {}
     virtual void on(const Moment&, const event::MeasurementOnOff&) {}
+    virtual void on(const Moment&, const event::Metric&) {}
     virtual void on(const Moment&, const event::Mark&) {}
     virtual void on(const Moment&, const event::Other&) {}
 };

@@ -79,6 +79,22 @@ void add(Sum& sum, const model::KindTime& time)
     sum.add(time.segments);
 }
 
+void add(Sum& sum, const model::Stretch& stretch)
+{
+    sum.add(stretch.before.value);
+    sum.add(stretch.after.value);
+    for (const model::StretchNumber& number : model::stretch_numbers)
+        sum.add(static_cast<std::uint64_t>(stretch.*number.member));
+}
+
+void add(Sum& sum, const model::StretchShare& share)
+{
+    sum.add(share.stretch);
+    sum.add(share.process.value);
+    sum.add(static_cast<std::uint64_t>(share.ns));
+    sum.add(static_cast<std::uint64_t>(share.gaps));
+}
+
 void add(Sum& sum, const model::ProcessTotals& process)
 {
     sum.add(process.name);
@@ -145,6 +161,8 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.totals);
     add_all(sum, profile.addresses);
     add_all(sum, profile.kinds);
+    add_all(sum, profile.stretches);
+    add_all(sum, profile.stretch_shares);
     return sum.value();
 }
 

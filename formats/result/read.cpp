@@ -8,6 +8,8 @@
 #include "formats/result/sqlite.hpp"
 #include "formats/support/error.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -152,6 +154,31 @@ void read_times(TableReader& tables, model::Profile& profile)
     });
 }
 
+void read_stretches(TableReader& tables, model::Profile& profile)
+{
+    const std::size_t call_paths = profile.call_paths.size();
+    std::string columns;
+    for (const model::StretchNumber& number : model::stretch_numbers)
+        columns += fmt::format(", {}", number.name);
+    tables.each(fmt::format("SELECT id, call_before, call_after{} FROM stretch ORDER BY id", columns),
+                [&](const Statement& row) {
+                    if (row.integer(0) != static_cast<std::int64_t>(profile.stretches.size()))
+                        damaged("stretches are missing");
+                    model::Stretch& stretch = profile.stretches.emplace_back();
+                    stretch.before = {index(row, 1, call_paths)};
+                    stretch.after = {index(row, 2, call_paths)};
+                    int column = 3;
+                    for (const model::StretchNumber& number : model::stretch_numbers)
+                        stretch.*number.member = row.integer(column++);
+                });
+    tables.each("SELECT stretch, process, ns, gaps FROM stretch_time ORDER BY stretch, process",
+                [&](const Statement& row) {
+                    profile.stretch_shares.push_back({index(row, 0, profile.stretches.size()),
+                                                      model::ProcessId{index(row, 1, profile.processes.size())},
+                                                      row.integer(2), row.integer(3)});
+                });
+}
+
 void check_version(const std::filesystem::path& trace, const model::Profile& profile)
 {
     const auto version = profile.facts.find("schema_version");
@@ -174,6 +201,7 @@ model::Profile from_bytes(const std::filesystem::path& trace, std::span<unsigned
     read_names(tables, profile);
     read_call_tree(tables, profile);
     read_times(tables, profile);
+    read_stretches(tables, profile);
     const auto expected = profile.facts.find(std::string(checksum_fact));
     if (expected == profile.facts.end() || expected->second != checksum(profile))
         damaged("the checksum does not fit");

@@ -65,6 +65,14 @@ public:
         run_bound();
     }
 
+    void run(const std::vector<Value>& values)
+    {
+        int parameter = 0;
+        for (const Value& value : values)
+            bind(parameter++, value);
+        run_bound();
+    }
+
     // Reading: step() is true as long as there is a row; columns of another type throw.
     bool step();
     [[nodiscard]] bool is_null(int column) const;

@@ -8,6 +8,8 @@
 #include "formats/result/sqlite.hpp"
 #include "formats/support/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -42,7 +44,20 @@ CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER N
     samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
+CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
+    ns INTEGER NOT NULL, gaps INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
 )";
+
+/// Its columns are those of model::stretch_numbers, behind the two calls.
+std::string stretch_schema()
+{
+    std::string columns;
+    for (const model::StretchNumber& number : model::stretch_numbers)
+        columns += fmt::format(", {} INTEGER NOT NULL", number.name);
+    return fmt::format("CREATE TABLE stretch(id INTEGER PRIMARY KEY, call_before INTEGER NOT NULL REFERENCES "
+                       "call_path, call_after INTEGER NOT NULL REFERENCES call_path{})",
+                       columns);
+}
 
 void insert_names(const Database& database, const model::Profile& profile)
 {
@@ -103,6 +118,24 @@ void insert_times(const Database& database, const model::Profile& profile)
     }
 }
 
+void insert_stretches(const Database& database, const model::Profile& profile)
+{
+    std::string places;
+    for (std::size_t i = 0; i < std::size(model::stretch_numbers); ++i)
+        places += ", ?";
+    Statement stretch(database, fmt::format("INSERT INTO stretch VALUES(?, ?, ?{})", places));
+    std::int64_t id = 0;
+    for (const model::Stretch& s : profile.stretches) {
+        std::vector<Statement::Value> values = {id++, s.before.value, s.after.value};
+        for (const model::StretchNumber& number : model::stretch_numbers)
+            values.emplace_back(s.*number.member);
+        stretch.run(values);
+    }
+    Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?)");
+    for (const model::StretchShare& s : profile.stretch_shares)
+        share.run(s.stretch, s.process.value, s.ns, s.gaps);
+}
+
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
 void sort_times(model::Profile& profile)
 {
@@ -120,6 +153,10 @@ void sort_times(model::Profile& profile)
     std::sort(profile.kinds.begin(), profile.kinds.end(), [](const model::KindTime& a, const model::KindTime& b) {
         return std::tie(a.kind, a.function, a.process) < std::tie(b.kind, b.function, b.process);
     });
+    std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(),
+              [](const model::StretchShare& a, const model::StretchShare& b) {
+                  return std::tie(a.stretch, a.process) < std::tie(b.stretch, b.process);
+              });
 }
 
 std::vector<unsigned char> to_bytes(const model::Profile& profile)
@@ -127,9 +164,11 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
     Database database;
     database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
                      "PRAGMA user_version = 3; BEGIN");
+    database.execute(stretch_schema().c_str());
     database.execute(schema);
     insert_names(database, profile);
     insert_times(database, profile);
+    insert_stretches(database, profile);
     database.execute("COMMIT");
     return database.content();
 }

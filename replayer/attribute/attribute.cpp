@@ -217,6 +217,25 @@ std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Places
     return names;
 }
 
+/// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize.
+void add_places(const Stretches& stretches, std::vector<Place>& used)
+{
+    for (const Stretches::At& at : stretches.stretches) {
+        used.push_back({at.place.before});
+        used.push_back({at.place.after});
+    }
+}
+
+void add_stretches(const Stretches& stretches, const Places& places, model::Profile& profile)
+{
+    for (const Stretches::At& at : stretches.stretches) {
+        profile.stretches.push_back(at.sums);
+        profile.stretches.back().before = places.id({at.place.before});
+        profile.stretches.back().after = places.id({at.place.after});
+    }
+    profile.stretch_shares = stretches.shares;
+}
+
 }  // namespace
 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
@@ -225,6 +244,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
+    add_places(findings.stretches, used);
     const Places places(replay, used, sums.functions());
 
     Attributed result;
@@ -240,6 +260,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     profile.rows = places.rows();
     profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
     profile.call_paths = places.call_paths();
+    add_stretches(findings.stretches, places, profile);
     gather(replay, sums, places, profile);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "replayer/attribute/places.hpp"
 #include "replayer/collect/collect.hpp"
 #include "replayer/pair/pair.hpp"
+#include "replayer/peers/peers.hpp"
 #include "replayer/restore/blocks.hpp"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Findings {
     const Pairs& pairs;
     const Collectives& collectives;
     const Predecessors& predecessors;
+    const Stretches& stretches;
 };
 
 struct Attributed {

@@ -32,6 +32,11 @@ struct Topology {
     std::vector<OTF2_CartDimensionRef> dimensions;
 };
 
+struct Metric {
+    OTF2_MetricRef self;
+    std::vector<OTF2_MetricMemberRef> members;
+};
+
 struct Property {
     std::uint64_t owner;  // location or location group
     OTF2_StringRef name;
@@ -56,6 +61,8 @@ public:
     void on(const def::RmaWin& d) override { windows.push_back(d); }
     void on(const def::CallingContext& d) override { contexts.push_back(d); }
     void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
+    void on(const def::MetricMember& d) override { metric_members[d.self] = d; }
+    void on(const def::MetricClass& d) override { metrics.push_back({d.self, {d.members, d.members + d.size}}); }
     void on(const def::CartDimension& d) override
     {
         dimensions[d.self] = {d.size, d.periodicity == OTF2_CART_PERIODIC_TRUE};
@@ -102,6 +109,8 @@ public:
     std::unordered_map<OTF2_CartTopologyRef, std::vector<Grid::Place>> places;
     std::vector<def::CallingContext> contexts;
     std::vector<def::InterruptGenerator> generators;
+    std::unordered_map<OTF2_MetricMemberRef, def::MetricMember> metric_members;
+    std::vector<Metric> metrics;
     std::vector<Property> group_properties;
     std::vector<Property> location_properties;
 };
@@ -133,6 +142,10 @@ FunctionId function_of(const std::string& name)
     return found == by_name.end() ? FunctionId::none : found->second;
 }
 
+// PAPI's names, which Score-P uses, too.
+constexpr std::string_view instructions_counter = "PAPI_TOT_INS";
+constexpr std::string_view cycles_counter = "PAPI_TOT_CYC";
+
 ThreadRegion thread_region(const def::Region& region)
 {
     if (region.paradigm != OTF2_PARADIGM_OPENMP && region.paradigm != OTF2_PARADIGM_PTHREAD) {
@@ -163,6 +176,7 @@ public:
         add_clock();
         add_attributes();
         add_reasons();
+        add_counters();
         add_regions();
         add_contexts();
         add_generator();
@@ -220,6 +234,7 @@ private:
             {"critpath.skipped", &a.skipped},
             {"critpath.dest", &a.dest},
             {"critpath.assertions", &a.assertions},
+            {"critpath.page_faults", &a.page_faults},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {
@@ -235,6 +250,28 @@ private:
         for (const auto& [reference, text] : in_.strings) {
             if (text == otf2::user_reason) {
                 vocabulary_.user_reason = reference;
+            }
+        }
+    }
+
+    void add_counters()
+    {
+        for (const Metric& metric : in_.metrics) {
+            CounterPlaces places;
+            for (std::size_t i = 0; i < metric.members.size(); ++i) {
+                const auto member = in_.metric_members.find(metric.members[i]);
+                if (member == in_.metric_members.end() || member->second.mode != OTF2_METRIC_ACCUMULATED_START) {
+                    continue;
+                }
+                const std::string& name = in_.text(member->second.name);
+                if (name == instructions_counter) {
+                    places.instructions = static_cast<std::uint8_t>(i);
+                } else if (name == cycles_counter) {
+                    places.cycles = static_cast<std::uint8_t>(i);
+                }
+            }
+            if (places.any()) {
+                vocabulary_.counters[metric.self] = places;
             }
         }
     }

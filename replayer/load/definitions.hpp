@@ -9,6 +9,7 @@
 #include "analysis/model/trace.hpp"
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/clock.hpp"
+#include "replayer/load/counts.hpp"
 #include "replayer/load/ref_map.hpp"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Attributes {
     OTF2_AttributeRef skipped = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef dest = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef assertions = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef page_faults = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.
@@ -67,6 +69,7 @@ struct Vocabulary {
     RefMap<model::WindowId> windows;
     RefMap<model::ProcessGroupId> groups;
     Generator generator;  // the first that is defined; samples of others are not used
+    std::unordered_map<OTF2_MetricRef, CounterPlaces> counters;  // of the metric classes that have some that we know
     Attributes attributes;
     std::optional<OTF2_StringRef> user_reason;  // value of `reason` where the user switched the recording off
     std::vector<LocationFacts> locations;       // by LocationId

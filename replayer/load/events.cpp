@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace critpath::replayer::load
@@ -262,6 +263,7 @@ void EventLoader::enter_call(Ns now, ContextId id)
     call_ = CallId{static_cast<std::uint32_t>(calls.size())};
     calls.add(now, now, id);
     bytes_in_call_ = 0;
+    counts_.enter(now, calls_++, out_.trace.counted);
     if (!out_.trace.has_finalize && is_finalize(region(id).function)) {
         out_.trace.has_finalize = true;
         out_.trace.end = now;
@@ -271,6 +273,7 @@ void EventLoader::enter_call(Ns now, ContextId id)
 void EventLoader::leave_call(Ns now)
 {
     out_.trace.calls.set_leave(call_.value, now);
+    counts_.leave(now);
     out_.trace.calls.set_size_bucket(call_.value, model::size_bucket(bytes_in_call_));
 }
 
@@ -558,9 +561,6 @@ void EventLoader::on(const Moment& moment, const event::Other& record)
     case Rma:
         ++anomalies.ignored_rma_records;
         break;
-    case Metric:
-        ++anomalies.ignored_metric_records;
-        break;
     case OpenMp:
     case Thread:
         ++anomalies.ignored_thread_records;
@@ -572,6 +572,15 @@ void EventLoader::on(const Moment& moment, const event::Other& record)
     case Parameter:
         ignore();
         break;
+    }
+}
+
+void EventLoader::on(const Moment& moment, const event::Metric& record)
+{
+    const Ns now = advance(moment);
+    const auto places = vocabulary_.counters.find(record.metric);
+    if (places == vocabulary_.counters.end() || !counts_.read(now, record, places->second)) {
+        ++out_.anomalies.ignored_metric_records;
     }
 }
 
@@ -593,7 +602,13 @@ void EventLoader::on(const Moment& moment, const event::CallingContextSample& re
     if (attributes.offset != OTF2_UNDEFINED_ATTRIBUTE) {
         offset = moment.uint64(attributes.offset).value_or(0);
     }
-    out_.trace.samples.push_back({now, context, static_cast<std::int64_t>(period), offset});
+    std::uint64_t page_faults = 0;
+    if (attributes.page_faults != OTF2_UNDEFINED_ATTRIBUTE) {
+        constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+        page_faults = std::min(most, moment.uint64(attributes.page_faults).value_or(0));
+    }
+    out_.trace.samples.push_back(
+        {now, context, static_cast<std::uint32_t>(page_faults), static_cast<std::int64_t>(period), offset});
 }
 
 void EventLoader::scale_samples()

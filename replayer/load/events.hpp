@@ -125,6 +125,7 @@ public:
     void on(const otf2::Moment&, const otf2::event::ThreadWait&) override;
     void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
     void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
+    void on(const otf2::Moment&, const otf2::event::Metric&) override;
     void on(const otf2::Moment&, const otf2::event::Mark&) override;
     void on(const otf2::Moment&, const otf2::event::Other&) override;
 
@@ -183,6 +184,8 @@ private:
     model::Ns now_{};                             // time of the newest event
     int depth_ = 0;                               // open MPI regions; only the outermost is a call
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
+    std::uint64_t calls_ = 0;                     // without points
+    CountReader counts_;
     std::uint64_t bytes_in_call_ = 0;
     std::vector<model::ContextId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off

@@ -286,7 +286,18 @@ void Rank::sample(std::int64_t time, const std::vector<std::string>& path, std::
 {
     program_->definitions_.has_samples = true;
     const auto context = program_->context(model::RegionRole::Sampled, path);
-    trace_.locations[0].samples.push_back({us(time), context, us(weight).count(), offset});
+    trace_.locations[0].samples.push_back({us(time), context, 0, us(weight).count(), offset});
+}
+
+void Rank::page_faults(std::uint32_t number)
+{
+    trace_.locations[0].samples.back().page_faults = number;
+}
+
+void Rank::counted(std::int64_t instructions, std::int64_t cycles)
+{
+    trace_.locations[0].counted.resize(trace_.locations[0].calls.size());
+    trace_.locations[0].counted.push_back({instructions, cycles});
 }
 
 void Rank::off(Span span, bool preempted)
@@ -348,6 +359,12 @@ void Program::clocks(const std::vector<std::uint32_t>& of_rank, const std::vecto
         definitions_.processes[r].clock_domain = {of_rank[r]};
     for (const std::int64_t us : uncertainty)
         definitions_.clock_uncertainty.push_back(std::chrono::microseconds{us});
+}
+
+void Program::nodes(const std::vector<std::string>& of_rank)
+{
+    for (std::size_t r = 0; r < of_rank.size(); ++r)
+        definitions_.processes[r].node = of_rank[r];
 }
 
 void Program::neighbours(CommId comm, std::uint32_t rank, const std::vector<std::uint32_t>& sources)

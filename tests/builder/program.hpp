@@ -111,6 +111,10 @@ public:
     void sample(std::int64_t time, const std::string& function, std::int64_t weight = 1000);
     /// `path`: from the outermost function to the sampled one.
     void sample(std::int64_t time, const std::vector<std::string>& path, std::int64_t weight, std::uint64_t offset = 0);
+    /// Of the last sample.
+    void page_faults(std::uint32_t number);
+    /// Between the last call and the next.
+    void counted(std::int64_t instructions, std::int64_t cycles);
     /// The calls that follow are made by the last of these functions, which the others have called.
     void called_from(const std::vector<std::string>& path);
     /// Has no processor.
@@ -160,6 +164,9 @@ public:
 
     /// By rank: whose clock it has (dense, from 0); and by clock: how far off it may be, in us.
     void clocks(const std::vector<std::uint32_t>& of_rank, const std::vector<std::int64_t>& uncertainty);
+
+    /// By rank: the node that it runs on.
+    void nodes(const std::vector<std::string>& of_rank);
 
     /// All ranks that have not finished enter MPI_Finalize.
     void finish(std::int64_t time);

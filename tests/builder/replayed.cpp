@@ -7,8 +7,10 @@
 #include "replayer/load/load.hpp"
 #include "replayer/pair/call_costs.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 namespace critpath::tests
@@ -39,6 +41,8 @@ std::int64_t sum_us(const model::Profile& profile, const std::vector<model::Call
             ns += time.ns;
     return ns / 1000;
 }
+
+using StretchWords = std::array<std::int64_t, sizeof(model::Stretch) / sizeof(std::int64_t)>;
 
 struct Numbered {
     std::uint64_t number;
@@ -136,7 +140,8 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
 {
     const auto& [pairs, collectives, predecessors] = resolved;
     const auto path = replayer::restore(loaded, predecessors, walk_path);
-    const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors}, path);
+    const auto stretches = replayer::compare_with_peers(loaded, path);
+    const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
     return {attributed.profile, all_segments(loaded, predecessors, path, attributed)};
 }
 
@@ -174,6 +179,10 @@ std::string text(const model::Profile& profile)
     for (const auto& k : profile.kinds)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
                              k.segments);
+    for (const auto& s : profile.stretches)
+        words += fmt::format("{}\n", fmt::join(std::bit_cast<StretchWords>(s), " "));
+    for (const auto& s : profile.stretch_shares)
+        words += fmt::format("{} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps);
     return words;
 }
 

@@ -111,6 +111,30 @@ class Workload(harness.Case):
     @harness.retry_once
     def test_rotating_slow_rank_before_allreduce(self):
         self.check(3, "rotating_allreduce", path=[0, 1, 2] * 3, pieces={"work_slow": (9, 100)}, absent=["work_fast"])
+        stretch = self.costliest()
+        self.check_excess(stretch)
+        self.assertEqual((stretch["ranks_on_path"], stretch["verdict"]), (3, "transient"), stretch)
+
+    def costliest(self):
+        """What `cpreport explain` says of the computation that the path spends most time in."""
+        return json.loads(self.report("explain", "--format", "json", "--top", "1"))["stretches"][0]
+
+    def check_excess(self, stretch):
+        """The slow rank works 100 ms and the others 20 ms, though these may have to wait for a core that long."""
+        self.assertEqual((stretch["from"], stretch["to"]), ("MPI_Allreduce", "MPI_Allreduce"), stretch)
+        self.assertEqual((stretch["gaps"], stretch["compared_gaps"], stretch["slowest_gaps"]), (8, 8, 8), stretch)
+        self.assertGreater(stretch["excess_percent"], 100, stretch)
+        parts = ("on_processor_seconds", "preempted_seconds", "blocked_seconds")
+        self.assertAlmostEqual(sum(stretch[part] for part in parts),
+                               stretch["compared_seconds"] - stretch["peers_seconds"], delta=1e-8)
+
+    @harness.retry_once
+    def test_explain_a_slow_rank(self):
+        self.record_replay_report(3, harness.workload("rotating_allreduce"), "1")
+        stretch = self.costliest()
+        self.check_excess(stretch)
+        self.assertEqual((stretch["rank"], stretch["rank_percent"]), (1, 100), stretch)
+        self.assertEqual(stretch["verdict"], "persistent rank", stretch)
 
     @harness.retry_once
     def test_bcast_late_root(self):

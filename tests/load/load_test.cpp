@@ -4,6 +4,7 @@
 // Calls, collectives, communicators and the distribution of the locations as they are loaded.
 #include "tests/load/load_fixture.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace critpath::test
@@ -128,6 +129,64 @@ TEST_F(Load, OneSidedRecordsAndCountersAreCounted)
     EXPECT_EQ(anomalies.ignored_metric_records, 2);
     EXPECT_EQ(anomalies.ignored_thread_records, 1);
     EXPECT_EQ(anomalies.ignored_records, 0);
+}
+
+/// "instructions/cycles ..." by call.
+std::string counted(const LocationTrace& location)
+{
+    std::string words;
+    for (const Counted& c : location.counted)
+        words += fmt::format("{}{}/{}", words.empty() ? "" : " ", c.instructions, c.cycles);
+    return words;
+}
+
+TEST_F(Load, CountersSayWhatIsBetweenCalls)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.metric_class(3, {"PAPI_L1_DCM", "PAPI_TOT_CYC", "PAPI_TOT_INS"});
+        t.metric_class(5, {"PAPI_L1_DCM"});
+        auto& thread = t.thread(0);
+        thread.enter(1, "MPI_Init").leave(5, "MPI_Init");  // without counters, as ours is
+        const auto call = [&](std::uint64_t enter, std::vector<std::int64_t> first, std::vector<std::int64_t> second) {
+            thread.metric(enter, 3, first).enter(enter, "MPI_Barrier");
+            thread.metric(enter + 1, 3, second).leave(enter + 1, "MPI_Barrier");
+        };
+        call(10, {1, 20, 30}, {1, 25, 36});
+        call(20, {2, 125, 236}, {2, 130, 240});
+        thread.enter(30, "MPI_Test").metric(31, 3, {3, 500, 600}).leave(31, "MPI_Test");  // only the leave
+        thread.metric(40, 3, {3, 550, 700}).enter(40, "MPI_Test").leave(41, "MPI_Test");  // only the enter
+        call(50, {3, 800, 900}, {3, 900, 1000});
+        thread.metric(60, 5, {9});
+        call(70, {3, 100, 1010}, {3, 200, 1020});                                                // one was reset
+        thread.metric(75, 3, {3, 300, 1030}).enter(80, "MPI_Barrier").leave(81, "MPI_Barrier");  // not of its moment
+    });
+    const auto& process = replay.processes[0];
+    ASSERT_EQ(process.locations[0].calls.size(), 8U);
+    EXPECT_EQ(counted(process.locations[0]), "-1/-1 -1/-1 200/100 -1/-1 100/50 -1/-1 10/-1");
+    EXPECT_EQ(process.anomalies.ignored_metric_records, 1);  // the one at 60
+}
+
+TEST_F(Load, CountersOfOtherKindsAreIgnored)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.metric_class(1, {"PAPI_TOT_INS"}, OTF2_METRIC_ABSOLUTE_POINT);
+        t.thread(0).enter(1, "MPI_Init").metric(2, 1, {7}).leave(2, "MPI_Init");
+        t.thread(0).metric(3, 1, {9}).enter(3, "MPI_Barrier").leave(4, "MPI_Barrier");
+    });
+    EXPECT_TRUE(replay.processes[0].locations[0].counted.empty());
+    EXPECT_EQ(replay.processes[0].anomalies.ignored_metric_records, 2);
+}
+
+TEST_F(Load, SamplesSayThePageFaults)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.generator("cpu-clock", OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9, 1000);
+        t.thread(0).sample(10, "work", 0x10, 0, 17).sample(20, "work", 0x10);
+    });
+    const auto& samples = replay.processes[0].locations[0].samples;
+    ASSERT_EQ(samples.size(), 2U);
+    EXPECT_EQ(samples[0].page_faults, 17U);
+    EXPECT_EQ(samples[1].page_faults, 0U);
 }
 
 TEST_F(Load, RegionsByCallingContext)

@@ -150,9 +150,12 @@ TinyThread& TinyThread::collective(std::uint64_t begin, std::uint64_t end, OTF2_
 }
 
 TinyThread& TinyThread::sample(std::uint64_t time, const std::string& region, std::uint64_t offset,
-                               std::uint64_t period)
+                               std::uint64_t period, std::uint64_t page_faults)
 {
     List list;
+    if (page_faults != 0) {
+        check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::page_faults_attribute, page_faults));
+    }
     check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::offset_attribute, offset));
     if (period != 0) {
         check(OTF2_AttributeList_AddUint64(list.get(), TinyTrace::period_attribute, period));
@@ -220,6 +223,18 @@ TinyThread& TinyThread::metric(std::uint64_t time)
     OTF2_MetricValue value;
     value.signed_int = 5;
     check(OTF2_EvtWriter_Metric(writer_, nullptr, time, 0, 1, &type, &value));
+    return *this;
+}
+
+TinyThread& TinyThread::metric(std::uint64_t time, OTF2_MetricRef metric, const std::vector<std::int64_t>& values)
+{
+    const std::vector<OTF2_Type> types(values.size(), OTF2_TYPE_INT64);
+    std::vector<OTF2_MetricValue> list;
+    for (const std::int64_t value : values) {
+        list.emplace_back().signed_int = value;
+    }
+    check(OTF2_EvtWriter_Metric(writer_, nullptr, time, metric, static_cast<std::uint8_t>(values.size()), types.data(),
+                                list.data()));
     return *this;
 }
 
@@ -311,6 +326,22 @@ void TinyTrace::generator(const std::string& name, OTF2_InterruptGeneratorMode m
                           std::int64_t exponent, std::uint64_t period)
 {
     generators_.push_back({name, mode, base, exponent, period});
+}
+
+void TinyTrace::metric_class(OTF2_MetricRef metric, const std::vector<std::string>& counters, OTF2_MetricMode mode)
+{
+    define([this, metric, counters, mode](OTF2_GlobalDefWriter* out) {
+        constexpr OTF2_MetricMemberRef most_counters = 10;
+        std::vector<OTF2_MetricMemberRef> members;
+        for (const std::string& counter : counters) {
+            members.push_back(metric * most_counters + static_cast<OTF2_MetricMemberRef>(members.size()));
+            check(OTF2_GlobalDefWriter_WriteMetricMember(out, members.back(), string(counter), string(""),
+                                                         OTF2_METRIC_TYPE_PAPI, mode, OTF2_TYPE_INT64,
+                                                         OTF2_BASE_DECIMAL, 0, string("#")));
+        }
+        check(OTF2_GlobalDefWriter_WriteMetricClass(out, metric, static_cast<std::uint8_t>(members.size()),
+                                                    members.data(), OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    });
 }
 
 void TinyTrace::process_property(std::uint32_t rank, const std::string& name, const std::string& value)
@@ -434,6 +465,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {reason_attribute, "critpath.reason", OTF2_TYPE_STRING},
         {skipped_attribute, "critpath.skipped", OTF2_TYPE_INT32},
         {dest_attribute, "critpath.dest", OTF2_TYPE_INT32},
+        {page_faults_attribute, "critpath.page_faults", OTF2_TYPE_UINT64},
     };
     for (const auto& [reference, name, type] : attributes) {
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));

@@ -42,7 +42,8 @@ public:
     TinyThread& cancelled(std::uint64_t time, std::uint64_t request);
     TinyThread& collective(std::uint64_t begin, std::uint64_t end, OTF2_CollectiveOp operation, const std::string& comm,
                            std::uint32_t root, std::uint64_t sent, std::uint64_t received);
-    TinyThread& sample(std::uint64_t time, const std::string& region, std::uint64_t offset, std::uint64_t period = 0);
+    TinyThread& sample(std::uint64_t time, const std::string& region, std::uint64_t offset, std::uint64_t period = 0,
+                       std::uint64_t page_faults = 0);
     TinyThread& flush(std::uint64_t begin, std::uint64_t end);
     TinyThread& measurement(std::uint64_t time, bool on);
     /// Measurement goes off, with what critpath.skipped says.
@@ -56,6 +57,8 @@ public:
     /// Records that refer to nothing that is defined; it must not matter.
     TinyThread& put(std::uint64_t time);
     TinyThread& metric(std::uint64_t time);
+    /// The counters of TinyTrace::metric_class.
+    TinyThread& metric(std::uint64_t time, OTF2_MetricRef metric, const std::vector<std::int64_t>& values);
     TinyThread& task_create(std::uint64_t time);
     /// An ENTER by calling context.
     TinyThread& context_enter(std::uint64_t time, const std::string& region);
@@ -91,6 +94,8 @@ public:
     void inter_communicator(const std::string& name, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b);
     void generator(const std::string& name, OTF2_InterruptGeneratorMode mode, OTF2_Base base, std::int64_t exponent,
                    std::uint64_t period);
+    void metric_class(OTF2_MetricRef metric, const std::vector<std::string>& counters,
+                      OTF2_MetricMode mode = OTF2_METRIC_ACCUMULATED_START);
     void process_property(std::uint32_t rank, const std::string& name, const std::string& value);
     void location_property(std::uint32_t rank, const std::string& name, double value);
     void location_property(std::uint32_t rank, const std::string& name, std::uint64_t value);
@@ -132,7 +137,8 @@ private:
         comm_attribute,
         reason_attribute,
         skipped_attribute,
-        dest_attribute
+        dest_attribute,
+        page_faults_attribute
     };
 
     OTF2_RegionRef region(const std::string& name);

@@ -44,7 +44,8 @@ class CommandLine(unittest.TestCase):
     # usage
 
     def test_help_fits_a_screen(self):
-        for arguments in (["--help"], ["-h"], ["summary", "--help"], ["hotspots", "-h"], ["path", "--help"]):
+        for arguments in (["--help"], ["-h"], ["summary", "--help"], ["hotspots", "-h"], ["explain", "-h"],
+                          ["path", "--help"]):
             text = self.succeed(*arguments)
             self.assertLessEqual(len(text.splitlines()), 40, arguments)
             self.assertLessEqual(max(map(len, text.splitlines())), 110, arguments)
@@ -52,9 +53,9 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(self.succeed("--version"), r"^cpreport \d+\.\d+\.\d+\n$")
 
     def test_wrong_words_are_answered_by_the_right_ones(self):
-        self.fail_with(2, "no command; give one of summary, hotspots, annotate, path, diff")
-        self.fail_with(2, "'hotspot' is not one of summary, hotspots, annotate, path, diff; did you mean hotspots?", "hotspot")
-        self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, path, diff", "sampled")
+        self.fail_with(2, "no command; give one of summary, hotspots, annotate, explain, path, diff")
+        self.fail_with(2, "'hotspot' is not one of summary, hotspots, annotate, explain, path, diff; did you mean hotspots?", "hotspot")
+        self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, explain, path, diff", "sampled")
         self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
         self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread, transfer; "

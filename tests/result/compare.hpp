@@ -7,6 +7,8 @@
 #include "analysis/model/profile.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <tuple>
 
 namespace critpath::testing
@@ -46,6 +48,16 @@ inline auto fields(const model::KindTime& t)
     return std::tie(t.kind, t.function, t.process, t.ns, t.segments);
 }
 
+inline auto fields(const model::Stretch& s)
+{
+    using Words = std::array<std::int64_t, sizeof s / sizeof(std::int64_t)>;
+    return std::bit_cast<Words>(s);
+}
+inline auto fields(const model::StretchShare& s)
+{
+    return std::tie(s.stretch, s.process, s.ns, s.gaps);
+}
+
 template <class Item>
 bool all_equal(const std::vector<Item>& a, const std::vector<Item>& b)
 {
@@ -59,7 +71,8 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            a.location_process == b.location_process && all_equal(a.processes, b.processes) &&
            all_equal(a.clocks, b.clocks) && all_equal(a.rows, b.rows) && all_equal(a.path, b.path) &&
            all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds) && all_equal(a.call_paths, b.call_paths) &&
-           all_equal(a.addresses, b.addresses) && all_equal(a.modules, b.modules);
+           all_equal(a.addresses, b.addresses) && all_equal(a.modules, b.modules) &&
+           all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares);
 }
 
 /// With its times in the order that the model promises.
@@ -70,6 +83,7 @@ inline model::Profile sorted(model::Profile profile)
     std::sort(profile.totals.begin(), profile.totals.end(), less);
     std::sort(profile.kinds.begin(), profile.kinds.end(), less);
     std::sort(profile.addresses.begin(), profile.addresses.end(), less);
+    std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(), less);
     return profile;
 }
 

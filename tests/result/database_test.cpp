@@ -68,6 +68,7 @@ TEST(Database, EqualProfilesGiveEqualBytes)
     std::reverse(profile.path.begin(), profile.path.end());
     std::reverse(profile.totals.begin(), profile.totals.end());
     std::reverse(profile.kinds.begin(), profile.kinds.end());
+    std::reverse(profile.stretch_shares.begin(), profile.stretch_shares.end());
     result::write(second.path(), testing::awkward_run().profile);
     result::write(second.path(), profile);
     EXPECT_EQ(testing::read_bytes(result::database_path(first.path())),
@@ -79,16 +80,30 @@ TEST(Database, ChecksumSeesEveryValue)
     const testing::TemporaryDirectory directory;
     const model::Profile profile = testing::sampled_run().profile;
     const fs::path path = result::database_path(directory.path());
-    for (const char* change :
-         {"UPDATE facts SET value = value + 1 WHERE key = 'path_ns'", "DELETE FROM facts WHERE key = 'checksum'",
-          "UPDATE properties SET value = 'x' WHERE key = 'event'", "UPDATE row SET name = 'other' WHERE id = 2",
-          "UPDATE row SET line = 3 WHERE id = 2", "UPDATE process SET calls = calls + 1 WHERE id = 3",
-          "UPDATE location SET process = 0 WHERE id = 1", "UPDATE path_time SET ns = ns + 1 WHERE call_path = 0",
-          "DELETE FROM path_time WHERE call_path = 0", "UPDATE total_time SET samples = 0 WHERE call_path = 4",
-          "UPDATE kind_time SET kind = 'tool' WHERE kind = 'mpi'", "DELETE FROM total_time", "DROP TABLE kind_time",
-          "UPDATE path_time SET call_path = 99 WHERE call_path = 0", "UPDATE call_path SET parent = 5 WHERE id = 3",
-          "UPDATE address_time SET ns = 1 WHERE address = 4409", "DELETE FROM module",
-          "UPDATE row SET kind = 'what' WHERE id = 0"}) {
+    for (const char* change : {"UPDATE facts SET value = value + 1 WHERE key = 'path_ns'",
+                               "DELETE FROM facts WHERE key = 'checksum'",
+                               "UPDATE properties SET value = 'x' WHERE key = 'event'",
+                               "UPDATE row SET name = 'other' WHERE id = 2",
+                               "UPDATE row SET line = 3 WHERE id = 2",
+                               "UPDATE process SET calls = calls + 1 WHERE id = 3",
+                               "UPDATE location SET process = 0 WHERE id = 1",
+                               "UPDATE path_time SET ns = ns + 1 WHERE call_path = 0",
+                               "DELETE FROM path_time WHERE call_path = 0",
+                               "UPDATE total_time SET samples = 0 WHERE call_path = 4",
+                               "UPDATE kind_time SET kind = 'tool' WHERE kind = 'mpi'",
+                               "DELETE FROM total_time",
+                               "DROP TABLE kind_time",
+                               "UPDATE path_time SET call_path = 99 WHERE call_path = 0",
+                               "UPDATE call_path SET parent = 5 WHERE id = 3",
+                               "UPDATE address_time SET ns = 1 WHERE address = 4409",
+                               "DELETE FROM module",
+                               "UPDATE stretch SET peers_ns = peers_ns + 1 WHERE id = 0",
+                               "UPDATE stretch SET call_after = 4 WHERE id = 1",
+                               "UPDATE stretch SET call_before = 99 WHERE id = 1",
+                               "DELETE FROM stretch WHERE id = 0",
+                               "DELETE FROM stretch_time",
+                               "UPDATE stretch_time SET gaps = gaps + 1 WHERE stretch = 1",
+                               "UPDATE row SET kind = 'what' WHERE id = 0"}) {
         result::write(directory.path(), profile);
         sqlite3* database = nullptr;
         ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);

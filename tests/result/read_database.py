@@ -21,6 +21,11 @@ COLUMNS = {
     "path_time": ["call_path", "process", "ns", "samples"],
     "total_time": ["call_path", "ns", "samples"],
     "address_time": ["row", "address", "ns", "samples"],
+    "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "own_preempted_ns", "own_blocked_ns", "compared", "slowest",
+                "counted", "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "processor_ns",
+                "preempted_ns", "blocked_ns", "page_faults", "peers_page_faults", "ranks", "nodes", "occurrences",
+                "rank_variance", "noise_variance", "node_variance", "node_rest_variance"],
+    "stretch_time": ["stretch", "process", "ns", "gaps"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -50,6 +55,11 @@ with tempfile.TemporaryDirectory() as directory:
            facts["makespan_ns"])
     expect("processes sum to the makespan", database.execute("SELECT sum(path_ns) FROM process").fetchone()[0],
            facts["makespan_ns"])
+    expect("parts sum to the excess", database.execute(
+        "SELECT compared_ns - peers_ns - instructions_ns - cycles_ns - frequency_ns - processor_ns - preempted_ns - "
+        "blocked_ns FROM stretch").fetchall(), [(0,), (0,)])
+    expect("processes sum to the stretch", database.execute(
+        "SELECT path_ns - (SELECT sum(ns) FROM stretch_time WHERE stretch = id) FROM stretch").fetchall(), [(0,), (0,)])
     hottest = database.execute(
         "SELECT name, sum(ns) FROM path_time JOIN call_path ON call_path.id = call_path JOIN row ON row.id = row "
         "GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()

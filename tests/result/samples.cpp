@@ -90,6 +90,45 @@ void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
     }
 }
 
+/// Two stretches: one that takes longer on rank 1, and one that only rank 2 has.
+void add_stretches(model::Profile& profile)
+{
+    model::Stretch longer;
+    longer.before = {7};
+    longer.after = {6};
+    longer.path_ns = 2600 * ms;
+    longer.gaps = longer.compared = 20;
+    longer.slowest = 18;
+    longer.counted = 20;
+    longer.compared_ns = 2600 * ms;
+    longer.peers_ns = 1600 * ms;
+    longer.instructions_ns = 900 * ms;
+    longer.cycles_ns = 150 * ms;
+    longer.frequency_ns = -100 * ms;
+    longer.preempted_ns = 50 * ms;
+    longer.own_preempted_ns = 60 * ms;
+    longer.page_faults = 5000;
+    longer.peers_page_faults = 70;
+    longer.ranks = 4;
+    longer.nodes = 2;
+    longer.occurrences = 25;
+    longer.rank_variance = 60'000'000;
+    longer.noise_variance = 5'000'000;
+    longer.node_variance = 1'000'000;
+    longer.node_rest_variance = 59'500'000;
+    model::Stretch alone;
+    alone.before = {6};
+    alone.after = {5};
+    alone.path_ns = 2000 * ms;
+    alone.gaps = 1;
+    alone.ranks = 1;
+    alone.nodes = 1;
+    alone.occurrences = 1;
+    profile.stretches = {longer, alone};
+    profile.stretch_shares = {
+        {0, ProcessId{1}, 2350 * ms, 18}, {0, ProcessId{2}, 250 * ms, 2}, {1, ProcessId{2}, 2000 * ms, 1}};
+}
+
 /// A call path for each row, by the same number: those of `callers` below another one, the others roots.
 void add_call_paths(model::Profile& profile, const std::map<std::uint32_t, std::uint32_t>& callers = {})
 {
@@ -138,6 +177,7 @@ Sample sampled_run()
     };
     add_call_paths(p, {{3, 0}, {6, 0}, {7, 0}, {11, 6}});
     p.modules = {{app, "1f2e3d"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
+    add_stretches(p);
     p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
     p.path = {{CallPathId{0}, ProcessId{1}, 1500 * ms, 1500}, {CallPathId{1}, ProcessId{2}, 2 * ms, 2},
               {CallPathId{2}, ProcessId{1}, 4000 * ms, 4000}, {CallPathId{2}, ProcessId{2}, 2000 * ms, 2000},

@@ -83,7 +83,7 @@ protected:
     model::LocationTrace& thread(std::size_t i) { return replay_.processes[0].locations[i]; }
     void sample(std::size_t i, std::int64_t time, ContextId context, std::int64_t weight)
     {
-        thread(i).samples.push_back({us(time), context, us(weight).count(), 0});
+        thread(i).samples.push_back({us(time), context, 0, us(weight).count(), 0});
     }
     Replayed run() { return replay(std::move(replay_)); }
 

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what is known of the costliest computation on the path, by the two MPI calls that it lies between: how much
+// longer it takes than on the other ranks, and by what. (docs/ALGORITHM, "Explanations")
+#pragma once
+
+#include "analysis/model/ids.hpp"
+
+#include <cstdint>
+
+namespace critpath::model
+{
+
+/// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
+/// part count in that part.
+struct Stretch {
+    CallPathId before, after;  // the calls
+
+    // On the path, on all processes:
+    std::int64_t path_ns = 0;
+    std::int64_t gaps = 0;
+    std::int64_t own_preempted_ns = 0;  // without a processor
+    std::int64_t own_blocked_ns = 0;
+
+    // Of those that other processes have too:
+    std::int64_t compared = 0;  // gaps
+    std::int64_t slowest = 0;   // of these: no other process took longer
+    std::int64_t counted = 0;   // of these: instructions and cycles are known on all processes
+    std::int64_t compared_ns = 0;
+    std::int64_t peers_ns = 0;  // what the others took, by their geometric mean
+    // The difference of the last two, by what makes it:
+    std::int64_t instructions_ns = 0;
+    std::int64_t cycles_ns = 0;     // for each instruction
+    std::int64_t frequency_ns = 0;  // of the processor
+    std::int64_t processor_ns = 0;  // any of these: where it was not counted
+    std::int64_t preempted_ns = 0;
+    std::int64_t blocked_ns = 0;
+    std::int64_t page_faults = 0;  // seen by samples
+    std::int64_t peers_page_faults = 0;
+
+    // Of the gaps of all processes at the place, on the path or not, of as many as most of them have. Variances of
+    // the logarithm of time, in 1e-9:
+    std::int64_t ranks = 0;
+    std::int64_t nodes = 0;
+    std::int64_t occurrences = 0;    // that were looked at
+    std::int64_t rank_variance = 0;  // between ranks, the same in all occurrences
+    std::int64_t noise_variance = 0;
+    std::int64_t node_variance = 0;       // of what is between ranks, what is between nodes
+    std::int64_t node_rest_variance = 0;  // and what is between the ranks of a node
+
+    /// Whether persistent differences of ranks can be told from others.
+    [[nodiscard]] bool has_model() const { return ranks >= 2 && occurrences >= 2; }
+    /// Whether those of nodes can be told from those of ranks.
+    [[nodiscard]] bool has_node_model() const { return has_model() && nodes >= 2 && ranks > nodes; }
+};
+
+/// The numbers of a Stretch by the names of their columns in the result.
+struct StretchNumber {
+    const char* name;
+    std::int64_t Stretch::*member;
+};
+inline constexpr StretchNumber stretch_numbers[] = {
+    {"path_ns", &Stretch::path_ns},
+    {"gaps", &Stretch::gaps},
+    {"own_preempted_ns", &Stretch::own_preempted_ns},
+    {"own_blocked_ns", &Stretch::own_blocked_ns},
+    {"compared", &Stretch::compared},
+    {"slowest", &Stretch::slowest},
+    {"counted", &Stretch::counted},
+    {"compared_ns", &Stretch::compared_ns},
+    {"peers_ns", &Stretch::peers_ns},
+    {"instructions_ns", &Stretch::instructions_ns},
+    {"cycles_ns", &Stretch::cycles_ns},
+    {"frequency_ns", &Stretch::frequency_ns},
+    {"processor_ns", &Stretch::processor_ns},
+    {"preempted_ns", &Stretch::preempted_ns},
+    {"blocked_ns", &Stretch::blocked_ns},
+    {"page_faults", &Stretch::page_faults},
+    {"peers_page_faults", &Stretch::peers_page_faults},
+    {"ranks", &Stretch::ranks},
+    {"nodes", &Stretch::nodes},
+    {"occurrences", &Stretch::occurrences},
+    {"rank_variance", &Stretch::rank_variance},
+    {"noise_variance", &Stretch::noise_variance},
+    {"node_variance", &Stretch::node_variance},
+    {"node_rest_variance", &Stretch::node_rest_variance},
+};
+
+/// Whose gaps they are.
+struct StretchShare {
+    std::uint32_t stretch = 0;  // index
+    ProcessId process;
+    std::int64_t ns = 0;
+    std::int64_t gaps = 0;
+};
+
+}  // namespace critpath::model

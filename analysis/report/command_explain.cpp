@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns `cpreport explain`: for the costliest computation on the critical path, why it takes that long on that rank.
+#include "analysis/report/clocks.hpp"
+#include "analysis/report/command.hpp"
+#include "analysis/report/explain.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/result/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+Cell share_or_none(const std::optional<double>& share)
+{
+    return share ? Cell(Share{*share}) : Cell();
+}
+
+/// In tables only: with a sign, or as times.
+Cell change_cell(const Explanation& e)
+{
+    if (e.stretch->compared == 0)
+        return {};
+    return e.excess < by_times_from ? fmt::format("{:+.1f} %", e.excess * 100) : fmt::format("x {:.1f}", e.excess + 1);
+}
+
+Table explanation_table(const model::Profile& profile, const std::vector<Explanation>& explanations)
+{
+    Table table;
+    table.key = "stretches";
+    table.columns = {
+        {"stretch", "No"},
+        {"path_seconds", "Path s"},
+        {"path_percent", "Path %"},
+        {"rank", "Rank"},
+        {"rank_percent", "on it %"},
+        {"", "Longer"},
+        {"excess_percent", ""},
+        {"verdict", "Verdict", Align::Left},
+        {"", "Place", Align::Left, Fit::Middle},
+        {"cause", ""},
+        {"caller", ""},
+        {"from", ""},
+        {"to", ""},
+        {"node", ""},
+        {"node_percent", ""},
+        {"ranks_on_path", ""},
+        {"gaps", ""},
+        {"compared_gaps", ""},
+        {"counted_gaps", ""},
+        {"slowest_gaps", ""},
+        {"compared_seconds", ""},
+        {"peers_seconds", ""},
+        {"instructions_seconds", ""},
+        {"cycles_per_instruction_seconds", ""},
+        {"frequency_seconds", ""},
+        {"on_processor_seconds", ""},
+        {"preempted_seconds", ""},
+        {"blocked_seconds", ""},
+        {"own_preempted_seconds", ""},
+        {"own_blocked_seconds", ""},
+        {"page_faults", ""},
+        {"peers_page_faults", ""},
+        {"model_ranks", ""},
+        {"model_nodes", ""},
+        {"model_occurrences", ""},
+        {"persistent_percent", ""},
+        {"persistent_node_percent", ""},
+        {"finding", ""},
+    };
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < explanations.size(); ++i) {
+        const Explanation& e = explanations[i];
+        const model::Stretch& s = *e.stretch;
+        const auto counted = [&](std::int64_t ns) { return e.is_counted() ? Cell(Seconds{ns}) : Cell(); };
+        const auto compared = [&](std::int64_t ns) { return s.compared > 0 ? Cell(Seconds{ns}) : Cell(); };
+        const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
+        rows.push_back({static_cast<std::int64_t>(i + 1),
+                        Seconds{s.path_ns},
+                        Share{e.path_share},
+                        static_cast<std::int64_t>(e.rank),
+                        Share{e.rank_share},
+                        change_cell(e),
+                        s.compared > 0 ? Cell(Share{e.excess}) : Cell(),
+                        std::string(name(e.verdict)),
+                        place,
+                        e.cause ? Cell(std::string(name(*e.cause))) : Cell(),
+                        e.caller,
+                        e.before,
+                        e.after,
+                        e.node,
+                        Share{e.node_share},
+                        static_cast<std::int64_t>(e.ranks_on_path),
+                        s.gaps,
+                        s.compared,
+                        s.counted,
+                        s.slowest,
+                        compared(s.compared_ns),
+                        compared(s.peers_ns),
+                        counted(s.instructions_ns),
+                        counted(s.cycles_ns),
+                        counted(s.frequency_ns),
+                        compared(s.processor_ns),
+                        compared(s.preempted_ns),
+                        compared(s.blocked_ns),
+                        Seconds{s.own_preempted_ns},
+                        Seconds{s.own_blocked_ns},
+                        s.page_faults,
+                        s.peers_page_faults,
+                        s.ranks,
+                        s.nodes,
+                        s.occurrences,
+                        share_or_none(e.persistent),
+                        share_or_none(e.persistent_nodes),
+                        e.sentence(profile)});
+    }
+    table.each_row = rows_of(std::move(rows));
+    return table;
+}
+
+/// What would have to be recorded to know more.
+void add_missing(const model::Profile& profile, const std::vector<Explanation>& explanations, Document& document)
+{
+    const bool any_compared =
+        std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
+    const auto event = profile.properties.find("event");
+    const bool is_sampled = event != profile.properties.end() && !event->second.empty();
+    if (any_compared && std::ranges::none_of(explanations, &Explanation::is_counted))
+        document.notes.emplace_back("Instructions, cycles per instruction and frequency cannot be told: record with "
+                                    "--counters PAPI_TOT_INS,PAPI_TOT_CYC.");
+    if (any_compared && !is_sampled)
+        document.notes.emplace_back("Time without a processor is not known: the trace has no samples.");
+}
+
+Document run(const Request& request)
+{
+    const model::Profile profile = result::read(request.trace);
+    const std::uint64_t top = request.arguments.number("--top");
+    const std::size_t all = profile.stretches.size();
+    std::vector<Explanation> explanations;
+    std::int64_t shown_ns = 0;
+    for (std::size_t i = 0; i < all && (top == 0 || i < top); ++i) {
+        explanations.push_back(explain(profile, i));
+        shown_ns += profile.stretches[i].path_ns;
+    }
+    const auto path = profile.facts.find("path_ns");
+    const std::int64_t path_ns = path == profile.facts.end() ? 0 : path->second;
+    const double share = path_ns > 0 ? static_cast<double>(shown_ns) / static_cast<double>(path_ns) : 0;
+
+    Document document;
+    document.view = "explain";
+    document.fields = {
+        {"path_seconds", "", Seconds{path_ns}},
+        {"stretches_shown", "", static_cast<std::int64_t>(explanations.size())},
+        {"stretches_known", "", static_cast<std::int64_t>(all)},
+        {"shown_path_percent", "", Share{share}},
+    };
+    document.tables.push_back(explanation_table(profile, explanations));
+    for (std::size_t i = 0; i < explanations.size(); ++i)
+        document.notes.push_back(fmt::format("{}: {}", i + 1, explanations[i].sentence(profile)));
+    document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
+                                         count_text(explanations.size()), count_text(all), percent_text(share),
+                                         duration_text(path_ns)));
+    add_missing(profile, explanations, document);
+    for (const Field& field : clock_fields(profile))
+        document.fields.push_back(field);
+    for (const std::string& note : clock_notes(profile))
+        document.notes.push_back(note);
+    return document;
+}
+
+}  // namespace
+
+Command explain_command()
+{
+    return {
+        "explain",
+        "why the costliest computation on the path takes longer than on other ranks",
+        {
+            {"--top", "N", "stretches of computation to explain; 0: all", "5", {}},
+        },
+        {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].finding'"},
+        run,
+    };
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/explain.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+using model::CallPathId;
+
+// What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
+constexpr double balanced_within = 0.05;     // of the time of the peers
+constexpr double least_part = 0.02;          // likewise: of a factor
+constexpr double persistent_from = 0.5;      // of the variance
+constexpr double mostly_from = 2.0 / 3;      // of the stretch: on one rank
+constexpr double compared_from = 0.5;        // likewise: that has peers
+constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
+constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to tell it from ranks
+constexpr double off_from = 0.02;            // of the stretch: without a processor
+constexpr std::int64_t least_faults = 1000;  // page faults
+constexpr std::int64_t many_times = 2;       // as many page faults as peers
+constexpr std::size_t most_callers = 3;      // of a call path, the innermost
+constexpr std::size_t name_width = 48;
+
+double part(std::int64_t ns, std::int64_t whole_ns)
+{
+    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
+}
+
+std::string percent(double share)
+{
+    return fmt::format("{:.0f} %", share * 100);
+}
+
+/// Functions from the root to the call.
+std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
+{
+    std::vector<CallPathId> way;
+    for (; call.valid(); call = profile.call_paths[call.value].parent)
+        way.push_back(call);
+    std::ranges::reverse(way);
+    return way;
+}
+
+/// The last few of them.
+std::string names(const model::Profile& profile, const std::vector<CallPathId>& way, std::size_t from, std::size_t end)
+{
+    std::vector<std::string> words;
+    if (end - from > most_callers) {
+        words.emplace_back("...");
+        from = end - most_callers;
+    }
+    for (; from < end; ++from)
+        words.push_back(shorten_name(printable(profile.row(way[from]).name), name_width));
+    return fmt::format("{}", fmt::join(words, " > "));
+}
+
+void add_place(const model::Profile& profile, Explanation& e)
+{
+    const auto before = way_to(profile, e.stretch->before);
+    const auto after = way_to(profile, e.stretch->after);
+    std::size_t common = 0;
+    while (common + 1 < std::min(before.size(), after.size()) && before[common] == after[common])
+        ++common;
+    e.caller = names(profile, before, 0, common);
+    e.before = names(profile, before, common, before.size());
+    e.after = names(profile, after, common, after.size());
+}
+
+void add_owners(const model::Profile& profile, std::size_t stretch, Explanation& e)
+{
+    std::map<std::string, std::int64_t> nodes;
+    std::int64_t most = -1;
+    for (const model::StretchShare& share : profile.stretch_shares) {
+        if (share.stretch != stretch)
+            continue;
+        ++e.ranks_on_path;
+        nodes[profile.processes[share.process.value].node] += share.ns;
+        if (share.ns > most) {
+            most = share.ns;
+            e.rank = share.process.value;
+        }
+    }
+    e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
+    const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
+    if (largest != nodes.end()) {
+        e.node = largest->first;
+        e.node_share = part(largest->second, e.stretch->path_ns);
+    }
+}
+
+void add_excess(Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const std::array<std::int64_t, factors> ns = {s.instructions_ns, s.cycles_ns,    s.frequency_ns,
+                                                  s.processor_ns,    s.preempted_ns, s.blocked_ns};
+    const std::int64_t peers = std::max<std::int64_t>(s.peers_ns, 1);
+    e.excess = s.compared > 0 ? part(s.compared_ns - s.peers_ns, peers) : 0;
+    for (std::size_t i = 0; i < factors; ++i)
+        e.parts[i] = part(ns[i], peers);
+    if (e.excess > balanced_within)
+        e.cause = Factor(std::ranges::max_element(e.parts) - e.parts.begin());
+}
+
+std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
+{
+    if (variance + rest <= 0)
+        return std::nullopt;
+    return static_cast<double>(variance) / static_cast<double>(variance + rest);
+}
+
+Verdict judge(const Explanation& e)
+{
+    if (part(e.stretch->compared_ns, e.stretch->path_ns) < compared_from)
+        return Verdict::NoPeers;
+    if (std::abs(e.excess) <= balanced_within)
+        return Verdict::Balanced;
+    if (e.excess < 0)
+        return Verdict::Shorter;
+    if (!e.persistent || (e.stretch->ranks - 1) * (e.stretch->occurrences - 1) < least_freedom)
+        return Verdict::Rare;
+    if (*e.persistent < persistent_from)
+        return Verdict::Transient;
+    return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
+}
+
+/// "more instructions +38 %", with the largest first.
+std::string parts_in_words(const Explanation& e)
+{
+    constexpr std::string_view more[factors] = {
+        "more instructions",          "more cycles per instruction", "a lower frequency of the processor",
+        "more time on the processor", "preempted for longer",        "blocked for longer"};
+    constexpr std::string_view less[factors] = {
+        "fewer instructions",         "fewer cycles per instruction", "a higher frequency of the processor",
+        "less time on the processor", "preempted for less time",      "blocked for less time"};
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < factors; ++i)
+        if (std::abs(e.parts[i]) >= least_part)
+            order.push_back(i);
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
+    std::vector<std::string> words;
+    for (const std::size_t i : order)
+        words.push_back(fmt::format("{} {:+.0f} %", e.parts[i] > 0 ? more[i] : less[i], e.parts[i] * 100));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string comparison_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    std::string words;
+    if (e.verdict == Verdict::Balanced) {
+        words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.excess >= nothing_from) {
+        words = fmt::format(" Its peers take next to nothing: {} (geometric mean).", duration_text(s.peers_ns));
+    } else {
+        const std::string how = e.excess >= by_times_from ? fmt::format("{:.1f} times as long as", e.excess + 1)
+                                                          : fmt::format("{} {} than", percent(std::abs(e.excess)),
+                                                                        e.excess > 0 ? "longer" : "less");
+        const std::string parts = parts_in_words(e);
+        words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
+    }
+    if (s.compared < s.gaps)
+        words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.path_ns)));
+    return words;
+}
+
+std::string off_in_words(const model::Stretch& s)
+{
+    std::string words;
+    if (part(s.own_preempted_ns, s.path_ns) >= off_from)
+        words += fmt::format(" It lacked a processor for {}.", duration_text(s.own_preempted_ns));
+    if (part(s.own_blocked_ns, s.path_ns) >= off_from)
+        words += fmt::format(" It was blocked for {}.", duration_text(s.own_blocked_ns));
+    if (s.page_faults >= least_faults && s.page_faults / many_times >= s.peers_page_faults)
+        words +=
+            fmt::format(" It had {}, its peers {}.", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
+                        count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
+    return words;
+}
+
+std::string remedy_of(Factor cause)
+{
+    switch (cause) {
+    case Factor::Instructions:
+        return "move work from there to the others";
+    case Factor::Cycles:
+        return "look at its memory accesses: where its data lie, and who shares its caches";
+    case Factor::Frequency:
+        return "look at what slows its processor down: heat, power, what else runs there";
+    case Factor::Processor:
+        return "move work from there to the others, or look at what slows its processor down";
+    case Factor::Preempted:
+        return "find out who else uses its processor: more threads than processors, other programs";
+    case Factor::Blocked:
+        break;
+    }
+    return "find out what it waits for outside of MPI: files, locks, memory";
+}
+
+std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const std::string remedy = e.cause ? remedy_of(*e.cause) : "";
+    switch (e.verdict) {
+    case Verdict::NoPeers:
+        if (profile.processes.size() < 2)
+            return " There is no other rank.";
+        return fmt::format(" No peers: no other rank does {}; share it out, or do it while others work, too.",
+                           e.stretch->compared == 0
+                               ? std::string("this")
+                               : percent(1 - part(e.stretch->compared_ns, e.stretch->path_ns)) + " of this");
+    case Verdict::Balanced:
+        return " Only what makes all ranks faster makes this faster.";
+    case Verdict::Shorter:
+        return " The path is not here because of this computation.";
+    case Verdict::PersistentRank:
+        return fmt::format(" Always the same ranks (persistent, {}): {}.", percent(*e.persistent), remedy);
+    case Verdict::PersistentNode:
+        return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
+                           printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy);
+    case Verdict::Transient:
+        return fmt::format(" It differs from time to time, not by rank (transient, {} persistent): noise, or work that "
+                           "moves between ranks.",
+                           percent(*e.persistent));
+    case Verdict::Rare:
+        break;
+    }
+    return fmt::format(" It happens too rarely to tell whether that is always so: {}.", remedy);
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict)
+{
+    constexpr std::string_view names[] = {"no peers",        "balanced",  "shorter", "persistent rank",
+                                          "persistent node", "transient", "rare"};
+    return names[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view name(Factor factor)
+{
+    constexpr std::string_view names[] = {
+        "instructions", "cycles per instruction", "frequency", "on processor", "preempted", "blocked"};
+    return names[static_cast<std::size_t>(factor)];
+}
+
+std::string Explanation::sentence(const model::Profile& profile) const
+{
+    const std::string where = caller.empty() ? "computation from " : fmt::format("computation in {}, from ", caller);
+    const std::string who =
+        ranks_on_path == 1 ? fmt::format("on rank {}", rank)
+        : rank_share >= mostly_from
+            ? fmt::format("mostly on rank {} ({})", rank, percent(rank_share))
+            : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, percent(rank_share));
+    std::string words = fmt::format("{} of the path ({} %): {}{} to {}, {}.", duration_text(stretch->path_ns),
+                                    percent_text(path_share), where, before, after, who);
+    if (verdict != Verdict::NoPeers)
+        words += comparison_in_words(*this);
+    words += off_in_words(*stretch);
+    return words + verdict_in_words(*this, profile);
+}
+
+Explanation explain(const model::Profile& profile, std::size_t stretch)
+{
+    Explanation e;
+    e.stretch = &profile.stretches[stretch];
+    const auto path = profile.facts.find("path_ns");
+    e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
+    add_place(profile, e);
+    add_owners(profile, stretch, e);
+    add_excess(e);
+    if (e.stretch->has_model())
+        e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);
+    if (e.stretch->has_node_model())
+        e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
+    e.verdict = judge(e);
+    return e;
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what the figures of a stretch of computation mean: why the path is there, and on that rank, in one plain
+// sentence or a few. (docs/ALGORITHM, "Explanations")
+#pragma once
+
+#include "analysis/model/profile.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace critpath::report
+{
+
+enum class Verdict : std::uint8_t {
+    NoPeers,         // no other rank does this, or most of it
+    Balanced,        // the others take as long
+    Shorter,         // the others take longer
+    PersistentRank,  // the same ranks take longer each time
+    PersistentNode,  // the ranks of the same nodes do
+    Transient,       // they differ from time to time, not by rank
+    Rare,            // it happens too rarely to tell these apart
+};
+std::string_view name(Verdict verdict);
+
+/// What takes longer than its peers by so much of their time is said to take so many times as long.
+inline constexpr double by_times_from = 2;
+
+/// What can make a gap longer, in the order of model::Stretch.
+enum class Factor : std::uint8_t { Instructions, Cycles, Frequency, Processor, Preempted, Blocked };
+inline constexpr std::size_t factors = 6;
+std::string_view name(Factor factor);
+
+struct Explanation {
+    const model::Stretch* stretch = nullptr;
+    double path_share = 0;  // of the whole path
+    std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
+    std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"
+    std::string after;
+    std::size_t rank = 0;  // with the most of it
+    double rank_share = 0;
+    std::size_t ranks_on_path = 0;
+    std::string node;  // of that rank, or the node with the most of it where nodes differ
+    double node_share = 0;
+    double excess = 0;                       // by how much longer than peers, as a part of their time; 0 without peers
+    std::array<double, factors> parts{};     // of that, by Factor
+    std::optional<double> persistent;        // part of the variance that is between ranks
+    std::optional<double> persistent_nodes;  // and of that, between nodes
+    Verdict verdict = Verdict::NoPeers;
+    std::optional<Factor> cause;  // the largest part, where it takes longer
+
+    /// Whether instructions, cycles and frequency can be told.
+    [[nodiscard]] bool is_counted() const { return stretch->counted > 0; }
+    /// In words, without the number.
+    [[nodiscard]] std::string sentence(const model::Profile& profile) const;
+};
+
+/// Of the stretch with this index. The explanation must not outlive the profile.
+Explanation explain(const model::Profile& profile, std::size_t stretch);
+
+}  // namespace critpath::report

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the steps of the phase "peers" behind the choice of places: the gaps on the path against those of the peers, and
+// the gaps of all ranks against each other.
+#pragma once
+
+#include "analysis/model/stretch.hpp"
+#include "replayer/peers/gaps.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// The places that are worth an explanation, and the gaps of the owned processes there.
+struct Chosen {
+    GapPlaces places;
+    /// By place and by index into Replay::processes: gaps, ascending. Entry k is occurrence k.
+    std::vector<std::vector<std::vector<std::uint32_t>>> gaps;
+};
+
+/// Compares each gap on the path with the same occurrence on the other processes; adds to `sums`, by place, what the
+/// owned processes have on the path, and returns how much each of them has. Collective over `replay.comm`.
+std::vector<model::StretchShare> compare(const Replay& replay, const Path& path, std::vector<Gaps>& gaps,
+                                         const Chosen& chosen, std::vector<model::Stretch>& sums);
+
+/// Fills in which differences between ranks, and nodes, persist. Collective over `replay.comm`; the same on all
+/// processes.
+void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                      std::vector<model::Stretch>& stretches);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/exchange.hpp"
+#include "replayer/order.hpp"
+#include "replayer/peers/chosen.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr std::size_t window = 2048;  // gaps on the path that are compared in one round, by all processes together
+using Words = std::array<std::int64_t, PeerSums::fields>;
+
+/// A gap on the path, as the other processes need to know it.
+struct Question {
+    std::uint32_t place;
+    std::uint32_t occurrence;
+    std::uint32_t process;
+    std::uint32_t padding;
+    std::int64_t ns;
+};
+
+struct OwnGap {
+    Question question;
+    std::int64_t path_ns;
+    Gap gap;
+};
+
+/// The gaps on the path at chosen places, a window at a time.
+class Asker
+{
+public:
+    Asker(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, const Chosen& chosen)
+        : replay_(replay), gaps_(gaps), chosen_(chosen), on_path_(replay, path, gaps),
+          near_(chosen.gaps.size(), std::vector<std::size_t>(gaps.size(), 0))
+    {
+    }
+
+    /// Has up to `window` gaps ready.
+    void fill()
+    {
+        while (ready_.size() < window) {
+            const auto next = on_path_.next();
+            if (!next)
+                return;
+            const std::uint32_t place = chosen_.places.find(gaps_[next->process].place(next->gap));
+            if (place != GapPlaces::none)
+                ready_.push_back(describe(place, *next));
+        }
+    }
+    [[nodiscard]] const std::vector<OwnGap>& ready() const { return ready_; }
+    void drop(std::size_t count) { ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count)); }
+
+private:
+    OwnGap describe(std::uint32_t place, const GapOnPath& on_path)
+    {
+        const auto& list = chosen_.gaps[place][on_path.process];
+        std::size_t& near = near_[place][on_path.process];
+        near = count_first(
+            list.size(), [&](std::size_t i) { return list[i] < on_path.gap; }, near);
+        const Gap gap = gaps_[on_path.process].measure(on_path.gap);
+        const std::uint32_t process = replay_.processes[on_path.process].process.value;
+        return {{place, static_cast<std::uint32_t>(near), process, 0, gap.ns}, on_path.ns, gap};
+    }
+
+    const Replay& replay_;
+    std::vector<Gaps>& gaps_;
+    const Chosen& chosen_;
+    GapsOnPath on_path_;
+    std::vector<std::vector<std::size_t>> near_;  // by place and process: occurrence of the last one
+    std::vector<OwnGap> ready_;
+};
+
+/// How the questions of one round are divided among the processes.
+struct Round {
+    std::vector<int> counts;  // by process
+    std::vector<int> begins;
+    std::size_t all = 0;
+};
+
+Round agree_on_round(const Replay& replay, std::size_t ready)
+{
+    const int mine = static_cast<int>(ready);
+    Round round;
+    round.counts.resize(static_cast<std::size_t>(replay.size));
+    MPI_Allgather(&mine, 1, MPI_INT, round.counts.data(), 1, MPI_INT, replay.comm);
+    // The same for each, and what some do not need for the first that do.
+    const auto all = static_cast<int>(window);
+    const int fair = std::max(1, all / replay.size);
+    int left = all;
+    for (const int count : round.counts)
+        left -= std::min({count, fair, left});
+    for (int& count : round.counts) {
+        const int more = std::clamp(count - fair, 0, left);
+        count = std::min({count, fair, all - static_cast<int>(round.all)}) + more;
+        left -= more;
+        round.begins.push_back(static_cast<int>(round.all));
+        round.all += static_cast<std::size_t>(count);
+    }
+    return round;
+}
+
+/// The questions of all processes.
+std::vector<Question> ask(const Replay& replay, const std::vector<OwnGap>& ready, Round round)
+{
+    std::vector<Question> mine;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(round.counts[static_cast<std::size_t>(replay.rank)]); ++i)
+        mine.push_back(ready[i].question);
+    std::vector<Question> all(round.all);
+    for (std::size_t p = 0; p < round.counts.size(); ++p) {
+        round.counts[p] *= static_cast<int>(sizeof(Question));
+        round.begins[p] *= static_cast<int>(sizeof(Question));
+    }
+    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size() * sizeof(Question)), MPI_BYTE, all.data(),
+                   round.counts.data(), round.begins.data(), MPI_BYTE, replay.comm);
+    return all;
+}
+
+/// What the owned processes have to say to a question, but for the one that asks.
+PeerSums answer(const Replay& replay, const Question& question, std::vector<Gaps>& gaps, const Chosen& chosen)
+{
+    PeerSums sums;
+    const auto& lists = chosen.gaps[question.place];
+    for (std::size_t p = 0; p < lists.size(); ++p)
+        if (question.occurrence < lists[p].size() && replay.processes[p].process.value != question.process)
+            sums.add(gaps[p].measure(lists[p][question.occurrence]), question.ns);
+    return sums;
+}
+
+/// Whether anybody knows more of its gaps than how long they took. Collective.
+bool know_more_than_times(const Replay& replay)
+{
+    return on_any(replay.comm, std::ranges::any_of(replay.processes, [](const model::ProcessTrace& trace) {
+                      if (trace.locations.empty())
+                          return false;
+                      const model::LocationTrace& first = trace.locations.front();
+                      return !first.off.empty() || !first.counted.empty() || !first.samples.empty();
+                  }));
+}
+
+/// The sums of all processes, each of which gets those of its questions. `fields`: as many of PeerSums.
+std::vector<PeerSums> reduce(const Replay& replay, const std::vector<PeerSums>& answers, const Round& round, int fields)
+{
+    if (replay.size == 1)
+        return answers;
+    const auto size = static_cast<std::size_t>(fields);
+    std::vector<std::int64_t> flat;
+    flat.reserve(answers.size() * size);
+    for (const PeerSums& answer : answers) {
+        const auto words = std::bit_cast<Words>(answer);
+        flat.insert(flat.end(), words.begin(), words.begin() + fields);
+    }
+    std::vector<int> counts = round.counts;
+    for (int& count : counts)
+        count *= fields;
+    std::vector<PeerSums> mine(static_cast<std::size_t>(round.counts[static_cast<std::size_t>(replay.rank)]));
+    std::vector<std::int64_t> sums(mine.size() * size);
+    MPI_Reduce_scatter(flat.data(), sums.data(), counts.data(), MPI_INT64_T, MPI_SUM, replay.comm);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        Words words{};
+        std::copy_n(sums.data() + i * size, size, words.data());
+        mine[i] = std::bit_cast<PeerSums>(words);
+    }
+    return mine;
+}
+
+void account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
+{
+    const Gap& gap = own.gap;
+    const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
+    const auto on_path = [&](std::int64_t ns) { return rounded(static_cast<double>(ns) * part); };
+    sums.path_ns += own.path_ns;
+    sums.gaps += 1;
+    sums.own_preempted_ns += on_path(gap.preempted);
+    sums.own_blocked_ns += on_path(gap.blocked);
+    if (others.processes == 0)
+        return;
+    const Split parts = split(gap, others, own.path_ns);
+    sums.compared += 1;
+    sums.slowest += others.slower == 0 ? 1 : 0;
+    sums.counted += parts.is_counted ? 1 : 0;
+    sums.compared_ns += own.path_ns;
+    sums.peers_ns += parts.peers;
+    sums.instructions_ns += parts.instructions;
+    sums.cycles_ns += parts.cycles;
+    sums.frequency_ns += parts.frequency;
+    sums.processor_ns += parts.processor;
+    sums.preempted_ns += parts.preempted;
+    sums.blocked_ns += parts.blocked;
+    sums.page_faults += gap.page_faults;
+    sums.peers_page_faults += others.page_faults / others.processes;
+}
+
+}  // namespace
+
+std::vector<model::StretchShare> compare(const Replay& replay, const Path& path, std::vector<Gaps>& gaps,
+                                         const Chosen& chosen, std::vector<model::Stretch>& sums)
+{
+    const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
+    Asker asker(replay, path, gaps, chosen);
+    std::vector<model::StretchShare> shares(chosen.gaps.size() * gaps.size());
+    std::vector<PeerSums> answers;
+    for (;;) {
+        asker.fill();
+        const Round round = agree_on_round(replay, asker.ready().size());
+        if (round.all == 0)
+            break;
+        answers.clear();
+        for (const Question& question : ask(replay, asker.ready(), round))
+            answers.push_back(answer(replay, question, gaps, chosen));
+        const std::vector<PeerSums> others = reduce(replay, answers, round, fields);
+        for (std::size_t i = 0; i < others.size(); ++i) {
+            const OwnGap& own = asker.ready()[i];
+            const auto [stretch, process] = std::pair(own.question.place, own.question.process);
+            account(own, others[i], sums[stretch]);
+            model::StretchShare& share = shares[stretch * gaps.size() + replay.index_of({process})];
+            share = {stretch, {process}, share.ns + own.path_ns, share.gaps + 1};
+        }
+        asker.drop(others.size());
+    }
+    std::erase_if(shares, [](const model::StretchShare& share) { return share.gaps == 0; });
+    return shares;
+}
+
+}  // namespace critpath::replayer

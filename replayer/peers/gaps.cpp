@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/peers/gaps.hpp"
+
+#include "replayer/order.hpp"
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+/// Calls `visit(interval, ns)` for the intervals that [begin, end) meets; `near`: where they may be.
+template <class Interval, class Visit>
+void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, std::size_t& near, Visit visit)
+{
+    if (intervals.empty())
+        return;
+    near = count_first(
+        intervals.size(), [&](std::size_t i) { return intervals[i].end <= begin; }, near);
+    for (std::size_t i = near; i < intervals.size() && intervals[i].begin < end; ++i)
+        visit(intervals[i], (std::min(end, intervals[i].end) - std::max(begin, intervals[i].begin)).count());
+}
+
+}  // namespace
+
+Gaps::Gaps(const model::LocationTrace& location) : location_(&location), calls_(location.calls), end_(calls_.size())
+{
+    while (end_ > 0 && calls_.enter(end_ - 1) > location.end)
+        --end_;
+}
+
+std::size_t Gaps::first_behind(Ns time)
+{
+    near_ = count_first(
+        end_, [&](std::size_t i) { return calls_.enter(i) <= time; }, near_);
+    return std::max<std::size_t>(near_, 1);
+}
+
+std::int64_t Gaps::recorded(Ns begin, Ns end)
+{
+    std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
+    const auto carve = [&](const model::Interval&, std::int64_t part) { ns -= part; };
+    for_each_overlap(location_->tool, begin, end, near_tool_, carve);
+    for_each_overlap(location_->unrecorded, begin, end, near_unrecorded_, carve);
+    return std::max<std::int64_t>(ns, 0);
+}
+
+Gap Gaps::measure(std::size_t i)
+{
+    const Ns begin = begin_of(i);
+    const Ns end = end_of(i);
+    Gap gap;
+    gap.ns = recorded(begin, end);
+    for_each_overlap(location_->off, begin, end, near_off_, [&](const model::OffProcessor& off, std::int64_t ns) {
+        (off.preempted ? gap.preempted : gap.blocked) += ns;
+    });
+    const auto& samples = location_->samples;
+    if (!samples.empty()) {
+        near_sample_ = count_first(
+            samples.size(), [&](std::size_t s) { return samples[s].time < begin; }, near_sample_);
+        for (std::size_t s = near_sample_; s < samples.size() && samples[s].time < end; ++s)
+            gap.page_faults += samples[s].page_faults;
+    }
+    if (i < location_->counted.size())
+        gap.counted = location_->counted[i];
+    return gap;
+}
+
+/// Looks for the next piece of a first thread.
+bool GapsOnPath::begin_piece()
+{
+    for (; piece_ < path_.pieces.size(); ++piece_) {
+        const Piece& piece = path_.pieces[piece_];
+        const model::ProcessId process = replay_.definitions.locations[piece.location].process;
+        if (replay_.definitions.processes[process.value].locations.front().value != piece.location)
+            continue;
+        process_ = replay_.index_of(process);
+        gap_ = gaps_[process_].first_behind(Ns{piece.stretch});
+        return in_piece_ = true;
+    }
+    return false;
+}
+
+std::optional<GapOnPath> GapsOnPath::next()
+{
+    while (in_piece_ || begin_piece()) {
+        Gaps& gaps = gaps_[process_];
+        const Ns begin{path_.pieces[piece_].stretch};
+        const Ns end{path_.pieces[piece_].end};
+        while (gap_ < gaps.end() && gaps.begin_of(gap_) < end) {
+            const std::size_t gap = gap_++;
+            const std::int64_t ns = gaps.recorded(std::max(begin, gaps.begin_of(gap)), std::min(end, gaps.end_of(gap)));
+            GapOnPath& open = open_[process_];
+            if (ns == 0)
+                continue;
+            if (open.ns > 0 && open.gap == gap) {
+                open.ns += ns;
+                continue;
+            }
+            const GapOnPath done = std::exchange(open, {process_, gap, ns});
+            if (done.ns > 0)
+                return done;
+        }
+        in_piece_ = false;
+        ++piece_;
+    }
+    while (closing_ < open_.size())
+        if (const GapOnPath& last = open_[closing_++]; last.ns > 0)
+            return last;
+    return std::nullopt;
+}
+
+}  // namespace critpath::replayer

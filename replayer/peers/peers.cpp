@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/peers/peers.hpp"
+
+#include "replayer/exchange.hpp"
+#include "replayer/peers/chosen.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr std::size_t most_places = 20;
+constexpr std::int64_t least_part = 200;  // what is less than one part of so many of the path needs no explanation
+constexpr int collector = 0;
+
+struct PlaceTime {
+    GapPlace place;
+    std::int64_t ns;
+};
+
+/// Adds up what is equal.
+std::vector<PlaceTime> sum_by_place(std::vector<PlaceTime> times)
+{
+    std::ranges::sort(times, {}, &PlaceTime::place);
+    std::vector<PlaceTime> sums;
+    for (const PlaceTime& time : times) {
+        if (!sums.empty() && sums.back().place == time.place)
+            sums.back().ns += time.ns;
+        else
+            sums.push_back(time);
+    }
+    return sums;
+}
+
+/// Those with the most time, that first.
+void keep_largest(std::vector<PlaceTime>& times)
+{
+    std::ranges::sort(times, [](const PlaceTime& a, const PlaceTime& b) {
+        return std::tuple(-a.ns, a.place) < std::tuple(-b.ns, b.place);
+    });
+    times.resize(std::min(times.size(), most_places));
+}
+
+/// Time on the path by place, on the owned processes.
+std::vector<PlaceTime> own_times(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
+{
+    GapPlaces places(replay.definitions.contexts.size());
+    std::vector<std::int64_t> ns;
+    GapsOnPath on_path(replay, path, gaps);
+    while (const auto gap = on_path.next()) {
+        const std::uint32_t place = places.add(gaps[gap->process].place(gap->gap));
+        if (place == ns.size())
+            ns.push_back(0);
+        ns[place] += gap->ns;
+    }
+    std::vector<PlaceTime> result;
+    for (std::size_t i = 0; i < ns.size(); ++i)
+        result.push_back({places.places()[i], ns[i]});
+    return result;
+}
+
+/// Each place is added up by one process, and the largest sums of each are known to all.
+std::vector<PlaceTime> choose(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
+{
+    auto out = lists_for<PlaceTime>(replay.size);
+    const auto processes = static_cast<std::uint64_t>(replay.size);
+    for (const PlaceTime& time : own_times(replay, path, gaps))
+        out[(std::uint64_t{time.place.before.value} * 31 + time.place.after.value) % processes].push_back(time);
+    std::vector<PlaceTime> largest = sum_by_place(replayer::exchange(replay.comm, out).items);
+    std::erase_if(largest, [&](const PlaceTime& t) { return t.ns < path.makespan.count() / least_part; });
+    keep_largest(largest);
+
+    out = lists_for<PlaceTime>(replay.size);
+    out[collector] = std::move(largest);
+    largest = replayer::exchange(replay.comm, out).items;
+    keep_largest(largest);
+    auto count = static_cast<int>(largest.size());
+    MPI_Bcast(&count, 1, MPI_INT, collector, replay.comm);
+    largest.resize(static_cast<std::size_t>(count));
+    MPI_Bcast(largest.data(), count * static_cast<int>(sizeof(PlaceTime)), MPI_BYTE, collector, replay.comm);
+    return largest;
+}
+
+Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, const std::vector<Gaps>& gaps)
+{
+    Chosen chosen{GapPlaces(replay.definitions.contexts.size()), {}};
+    for (const PlaceTime& time : times)
+        chosen.places.add(time.place);
+    chosen.gaps.resize(times.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    for (std::size_t p = 0; p < gaps.size(); ++p)
+        for (std::size_t i = 1; i < gaps[p].end(); ++i)
+            if (const std::uint32_t place = chosen.places.find(gaps[p].place(i)); place != GapPlaces::none)
+                chosen.gaps[place][p].push_back(static_cast<std::uint32_t>(i));
+    return chosen;
+}
+
+/// The sums of all processes; a Stretch is integers and two ids, which nobody has set.
+void add_up(const Replay& replay, std::vector<model::Stretch>& sums)
+{
+    constexpr std::size_t numbers = sizeof(model::Stretch) / sizeof(std::int64_t);
+    static_assert(sizeof(model::Stretch) % sizeof(std::int64_t) == 0);
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
+                  replay.comm);
+    for (model::Stretch& stretch : sums)
+        stretch.before = stretch.after = model::CallPathId::none();
+}
+
+}  // namespace
+
+Stretches compare_with_peers(const Replay& replay, const Path& path)
+{
+    const model::LocationTrace nothing;
+    std::vector<Gaps> gaps;
+    for (const model::ProcessTrace& trace : replay.processes)
+        gaps.emplace_back(trace.locations.empty() ? nothing : trace.locations.front());
+    const std::vector<PlaceTime> times = choose(replay, path, gaps);
+    if (times.empty())
+        return {};
+    const Chosen chosen = find_gaps(replay, times, gaps);
+    std::vector<model::Stretch> sums(times.size());
+    auto out = lists_for<model::StretchShare>(replay.size);
+    out[collector] = compare(replay, path, gaps, chosen, sums);
+    add_up(replay, sums);
+    find_persistence(replay, gaps, chosen, sums);
+
+    Stretches result;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        result.stretches.push_back({times[i].place, sums[i]});
+    result.shares = replayer::exchange(replay.comm, out).items;
+    std::ranges::sort(result.shares, {}, [](const model::StretchShare& s) { return std::tuple(s.stretch, s.process); });
+    return result;
+}
+
+}  // namespace critpath::replayer

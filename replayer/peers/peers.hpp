@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the phase "peers": why the costliest computation on the path takes as long as it does on the rank where the path
+// is, and not on the others. (docs/ALGORITHM, "Explanations")
+#pragma once
+
+#include "analysis/model/stretch.hpp"
+#include "replayer/peers/gaps.hpp"
+
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// The stretches with the most time on the path, that first.
+struct Stretches {
+    struct At {
+        GapPlace place;
+        model::Stretch sums;  // without the call paths, which have no numbers yet
+    };
+    std::vector<At> stretches;                // on all processes
+    std::vector<model::StretchShare> shares;  // on process 0; sorted by (stretch, process)
+};
+
+/// Collective over `replay.comm`.
+Stretches compare_with_peers(const Replay& replay, const Path& path);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/peers/chosen.hpp"
+#include "replayer/peers/variance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+constexpr std::int64_t most_occurrences = 4096;  // that are looked at, of each place
+
+void sum(const Replay& replay, std::vector<std::int64_t>& values)
+{
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+}
+
+/// By ProcessId.
+std::vector<std::uint32_t> number_nodes(const Replay& replay, std::size_t& nodes)
+{
+    std::map<std::string, std::uint32_t> numbers;
+    std::vector<std::uint32_t> result;
+    for (const model::Process& process : replay.definitions.processes)
+        result.push_back(numbers.try_emplace(process.node, static_cast<std::uint32_t>(numbers.size())).first->second);
+    nodes = numbers.size();
+    return result;
+}
+
+/// By place: on how many processes it has at least so many occurrences (`least`, by place).
+std::vector<std::int64_t> count_ranks(const Replay& replay, const Chosen& chosen,
+                                      const std::vector<std::int64_t>& least)
+{
+    std::vector<std::int64_t> counts;
+    for (std::size_t place = 0; place < chosen.gaps.size(); ++place)
+        counts.push_back(std::ranges::count_if(chosen.gaps[place], [&](const auto& list) {
+            return static_cast<std::int64_t>(list.size()) >= least[place];
+        }));
+    sum(replay, counts);
+    return counts;
+}
+
+/// By place: as many occurrences as three of four have, of the ranks that come there at all.
+std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen& chosen)
+{
+    const std::size_t places = chosen.gaps.size();
+    std::vector<std::int64_t> high(places, 0);  // no more than that
+    for (std::size_t place = 0; place < places; ++place)
+        for (const auto& list : chosen.gaps[place])
+            high[place] = std::max(high[place], static_cast<std::int64_t>(list.size()));
+    MPI_Allreduce(MPI_IN_PLACE, high.data(), static_cast<int>(places), MPI_INT64_T, MPI_MAX, replay.comm);
+    const std::vector<std::int64_t> all = count_ranks(replay, chosen, std::vector<std::int64_t>(places, 1));
+    std::vector<std::int64_t> low(places, 1);  // so many are common
+    std::vector<std::int64_t> middle(places);
+    while (low != high) {
+        for (std::size_t place = 0; place < places; ++place)
+            middle[place] = high[place] - (high[place] - low[place]) / 2;
+        const auto have = count_ranks(replay, chosen, middle);
+        for (std::size_t place = 0; place < places; ++place) {
+            if (4 * have[place] >= 3 * all[place])
+                low[place] = middle[place];
+            else
+                high[place] = middle[place] - 1;
+        }
+    }
+    return low;
+}
+
+/// The ranks that have so many occurrences of one place.
+class Model
+{
+public:
+    Model(const Replay& replay, std::vector<Gaps>& gaps, const std::vector<std::vector<std::uint32_t>>& lists,
+          std::int64_t common)
+        : replay_(replay), gaps_(gaps), lists_(lists), common_(common)
+    {
+        sums_.occurrences = std::min(common, most_occurrences);
+    }
+
+    /// `node_of`: by ProcessId.
+    Variances estimate(const std::vector<std::uint32_t>& node_of, std::size_t nodes)
+    {
+        const std::vector<std::int64_t> means = mean_by_occurrence();
+        std::vector<std::int64_t> flat(2 + 2 * nodes, 0);
+        std::vector<std::int64_t> differences(means.size());
+        for_each_rank([&](std::size_t p) {
+            for (std::size_t i = 0; i < means.size(); ++i)
+                differences[i] = log_of(p, i) - means[i];
+            const Effect effect = effect_of(differences);
+            const std::size_t node = node_of[replay_.processes[p].process.value];
+            flat[0] += effect.squared;
+            flat[1] += effect.rest;
+            flat[2 + 2 * node] += 1;
+            flat[3 + 2 * node] += effect.mean;
+        });
+        sum(replay_, flat);
+        sums_.squared = flat[0];
+        sums_.rest = flat[1];
+        for (std::size_t node = 0; node < nodes; ++node)
+            sums_.nodes.push_back({flat[2 + 2 * node], flat[3 + 2 * node]});
+        return variances(sums_);
+    }
+
+    [[nodiscard]] const EffectSums& sums() const { return sums_; }
+
+private:
+    template <class Visit>
+    void for_each_rank(Visit visit) const
+    {
+        for (std::size_t p = 0; p < lists_.size(); ++p)
+            if (static_cast<std::int64_t>(lists_[p].size()) >= common_)
+                visit(p);
+    }
+
+    /// Of the i-th occurrence that is looked at: these are spread over the run.
+    [[nodiscard]] std::int64_t log_of(std::size_t p, std::size_t i)
+    {
+        const auto k = static_cast<std::int64_t>(i) * common_ / sums_.occurrences;
+        const std::size_t gap = lists_[p][static_cast<std::size_t>(k)];
+        return fixed_log(gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap)));
+    }
+
+    std::vector<std::int64_t> mean_by_occurrence()
+    {
+        std::vector<std::int64_t> result(static_cast<std::size_t>(sums_.occurrences) + 1, 0);
+        for_each_rank([&](std::size_t p) {
+            for (std::size_t i = 0; i + 1 < result.size(); ++i)
+                result[i] += log_of(p, i);
+            result.back() += 1;
+        });
+        sum(replay_, result);
+        sums_.ranks = result.back();
+        result.pop_back();
+        for (std::int64_t& mean : result)
+            mean /= std::max<std::int64_t>(sums_.ranks, 1);
+        return result;
+    }
+
+    const Replay& replay_;
+    std::vector<Gaps>& gaps_;
+    const std::vector<std::vector<std::uint32_t>>& lists_;
+    std::int64_t common_;
+    EffectSums sums_;
+};
+
+}  // namespace
+
+void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                      std::vector<model::Stretch>& stretches)
+{
+    std::size_t nodes = 0;
+    const std::vector<std::uint32_t> node_of = number_nodes(replay, nodes);
+    const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
+    const auto stored = [](double variance) { return std::llround(variance * 1e9); };
+    for (std::size_t place = 0; place < stretches.size(); ++place) {
+        Model here(replay, gaps, chosen.gaps[place], common[place]);
+        const Variances found = here.estimate(node_of, nodes);
+        model::Stretch& stretch = stretches[place];
+        stretch.ranks = here.sums().ranks;
+        stretch.nodes = found.nodes;
+        stretch.occurrences = here.sums().occurrences;
+        stretch.rank_variance = stored(found.rank);
+        stretch.noise_variance = stored(found.noise);
+        stretch.node_variance = stored(found.node);
+        stretch.node_rest_variance = stored(found.node_rest);
+    }
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the time that a gap takes longer than on other processes is split among what makes it longer, without a
+// rest. (docs/ALGORITHM, "Explanations")
+#pragma once
+
+#include "analysis/model/trace.hpp"
+
+#include <cstdint>
+
+namespace critpath::replayer
+{
+
+/// What a thread did between two calls. Times are ns, without the collector's own.
+struct Gap {
+    std::int64_t ns = 0;
+    std::int64_t preempted = 0;
+    std::int64_t blocked = 0;
+    std::int64_t page_faults = 0;
+    model::Counted counted;
+
+    [[nodiscard]] bool is_counted() const
+    {
+        return counted.instructions != model::Counted::unknown && counted.cycles != model::Counted::unknown;
+    }
+    /// What enters a logarithm: a gap takes 1 ns at least, and the part of it on the processor is a microsecond at
+    /// least, or all of it: what is shorter is not measured that well, and would say that a factor is infinite.
+    [[nodiscard]] std::int64_t time() const;
+    [[nodiscard]] std::int64_t on_processor() const;
+    [[nodiscard]] bool is_off() const { return preempted + blocked > 0; }
+};
+
+/// The natural logarithm in units of 2^-32, in which sums are exact; that of 1 for what is smaller.
+inline constexpr double fixed_one = 4294967296.0;
+std::int64_t fixed_log(std::int64_t x);
+
+/// To the nearest integer.
+inline std::int64_t rounded(double x)
+{
+    return static_cast<std::int64_t>(x < 0 ? x - 0.5 : x + 0.5);
+}
+
+/// Sums over the same gap of other processes. Travels as an array of 64-bit integers, of which the first few are all
+/// that there is to say where nobody knows more than times.
+struct PeerSums {
+    static constexpr int fields = 10, fields_of_times = 3;
+
+    std::int64_t processes = 0;
+    std::int64_t slower = 0;      // processes that took longer
+    std::int64_t time = 0;        // of logarithms
+    std::int64_t off_factor = 0;  // likewise: of the time against that on the processor
+    std::int64_t counted = 0;     // processes that counted; of these, of logarithms:
+    std::int64_t instructions = 0;
+    std::int64_t cycles = 0;
+    std::int64_t preempted = 0;  // from here: of the values themselves
+    std::int64_t blocked = 0;
+    std::int64_t page_faults = 0;
+
+    /// One more process; `ns`: what the gap takes on the process that is compared with it.
+    void add(const Gap& gap, std::int64_t ns);
+};
+
+/// Of a gap, as far as it is on the path, ns.
+struct Split {
+    std::int64_t peers = 0;  // the geometric mean of the others
+    // What it takes longer, these together:
+    std::int64_t instructions = 0;
+    std::int64_t cycles = 0;
+    std::int64_t frequency = 0;
+    std::int64_t processor = 0;  // the three before, where one of the processes has not counted
+    std::int64_t preempted = 0;
+    std::int64_t blocked = 0;
+    bool is_counted = false;
+};
+
+/// `others`: of at least one process; `path_ns`: of `own`, what is on the path. The sum of all parts is path_ns.
+Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns);
+
+}  // namespace critpath::replayer

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is said of figures whose meaning is plain.
+#include "analysis/report/explain.hpp"
+#include "tests/result/samples.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace critpath::report
+{
+namespace
+{
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t ms = 1'000'000;
+
+/// One stretch of 1 s on rank 3 of a path of 4 s, which takes its peers half as long, and why is not known.
+model::Profile one_stretch()
+{
+    model::Profile p;
+    for (const char* node : {"a", "a", "b", "b"})
+        p.processes.push_back({"rank", node, 0, 0, 0, 0, 0, 0});
+    p.rows = {{model::RowKind::Sampled, "main", "", "", 0},
+              {model::RowKind::Sampled, "step", "", "", 0},
+              {model::RowKind::Sampled, "exchange", "", "", 0},
+              {model::RowKind::Mpi, "MPI_Waitall", "MPI", "", 0},
+              {model::RowKind::Mpi, "MPI_Allreduce", "MPI", "", 0}};
+    const auto none = model::CallPathId::none();
+    p.call_paths = {{{0}, none}, {{1}, {0}}, {{2}, {1}}, {{4}, {1}}, {{3}, {2}}};
+    model::Stretch s;
+    s.before = {4};
+    s.after = {3};
+    s.path_ns = s.compared_ns = 1000 * ms;
+    s.gaps = s.compared = s.slowest = 10;
+    s.peers_ns = s.processor_ns = 500 * ms;
+    s.ranks = 4;
+    s.nodes = 2;
+    s.occurrences = 20;
+    s.rank_variance = 90;
+    s.noise_variance = 10;
+    s.node_rest_variance = 90;
+    p.stretches = {s};
+    p.stretch_shares = {{0, {1}, 80 * ms, 1}, {0, {3}, 920 * ms, 9}};
+    p.facts["path_ns"] = 4000 * ms;
+    return p;
+}
+
+std::string sentence(const model::Profile& profile)
+{
+    return explain(profile, 0).sentence(profile);
+}
+
+TEST(Explain, SaysWhereAndWho)
+{
+    const model::Profile p = one_stretch();
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.caller, "main > step");
+    EXPECT_EQ(e.before, "exchange > MPI_Waitall");
+    EXPECT_EQ(e.after, "MPI_Allreduce");
+    EXPECT_EQ(e.rank, 3U);
+    EXPECT_DOUBLE_EQ(e.rank_share, 0.92);
+    EXPECT_EQ(e.node, "b");
+    EXPECT_DOUBLE_EQ(e.path_share, 0.25);
+    EXPECT_DOUBLE_EQ(e.excess, 1);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("1.000 s of the path (25.0 %): computation in main > step, from exchange > MPI_Waitall to "
+                          "MPI_Allreduce, mostly on rank 3 (92 %). It takes 100 % longer than on its peers"));
+}
+
+TEST(Explain, NamesTheFactorsWithTheLargestFirst)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.counted = 10;
+    s.processor_ns = 0;
+    s.instructions_ns = 100 * ms;
+    s.cycles_ns = 450 * ms;
+    s.frequency_ns = -55 * ms;
+    s.preempted_ns = 5 * ms;  // too little to be told
+    EXPECT_THAT(sentence(p), HasSubstr(": more cycles per instruction +90 %, more instructions +20 %, a higher "
+                                       "frequency of the processor -11 %."));
+    EXPECT_EQ(explain(p, 0).cause, Factor::Cycles);
+    EXPECT_THAT(sentence(p), HasSubstr("memory accesses"));
+}
+
+TEST(Explain, LackOfAProcessor)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    EXPECT_THAT(sentence(p), Not(HasSubstr("lacked")));
+    s.processor_ns = 100 * ms;
+    s.preempted_ns = 400 * ms;
+    s.own_preempted_ns = 420 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 420 ms."));
+    EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
+}
+
+TEST(Explain, PersistentRankOrNodeOrTransient)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks (persistent, 90 %): move work"));
+    s.node_variance = 80;
+    s.node_rest_variance = 20;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentNode);
+    EXPECT_THAT(sentence(p), HasSubstr("same node, most on b (persistent, 90 %; 80 % of that by node)"));
+    s.nodes = 1;  // then there is nothing to tell from
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    s.rank_variance = 10;
+    s.noise_variance = 90;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    EXPECT_THAT(sentence(p), HasSubstr("transient, 10 % persistent"));
+    s.occurrences = 2;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Rare);
+    EXPECT_THAT(sentence(p), HasSubstr("too rarely"));
+}
+
+TEST(Explain, BalancedShorterAndAlone)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.peers_ns = 980 * ms;
+    s.processor_ns = 20 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+    EXPECT_THAT(sentence(p), HasSubstr("Its peers take as long"));
+    s.peers_ns = 1500 * ms;
+    s.processor_ns = -500 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Shorter);
+    EXPECT_THAT(sentence(p), HasSubstr("33 % less than on its peers"));
+    s.peers_ns = 1 * ms;
+    s.processor_ns = 999 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("Its peers take next to nothing: 1 ms (geometric"));
+    s.peers_ns = 200 * ms;
+    s.processor_ns = 800 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("5.0 times as long as on its peers"));
+    s.compared = 4;
+    s.compared_ns = 400 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
+    EXPECT_THAT(sentence(p), HasSubstr("No peers: no other rank does 60 % of this;"));
+    s.compared = s.compared_ns = s.peers_ns = s.processor_ns = 0;
+    EXPECT_THAT(sentence(p), HasSubstr("No peers: no other rank does this;"));
+    p.processes.resize(1);
+    p.stretch_shares = {{0, {0}, 1000 * ms, 10}};
+    EXPECT_THAT(sentence(p), HasSubstr("on rank 0. There is no other rank."));
+}
+
+TEST(Explain, PageFaultsThatOthersDoNotHave)
+{
+    model::Profile p = one_stretch();
+    p.stretches[0].page_faults = 20'000;
+    p.stretches[0].peers_page_faults = 15'000;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("page fault")));
+    p.stretches[0].peers_page_faults = 40;
+    EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40."));
+}
+
+TEST(Explain, AnEmptyStretchIsNoReasonToFail)
+{
+    model::Profile p = one_stretch();
+    const model::CallPathId before = p.stretches[0].before;
+    p.stretches[0] = {};
+    p.stretches[0].before = p.stretches[0].after = before;
+    p.stretch_shares.clear();
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
+    EXPECT_FALSE(sentence(p).empty());
+}
+
+}  // namespace
+}  // namespace critpath::report

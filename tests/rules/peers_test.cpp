@@ -1,0 +1,444 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Why the rank on the path takes longer than its peers, where the program says it.
+#include "replayer/peers/gaps.hpp"
+#include "replayer/peers/split.hpp"
+#include "replayer/peers/variance.hpp"
+#include "tests/builder/replayed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::Gap;
+using replayer::PeerSums;
+using replayer::Split;
+
+constexpr std::int64_t us = 1000;
+
+/// What a rank does in a step before it enters the Allreduce that ends it: on its processor, preempted, blocked, us;
+/// then what it counts, if it does.
+struct Work {
+    std::int64_t on = 100;
+    std::int64_t preempted = 0;
+    std::int64_t blocked = 0;
+    std::int64_t instructions = -1;
+    std::int64_t cycles = -1;
+    [[nodiscard]] std::int64_t all() const { return on + preempted + blocked; }
+};
+
+/// Steps of so much work each, as a BSP program has them.
+void run_steps(Program& program, int steps, const std::function<Work(int rank, int step)>& work)
+{
+    std::int64_t time = 10;
+    for (int rank = 0; rank < program.ranks(); ++rank) {
+        program[rank].called_from({"main", "step"});
+        program[rank].collective(FunctionId::MPI_Barrier, {5, time});
+    }
+    for (int step = 0; step < steps; ++step) {
+        std::int64_t longest = 0;
+        for (int rank = 0; rank < program.ranks(); ++rank)
+            longest = std::max(longest, work(rank, step).all());
+        const std::int64_t leave = time + longest + 2;
+        for (int rank = 0; rank < program.ranks(); ++rank) {
+            const Work w = work(rank, step);
+            if (w.preempted > 0)
+                program[rank].off({time + 1, time + 1 + w.preempted}, true);
+            if (w.blocked > 0)
+                program[rank].off({time + 1 + w.preempted, time + 1 + w.preempted + w.blocked}, false);
+            if (w.instructions >= 0)
+                program[rank].counted(w.instructions, w.cycles);
+            program[rank].collective(FunctionId::MPI_Allreduce, {time + w.all(), leave});
+        }
+        time = leave;
+    }
+    program.finish(time + 1);
+}
+
+std::string function(const Replayed& r, model::CallPathId call)
+{
+    return r.profile.row(call).name;
+}
+
+/// The stretch between two functions.
+model::Stretch stretch(const Replayed& r, const std::string& before, const std::string& after)
+{
+    const auto& all = r.profile.stretches;
+    const auto found = std::ranges::find_if(
+        all, [&](const model::Stretch& s) { return function(r, s.before) == before && function(r, s.after) == after; });
+    if (found == all.end()) {
+        ADD_FAILURE() << "no stretch from " << before << " to " << after;
+        return {};
+    }
+    return *found;
+}
+
+model::Stretch step_of(const Replayed& r)
+{
+    return stretch(r, "MPI_Allreduce", "MPI_Allreduce");
+}
+
+std::int64_t sum_of_parts(const model::Stretch& s)
+{
+    return s.instructions_ns + s.cycles_ns + s.frequency_ns + s.processor_ns + s.preempted_ns + s.blocked_ns;
+}
+
+double rank_share(const model::Stretch& s)
+{
+    return static_cast<double>(s.rank_variance) / static_cast<double>(s.rank_variance + s.noise_variance);
+}
+
+TEST(Peers, OneRankHasTwiceTheWorkAlways)
+{
+    Program p(4);
+    run_steps(p, 11, [](int rank, int) { return Work{rank == 2 ? 200 : 100}; });
+    const Replayed r = replay(p);
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.path_ns, 10 * 200 * us);
+    EXPECT_EQ(s.gaps, 10);
+    EXPECT_EQ(s.compared, 10);
+    EXPECT_EQ(s.slowest, 10);
+    EXPECT_EQ(s.counted, 0);
+    EXPECT_EQ(s.peers_ns, 10 * 100 * us);
+    EXPECT_EQ(s.processor_ns, 10 * 100 * us);
+    EXPECT_EQ(sum_of_parts(s), s.processor_ns);
+    EXPECT_EQ(s.ranks, 4);
+    EXPECT_EQ(s.occurrences, 10);
+    // One of four differs from the other three by ln 2: the variance is (ln 2)^2 / 4.
+    EXPECT_NEAR(static_cast<double>(s.rank_variance), 1e9 * std::log(2.0) * std::log(2.0) / 4, 10);
+    EXPECT_EQ(s.noise_variance, 0);
+    ASSERT_FALSE(r.profile.stretch_shares.empty());
+    EXPECT_EQ(r.profile.stretch_shares[0].stretch, 0U);
+    EXPECT_EQ(r.profile.stretch_shares[0].process.value, 2U);
+    EXPECT_EQ(r.profile.stretch_shares[0].ns, s.path_ns);
+    EXPECT_EQ(r.profile.stretch_shares[0].gaps, 10);
+    // The work in front of the first Allreduce is another place.
+    EXPECT_EQ(stretch(r, "MPI_Barrier", "MPI_Allreduce").path_ns, 200 * us);
+}
+
+TEST(Peers, WorkThatWandersIsTransient)
+{
+    Program p(4);
+    run_steps(p, 13, [](int rank, int step) { return Work{step % 4 == rank ? 200 : 100}; });
+    const Replayed r = replay(p);
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.path_ns, 12 * 200 * us);
+    EXPECT_EQ(s.peers_ns, 12 * 100 * us);
+    EXPECT_EQ(s.slowest, 12);
+    EXPECT_EQ(s.rank_variance, 0);
+    EXPECT_GT(s.noise_variance, 1e9 * std::log(2.0) * std::log(2.0) / 5);
+    EXPECT_GE(r.profile.stretch_shares.size(), 4U);
+}
+
+TEST(Peers, APreemptedRankAndABlockedOne)
+{
+    Program p(3);
+    run_steps(p, 6, [](int rank, int) { return Work{100, rank == 1 ? 75 : 0, rank == 1 ? 25 : 0}; });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.compared_ns - s.peers_ns, 5 * 100 * us);
+    EXPECT_EQ(s.preempted_ns, 5 * 75 * us);
+    EXPECT_EQ(s.blocked_ns, 5 * 25 * us);
+    EXPECT_EQ(s.processor_ns, 0);
+    EXPECT_EQ(s.own_preempted_ns, 5 * 75 * us);
+    EXPECT_EQ(s.own_blocked_ns, 5 * 25 * us);
+}
+
+TEST(Peers, ASlowNodeIsNotASlowRank)
+{
+    Program nodes(6);
+    nodes.nodes({"a", "a", "b", "b", "c", "c"});
+    run_steps(nodes, 9, [](int rank, int step) { return Work{(rank / 2 == 1 ? 200 : 100) + step % 2}; });
+    const model::Stretch slow_node = step_of(replay(nodes));
+    EXPECT_EQ(slow_node.nodes, 3);
+    EXPECT_TRUE(slow_node.has_node_model());
+    EXPECT_GT(rank_share(slow_node), 0.99);
+    EXPECT_GT(slow_node.node_variance, 100'000'000);
+    EXPECT_LT(slow_node.node_rest_variance, 1'000'000);
+
+    Program ranks(6);
+    ranks.nodes({"a", "a", "b", "b", "c", "c"});
+    run_steps(ranks, 9, [](int rank, int) { return Work{rank == 3 ? 200 : 100}; });
+    const model::Stretch slow_rank = step_of(replay(ranks));
+    EXPECT_GT(rank_share(slow_rank), 0.99);
+    EXPECT_LT(slow_rank.node_variance, slow_rank.node_rest_variance / 10);
+
+    Program one_each(2);
+    one_each.nodes({"a", "b"});
+    run_steps(one_each, 5, [](int rank, int) { return Work{rank == 1 ? 200 : 100}; });
+    EXPECT_FALSE(step_of(replay(one_each)).has_node_model());
+}
+
+TEST(Peers, CountersTellWorkFromMemoryFromFrequency)
+{
+    struct Case {
+        std::int64_t instructions, cycles;
+        std::int64_t model::Stretch::*part;
+    };
+    for (const auto& [instructions, cycles, part] :
+         {Case{200'000, 200'000, &model::Stretch::instructions_ns}, Case{100'000, 200'000, &model::Stretch::cycles_ns},
+          Case{100'000, 100'000, &model::Stretch::frequency_ns}}) {
+        Program p(3);
+        run_steps(p, 5, [i = instructions, c = cycles](int rank, int) {
+            return rank == 1 ? Work{200, 0, 0, i, c} : Work{100, 0, 0, 100'000, 100'000};
+        });
+        const model::Stretch s = step_of(replay(p));
+        EXPECT_EQ(s.counted, 4);
+        EXPECT_EQ(s.*part, 4 * 100 * us);
+        EXPECT_EQ(sum_of_parts(s), 4 * 100 * us);
+    }
+}
+
+TEST(Peers, WhereOneRankHasNotCountedNothingIsTold)
+{
+    Program p(3);
+    run_steps(p, 5, [](int rank, int) {
+        return rank == 1 ? Work{200, 0, 0, 200'000, 200'000} : Work{100, 0, 0, rank == 0 ? 100'000 : -1, 100'000};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.counted, 0);
+    EXPECT_EQ(s.processor_ns, 4 * 100 * us);
+    EXPECT_EQ(s.instructions_ns, 0);
+}
+
+TEST(Peers, WhatOnlyOneRankDoesHasNone)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 7});
+    p[0].collective(FunctionId::MPI_Bcast, {1007, 1008}, model::CommId{1}, 0);  // on MPI_COMM_SELF
+    for (int rank = 0; rank < 3; ++rank)
+        p[rank].collective(FunctionId::MPI_Allreduce, {rank == 0 ? 1010 : 100, 1012});
+    p.finish(1013);
+    const model::Stretch s = stretch(replay(p), "MPI_Barrier", "MPI_Bcast");
+    EXPECT_EQ(s.path_ns, 1000 * us);
+    EXPECT_EQ(s.gaps, 1);
+    EXPECT_EQ(s.compared, 0);
+    EXPECT_EQ(s.compared_ns, 0);
+    EXPECT_FALSE(s.has_model());
+}
+
+TEST(Peers, TheToolsTimeIsNobodys)
+{
+    Program p(2);
+    run_steps(p, 4, [](int rank, int) { return Work{rank == 1 ? 200 : 100}; });
+    p[1].tool({220, 320});  // within the second step of rank 1
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.path_ns, (3 * 200 - 100) * us);
+    EXPECT_EQ(s.peers_ns, 3 * 100 * us);
+    EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+}
+
+// Where threads meet between two calls, or the path comes from another thread, there is one gap all the same.
+TEST(Peers, PointsAndPiecesDoNotDivideGaps)
+{
+    const auto time = [](std::int64_t t) { return model::Ns{t * us}; };
+    replayer::Replay one;
+    one.definitions.processes.resize(1);
+    one.definitions.processes[0].locations = {{0}};
+    one.definitions.locations.push_back({"rank 0", {0}, 0, 0});
+    model::LocationTrace trace;
+    trace.location = {0};
+    trace.end = time(60);
+    trace.calls.add(time(0), time(10), {0});
+    trace.calls.add_point(time(15));
+    trace.calls.add(time(20), time(25), {1});
+    trace.calls.add_point(time(40));
+    trace.calls.add(time(50), time(55), {0});
+    trace.calls.add(time(70), time(75), {0});  // behind the end
+    trace.counted = {{}, {5, 7}};
+    trace.tool = {{time(12), time(13)}};
+    one.processes.resize(1);
+    one.processes[0].locations.push_back(trace);
+    std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0])};
+    ASSERT_EQ(gaps[0].end(), 3U);
+    EXPECT_EQ(gaps[0].place(1), (replayer::GapPlace{{0}, {1}}));
+    EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);
+    EXPECT_EQ(gaps[0].measure(1).counted.cycles, 7);
+    EXPECT_EQ(gaps[0].measure(2).ns, 25 * us);
+    EXPECT_FALSE(gaps[0].measure(2).is_counted());
+
+    replayer::Path path;
+    const auto piece = [&](std::int64_t begin, std::int64_t stretch, std::int64_t end) {
+        path.pieces.push_back({begin * us, stretch * us, end * us, 0, 0, 0, replayer::Piece::nothing});
+    };
+    piece(0, 0, 15);
+    piece(16, 18, 22);  // a jump leads here
+    piece(30, 30, 60);
+    replayer::GapsOnPath on_path(one, path, gaps);
+    const auto first = on_path.next();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->gap, 1U);
+    EXPECT_EQ(first->ns, (5 - 1 + 2) * us);
+    const auto second = on_path.next();
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->gap, 2U);
+    EXPECT_EQ(second->ns, 20 * us);
+    EXPECT_FALSE(on_path.next());
+}
+
+// All computation between calls is part of a stretch, as far as there is room for them.
+TEST(Peers, StretchesAddUpToTheComputation)
+{
+    Program p(4);
+    run_steps(p, 8, [](int rank, int step) { return Work{100 + (rank * 37 + step * 51) % 90}; });
+    const Replayed r = replay(p);
+    std::int64_t stretches = 5 * us + us;  // in front of the first call, and at the end: too little to be told
+    for (const model::Stretch& s : r.profile.stretches)
+        stretches += s.path_ns;
+    std::int64_t compute = 0;
+    for (const model::KindTime& kind : r.profile.kinds)
+        compute += kind.kind == model::SegmentKind::Compute ? kind.ns : 0;
+    EXPECT_EQ(stretches, compute);
+}
+
+TEST(Peers, AnyNumberOfProcessesFindsTheSame)
+{
+    std::mt19937 random(5);
+    for (int round = 0; round < 5; ++round) {
+        Program p(5);
+        p.nodes({"a", "b", "a", "b", "c"});
+        std::vector<std::int64_t> noise(5 * 40);
+        for (std::int64_t& n : noise)
+            n = static_cast<std::int64_t>(random() % 100);
+        run_steps(p, 40, [&](int rank, int step) {
+            const std::int64_t n = noise[static_cast<std::size_t>(rank * 40 + step)];
+            return Work{50 + n, n % 7 == 0 ? n : 0, n % 11 == 0 ? 3 : 0, 1000 * n + 17, 1700 * n + round};
+        });
+        const Replayed together = replay(p);
+        EXPECT_EQ(text(together.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        for (const model::Stretch& s : together.profile.stretches)
+            EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+    }
+}
+
+// More gaps than travel in one round, and than the model looks at.
+TEST(Peers, ManyGaps)
+{
+    Program p(3);
+    constexpr int steps = 6001;
+    run_steps(p, steps, [](int rank, int step) { return Work{(step % 3 == rank ? 20 : 10) + (rank == 0 ? 10 : 0)}; });
+    const Replayed r = replay(p);
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.gaps, steps - 1);
+    EXPECT_EQ(s.compared, steps - 1);
+    EXPECT_EQ(s.slowest, steps - 1);
+    EXPECT_EQ(s.occurrences, 4096);
+    EXPECT_GT(s.rank_variance, 10'000'000);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+TEST(Split, FollowsTheLogarithmsAndLeavesNoRest)
+{
+    // t = I * CPI / f * (t / t_on): 1.5 times the instructions, 1.2 times the cycles for each, 0.9 of the frequency,
+    // and a fifth of the time preempted.
+    const Gap peer{1'000'000, 0, 0, 0, {1'000'000, 2'000'000}};
+    const double on = 1'000'000 * 1.5 * 1.2 / 0.9;
+    const Gap own{std::llround(on / 0.8), std::llround(on / 0.8 - on), 0, 0, {1'500'000, 3'600'000}};
+    PeerSums others;
+    others.add(peer, own.ns);
+    others.add(peer, own.ns);
+    const Split s = split(own, others, own.ns);
+    const double excess = static_cast<double>(own.ns - peer.ns);
+    const double mean = excess / std::log(static_cast<double>(own.ns) / 1e6);
+    EXPECT_TRUE(s.is_counted);
+    EXPECT_NEAR(static_cast<double>(s.peers), 1e6, 1);
+    EXPECT_NEAR(static_cast<double>(s.instructions), mean * std::log(1.5), 3);
+    EXPECT_NEAR(static_cast<double>(s.cycles), mean * std::log(1.2), 3);
+    EXPECT_NEAR(static_cast<double>(s.frequency), mean * -std::log(0.9), 3);
+    EXPECT_NEAR(static_cast<double>(s.preempted), mean * -std::log(0.8), 3);
+    EXPECT_EQ(s.blocked, 0);
+    EXPECT_EQ(s.peers + s.instructions + s.cycles + s.frequency + s.preempted, own.ns);
+    // Of what is on the path in part, that part.
+    const Split half = split(own, others, own.ns / 2);
+    EXPECT_NEAR(static_cast<double>(half.cycles), static_cast<double>(s.cycles) / 2, 2);
+    EXPECT_EQ(half.peers + half.instructions + half.cycles + half.frequency + half.preempted, own.ns / 2);
+}
+
+TEST(Split, IsFiniteAndExactWhateverTheGaps)
+{
+    std::mt19937_64 random(11);
+    const auto draw = [&](std::int64_t most) {
+        const auto limit = static_cast<std::uint64_t>(most) >> (random() % 40);
+        return static_cast<std::int64_t>(random() % (limit + 1));
+    };
+    for (int round = 0; round < 2000; ++round) {
+        const auto gap = [&] {
+            Gap g;
+            g.ns = draw(100'000'000'000);
+            g.preempted = random() % 3 == 0 ? draw(g.ns) : 0;
+            g.blocked = random() % 3 == 0 ? g.ns - g.preempted : 0;  // no time on the processor
+            if (random() % 4 != 0)
+                g.counted = {draw(1'000'000'000'000), draw(1'000'000'000'000)};
+            return g;
+        };
+        const Gap own = gap();
+        PeerSums others;
+        for (std::uint64_t n = random() % 4 + 1; n > 0; --n)
+            others.add(gap(), own.ns);
+        const std::int64_t path_ns = draw(own.ns);
+        const Split s = split(own, others, path_ns);
+        EXPECT_EQ(s.peers + s.instructions + s.cycles + s.frequency + s.processor + s.preempted + s.blocked, path_ns);
+        EXPECT_GE(s.peers, 0);
+    }
+}
+
+TEST(Variances, AreUnbiased)
+{
+    // y = node + rank + chance, of known variances; the mean estimate of many runs is the truth.
+    constexpr int nodes = 4, per_node = 5, ranks = nodes * per_node, occurrences = 12, runs = 400;
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal;
+    double noise = 0, node = 0, rest = 0, rank = 0;
+    for (int run = 0; run < runs; ++run) {
+        std::vector<std::vector<std::int64_t>> y(ranks);
+        std::vector<double> of_node(nodes);
+        for (double& n : of_node)
+            n = 0.3 * normal(random);
+        for (int r = 0; r < ranks; ++r) {
+            const double of_rank = of_node[static_cast<std::size_t>(r / per_node)] + 0.2 * normal(random);
+            for (int k = 0; k < occurrences; ++k)
+                y[static_cast<std::size_t>(r)].push_back(
+                    std::llround((of_rank + 0.5 * normal(random)) * replayer::fixed_one));
+        }
+        replayer::EffectSums sums;
+        sums.ranks = ranks;
+        sums.occurrences = occurrences;
+        sums.nodes.resize(nodes);
+        for (std::size_t k = 0; k < occurrences; ++k) {
+            std::int64_t mean = 0;
+            for (const auto& row : y)
+                mean += row[k] / ranks;
+            for (auto& row : y)
+                row[k] -= mean;
+        }
+        for (std::size_t r = 0; r < ranks; ++r) {
+            const replayer::Effect effect = replayer::effect_of(y[r]);
+            sums.squared += effect.squared;
+            sums.rest += effect.rest;
+            sums.nodes[r / per_node].ranks += 1;
+            sums.nodes[r / per_node].mean += effect.mean;
+        }
+        const replayer::Variances found = replayer::variances(sums);
+        noise += found.noise / runs;
+        rank += found.rank / runs;
+        node += found.node / runs;
+        rest += found.node_rest / runs;
+    }
+    EXPECT_NEAR(noise, 0.25, 0.005);
+    EXPECT_NEAR(rest, 0.04, 0.004);
+    EXPECT_NEAR(node, 0.09, 0.015);
+    EXPECT_NEAR(rank, 0.11, 0.02);  // that between nodes in the ranks of a sample of nodes
+}
+
+}  // namespace
+}  // namespace critpath::tests
