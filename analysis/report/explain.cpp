@@ -152,6 +152,7 @@ std::string parts_in_words(const Explanation& e)
             order.push_back(i);
     std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
     std::vector<std::string> words;
+    words.reserve(order.size());
     for (const std::size_t i : order)
         words.push_back(fmt::format("{} {:+.0f} %", e.parts[i] > 0 ? more[i] : less[i], e.parts[i] * 100));
     return fmt::format("{}", fmt::join(words, ", "));
