@@ -6,6 +6,7 @@
 #include "replayer/peers/chosen.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -38,11 +39,23 @@ std::vector<PlaceTime> sum_by_place(std::vector<PlaceTime> times)
     return sums;
 }
 
-/// Those with the most time, that first.
-void keep_largest(std::vector<PlaceTime>& times)
+/// The functions of a call path, innermost first.
+std::vector<std::string_view> names_of(const model::Definitions& definitions, model::ContextId context)
 {
-    std::ranges::sort(times, [](const PlaceTime& a, const PlaceTime& b) {
-        return std::tuple(-a.ns, a.place) < std::tuple(-b.ns, b.place);
+    std::vector<std::string_view> names;
+    for (; context.valid(); context = definitions.contexts[context.value].parent)
+        names.emplace_back(definitions.region(context).name);
+    return names;
+}
+
+/// Those with the most time, that first. Of equal ones, their names decide: the order of definitions means nothing.
+void keep_largest(const model::Definitions& definitions, std::vector<PlaceTime>& times)
+{
+    const auto names = [&](const PlaceTime& time) {
+        return std::pair(names_of(definitions, time.place.before), names_of(definitions, time.place.after));
+    };
+    std::ranges::sort(times, [&](const PlaceTime& a, const PlaceTime& b) {
+        return a.ns != b.ns ? a.ns > b.ns : names(a) < names(b);
     });
     times.resize(std::min(times.size(), most_places));
 }
@@ -74,12 +87,12 @@ std::vector<PlaceTime> choose(const Replay& replay, const Path& path, std::vecto
         out[(std::uint64_t{time.place.before.value} * 31 + time.place.after.value) % processes].push_back(time);
     std::vector<PlaceTime> largest = sum_by_place(replayer::exchange(replay.comm, out).items);
     std::erase_if(largest, [&](const PlaceTime& t) { return t.ns < path.makespan.count() / least_part; });
-    keep_largest(largest);
+    keep_largest(replay.definitions, largest);
 
     out = lists_for<PlaceTime>(replay.size);
     out[collector] = std::move(largest);
     largest = replayer::exchange(replay.comm, out).items;
-    keep_largest(largest);
+    keep_largest(replay.definitions, largest);
     auto count = static_cast<int>(largest.size());
     MPI_Bcast(&count, 1, MPI_INT, collector, replay.comm);
     largest.resize(static_cast<std::size_t>(count));
