@@ -89,10 +89,10 @@ struct Definitions {
     std::string event;                 // what was sampled, e.g. "cpu-clock"
     std::uint64_t period = 0;          // nominal, in `period_unit`
     std::string period_unit;           // "ns" or "count"
-    std::string call_graph;            // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
-    std::string command;               // of the application
-    std::string incomplete;            // which ranks' recordings ended too early, and how; empty: none
-    std::string inconsistent;          // about which communicators the ranks disagree; empty: none
+    std::string call_graph;    // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
+    std::string command;       // of the application
+    std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
+    std::string inconsistent;  // about which communicators the ranks disagree; empty: none
 
     std::map<std::string, std::string> build_ids;  // in hex, by Region::module; "-": it has none
 
