@@ -45,7 +45,8 @@ struct CallPathTime {
     CallPathId call_path;
     ProcessId process;  // none() for totals
     std::int64_t ns = 0;
-    std::uint64_t samples = 0;  // 0 where the time is exact
+    std::uint64_t samples = 0;          // 0 where the time is exact
+    std::int64_t other_threads_ns = 0;  // of totals: the part of other threads than the first of a process
 };
 
 /// Time on the critical path that samples found at one instruction.

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 
@@ -23,6 +24,8 @@ namespace critpath::report
 
 namespace
 {
+
+constexpr std::size_t most_lines = 10'000'000;  // of a source file
 
 /// Share of the path with its sampling error.
 Hotspot measured(const Hotspots& sums, const SampledTime& time)
@@ -59,12 +62,16 @@ std::vector<Column> columns(std::vector<Column> first, Column last)
     return first;
 }
 
-std::vector<std::string> read_lines(const std::string& path)
+/// The first `most` lines; none if it is no file, or cannot be read.
+std::vector<std::string> read_lines(const std::string& path, std::size_t most)
 {
     constexpr std::size_t tab = 8;
-    std::ifstream file(path);
+    std::error_code error;
     std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
+    if (!std::filesystem::is_regular_file(path, error))  // compilers also read from terminals and pipes
+        return lines;
+    std::ifstream file(path);
+    for (std::string line; lines.size() < most && std::getline(file, line);) {
         std::string text;
         for (const char c : line) {
             if (c == '\t')
@@ -83,6 +90,7 @@ template <class TimeOf, class FirstCells, class Text>
 void add_rows(std::vector<Row>& rows, const Hotspots& sums, std::size_t size, std::size_t context, TimeOf time_of,
               FirstCells first_cells, Text text)
 {
+    context = std::min(context, size);
     std::size_t next = 0;  // to be shown at the earliest
     for (std::size_t with_time = 0; with_time < size; ++with_time) {
         if (time_of(with_time) == nullptr)
@@ -105,11 +113,19 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
         return;
     std::vector<Row> rows;
     for (const auto& [file, times] : files) {
-        const std::vector<std::string> text = read_lines(file);
         const std::size_t last = times.rbegin()->first;
-        const bool is_there = text.size() >= last;
+        const std::vector<std::string> text = read_lines(file, last + std::min(context, most_lines));
+        if (text.size() < last) {
+            document.notes.push_back(fmt::format("{}: cannot be read here, or is another file by now.", file));
+            for (const auto& [line, time] : times) {
+                rows.push_back({std::string(basename(file)), file, static_cast<std::int64_t>(line)});
+                add_cells(rows.back(), sums, &time);
+                rows.back().emplace_back();
+            }
+            continue;
+        }
         add_rows(
-            rows, sums, std::max(text.size(), last), is_there ? context : 0,
+            rows, sums, text.size(), context,
             [&](std::size_t i) {
                 const auto time = times.find(i + 1);
                 return time == times.end() ? nullptr : &time->second;
@@ -117,9 +133,7 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
             [&](std::size_t i) {
                 return Row{std::string(basename(file)), file, static_cast<std::int64_t>(i + 1)};
             },
-            [&](std::size_t i) { return is_there ? Cell(text[i]) : Cell(); });
-        if (!is_there)
-            document.notes.push_back(fmt::format("{}: cannot be read here, or is another file by now.", file));
+            [&](std::size_t i) { return Cell(text[i]); });
     }
     const bool is_alone = files.size() == 1;
     Table table;

@@ -18,7 +18,7 @@ namespace
 struct View {
     const char* by;
     Document (*make)(const HotspotRequest& request);
-    bool has_inclusive;  // --inclusive makes a difference
+    bool has_inclusive;  // --inclusive is an answer, or what it does anyway
     bool has_modules;    // --module
 };
 

@@ -29,6 +29,7 @@ constexpr double mostly_from = 2.0 / 3;      // of the stretch: on one rank
 constexpr double compared_from = 0.5;        // likewise: that has peers
 constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
 constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to tell it from ranks
+constexpr double worth_saying = 0.01;        // likewise: that no other rank does
 constexpr double off_from = 0.02;            // of the stretch: without a processor
 constexpr std::int64_t least_faults = 1000;  // page faults
 constexpr std::int64_t many_times = 2;       // as many page faults as peers
@@ -173,7 +174,7 @@ std::string comparison_in_words(const Explanation& e)
         const std::string parts = parts_in_words(e);
         words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
     }
-    if (s.compared < s.gaps)
+    if (part(s.compared_ns, s.path_ns) < 1 - worth_saying)
         words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.path_ns)));
     return words;
 }

@@ -121,7 +121,7 @@ void add_time_cells(Row& row, const Hotspot& item)
     row.emplace_back(static_cast<std::int64_t>(item.path_samples));
     row.push_back(time_or_none(item.total_ns));
     row.emplace_back(static_cast<std::int64_t>(item.total_samples));
-    row.push_back(time_or_none(item.off_path_ns()));
+    row.push_back(time_or_none(item.off_path_ns));
     row.push_back(time_or_none(item.imbalance_ns));
 }
 

@@ -60,6 +60,7 @@ void add_total(Hotspot& item, const model::CallPathTime& time)
 {
     item.total_ns = item.total_ns.value_or(0) + time.ns;
     item.total_samples += time.samples;
+    item.has_other_threads = item.has_other_threads || time.other_threads_ns != 0;
 }
 
 void add(Hotspot& sum, const Hotspot& item)
@@ -72,16 +73,21 @@ void add(Hotspot& sum, const Hotspot& item)
     sum.total_samples += item.total_samples;
     sum.total_is_elsewhere = sum.total_is_elsewhere || item.total_is_elsewhere;
     sum.has_waits = sum.has_waits || item.has_waits;
+    sum.has_other_threads = sum.has_other_threads || item.has_other_threads;
     sum.functions += item.functions;
 }
 
 /// Once all times are known.
-void finish(const model::Profile& profile, Hotspots& hotspots)
+void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots)
 {
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
     for (Hotspot& item : hotspots.items) {
         hotspots.add_share(item);
-        if (item.total_ns && !item.has_waits && ranks > 1)
+        if (!item.total_ns || !selection.ranks.empty())
+            continue;  // the path of some against the time of all says nothing
+        item.off_path_ns = *item.total_ns - item.path_ns;
+        // The path has one thread at a time; the mean of a rank that computes with several has more.
+        if (!item.has_waits && !item.has_other_threads && ranks > 1)
             item.imbalance_ns = item.path_ns - *item.total_ns / ranks;
     }
 }
@@ -142,11 +148,8 @@ Hotspots sums(const model::Profile& profile)
             result.path_samples += time.samples;
         }
     }
-    // Where the path waits for several threads, there are samples of each, but only one a period is independent.
-    result.independent_samples = result.path_samples;
-    if (const std::int64_t period = period_of(profile); period > 0 && property(profile, "period_unit") == "ns")
-        result.independent_samples =
-            std::min(result.path_samples, 1 + static_cast<std::uint64_t>(result.domain_ns / period));
+    const auto independent = static_cast<std::uint64_t>(fact(profile, "independent_samples"));
+    result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
         if (!sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
@@ -176,7 +179,7 @@ Hotspots by_function(const model::Profile& profile, const Selection& selection, 
     });
     for (Hotspot& item : hotspots.items)
         item.functions = item.path_ns > 0 ? 1 : 0;
-    finish(profile, hotspots);
+    finish(profile, selection, hotspots);
     return hotspots;
 }
 
@@ -192,7 +195,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         for (; path.valid(); path = profile.call_paths[path.value].parent)
             add_to(path.value);
     });
-    finish(profile, hotspots);
+    finish(profile, selection, hotspots);
     return hotspots;
 }
 
@@ -216,7 +219,7 @@ Hotspots by_module(const model::Profile& profile, const Selection& selection)
         add(modules[place->second], item);
     }
     functions.items = std::move(modules);
-    finish(profile, functions);
+    finish(profile, selection, functions);
     return functions;
 }
 

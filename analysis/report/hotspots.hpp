@@ -30,19 +30,15 @@ struct Hotspot {
     std::uint64_t total_samples = 0;
     bool total_is_elsewhere = false;           // other hotspots have the same time on all ranks a second time
     bool has_waits = false;                    // on all ranks, but not on the path
-    std::optional<std::int64_t> imbalance_ns;  // path_ns less the mean of all ranks; not where that has waits
+    bool has_other_threads = false;            // and of other threads than the first of a process
+    std::optional<std::int64_t> off_path_ns;   // on all ranks, but not on the path
+    std::optional<std::int64_t> imbalance_ns;  // path_ns less the mean of all ranks, where these compare
     std::int64_t functions = 0;                // that have time on the path
     bool is_estimate = false;                  // found by samples
     Estimate share{0, 0, true};                // of the critical path
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }
-
-    /// Time on all ranks that was not on the path.
-    [[nodiscard]] std::optional<std::int64_t> off_path_ns() const
-    {
-        return total_ns ? std::optional(*total_ns - path_ns) : std::nullopt;
-    }
 
     /// True if the 95 % interval of its share of the path includes 0.
     [[nodiscard]] bool is_below_error() const

@@ -75,6 +75,7 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
         hotspots.items.push_back(std::move(line));
     for (Hotspot& item : hotspots.items) {
         item.total_ns.reset();  // by function only
+        item.off_path_ns.reset();
         item.imbalance_ns.reset();
         hotspots.add_share(item);
     }

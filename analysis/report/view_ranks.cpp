@@ -6,6 +6,7 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
+#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
@@ -159,6 +160,8 @@ Document node_view(const HotspotRequest& request)
             nodes.emplace_back().node = process.node;
         add(nodes[place->second], process);
     }
+    if (request.request.arguments.text("--sort") == "name")
+        std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
     return list(request, std::move(nodes),
                 {"node",
                  "nodes",
@@ -186,6 +189,8 @@ Document node_view(const HotspotRequest& request)
 
 Document thread_view(const HotspotRequest& request)
 {
+    if (request.request.arguments.text("--sort") == "all")
+        fail(ExitCode::Usage, "--sort all: threads are known on the critical path only; leave it out");
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
     std::vector<Carrier> threads(request.profile.locations.size());

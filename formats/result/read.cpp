@@ -136,10 +136,11 @@ void read_times(TableReader& tables, model::Profile& profile)
                     profile.path.push_back({model::CallPathId{index(row, 0, call_paths)},
                                             model::ProcessId{index(row, 1, processes)}, row.integer(2), count(row, 3)});
                 });
-    tables.each("SELECT call_path, ns, samples FROM total_time ORDER BY call_path", [&](const Statement& row) {
-        profile.totals.push_back(
-            {model::CallPathId{index(row, 0, call_paths)}, model::ProcessId::none(), row.integer(1), count(row, 2)});
-    });
+    tables.each("SELECT call_path, ns, samples, other_threads_ns FROM total_time ORDER BY call_path",
+                [&](const Statement& row) {
+                    profile.totals.push_back({model::CallPathId{index(row, 0, call_paths)}, model::ProcessId::none(),
+                                              row.integer(1), count(row, 2), row.integer(3)});
+                });
     tables.each("SELECT row, address, ns, samples FROM address_time ORDER BY row, address", [&](const Statement& row) {
         profile.addresses.push_back({model::RowId{index(row, 0, rows)}, std::bit_cast<std::uint64_t>(row.integer(1)),
                                      row.integer(2), count(row, 3)});

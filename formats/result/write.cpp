@@ -39,7 +39,7 @@ CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES r
 CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
     ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, process)) WITHOUT ROWID;
 CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
-    samples INTEGER NOT NULL);
+    samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
 CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
     samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
@@ -104,9 +104,9 @@ void insert_times(const Database& database, const model::Profile& profile)
     Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.path)
         path.run(time.call_path.value, time.process.value, time.ns, time.samples);
-    Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?)");
+    Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.totals)
-        total.run(time.call_path.value, time.ns, time.samples);
+        total.run(time.call_path.value, time.ns, time.samples, time.other_threads_ns);
     Statement address(database, "INSERT INTO address_time VALUES(?, ?, ?, ?)");
     for (const model::AddressTime& time : profile.addresses)
         address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);

@@ -87,6 +87,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         }
     }
     add("path_samples", tally.path_samples);
+    add("independent_samples", tally.independent_samples);
     facts["low_confidence_ns"] = tally.low_confidence_ns;
 
     std::vector<std::int64_t> values;

@@ -101,28 +101,36 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
     return records;
 }
 
+struct Total {
+    Amount amount;
+    std::int64_t other_threads_ns;
+};
+
 /// Sums of totals by call path, on the collector.
-std::vector<Amount> collect_totals(const Replay& replay, const Tally& tally, const Places& places)
+std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, const Places& places)
 {
     const std::size_t size = places.call_paths().size();
     std::vector<std::int64_t> ns(size, 0);
     std::vector<std::uint64_t> counts(size, 0);
-    const auto add = [&](Place place, const Amount& amount) {
+    std::vector<std::int64_t> of_others(size, 0);
+    const auto add = [&](Place place, const Amount& amount, std::int64_t others_ns) {
         if (const model::CallPathId id = places.id(place); id.valid()) {
             ns[id.value] += amount.ns;
             counts[id.value] += amount.count;
+            of_others[id.value] += others_ns;
         }
     };
     for (std::uint32_t context = 0; context < tally.totals.size(); ++context)
-        add({model::ContextId{context}}, tally.totals[context]);
+        add({model::ContextId{context}}, tally.totals[context], tally.totals_of_others[context]);
     for (const auto& [place, amount] : tally.pseudo_totals)
-        add(place, amount);
+        add(place, amount, 0);
     const auto n = static_cast<int>(size);
     MPI_Allreduce(MPI_IN_PLACE, ns.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
     MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_UINT64_T, MPI_SUM, replay.comm);
-    std::vector<Amount> result;
+    MPI_Allreduce(MPI_IN_PLACE, of_others.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
+    std::vector<Total> result;
     for (std::size_t i = 0; i < size; ++i)
-        result.push_back({ns[i], counts[i]});
+        result.push_back({{ns[i], counts[i]}, of_others[i]});
     return result;
 }
 
@@ -189,8 +197,8 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});
     for (std::uint32_t i = 0; i < totals.size(); ++i)
-        if (totals[i].ns != 0 || totals[i].count != 0)
-            profile.totals.push_back({{i}, model::ProcessId::none(), totals[i].ns, totals[i].count});
+        if (const auto& [amount, other_threads_ns] = totals[i]; amount.ns != 0 || amount.count != 0)
+            profile.totals.push_back({{i}, model::ProcessId::none(), amount.ns, amount.count, other_threads_ns});
     if (definitions.has_samples)
         balance(processes, places, profile);
 }

@@ -71,6 +71,7 @@ public:
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
+        result_.totals_of_others.resize(definitions_.contexts.size());
     }
 
     void add_process(const model::ProcessTrace& trace)
@@ -150,6 +151,8 @@ private:
     {
         const model::Calls& calls = location.calls;
         const std::uint64_t rows = analyzed(replay_, location);
+        const model::ProcessId process = definitions_.locations[location.location.value].process;
+        const bool is_first = definitions_.processes[process.value].locations.front() == location.location;
         Ns time = location.begin;
         for (std::size_t i = 0; i < rows; ++i) {
             if (calls.is_point(i))
@@ -160,29 +163,32 @@ private:
             totals.mpi_ns += (leave - enter).count();
             result_.totals[calls.context(i).value].add((leave - enter).count());
             if (!definitions_.has_samples)
-                add_user_regions(location, time, enter);
+                add_user_regions(location, time, enter, is_first);
             time = leave;
         }
         if (!definitions_.has_samples)
-            add_user_regions(location, time, location.end);
+            add_user_regions(location, time, location.end, is_first);
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
             totals.sampled_ns += sample.weight;
             if (sample.context.valid() && waits_.has(sample.context))
                 result_.pseudo_totals[{waits_.waiter(sample.context), Pseudo::TeamWait}].add(sample.weight, 1);
-            else if (sample.context.valid())
+            else if (sample.context.valid()) {
                 result_.totals[sample.context.value].add(sample.weight, 1);
+                result_.totals_of_others[sample.context.value] += is_first ? 0 : sample.weight;
+            }
         }
         for (const model::OffProcessor& off : location.off)
             result_.pseudo_totals[off_place(off, surroundings(location, off.begin))].add((off.end - off.begin).count());
     }
 
-    void add_user_regions(const LocationTrace& location, Ns begin, Ns end)
+    void add_user_regions(const LocationTrace& location, Ns begin, Ns end, bool is_first)
     {
         for_each_user_region(location, begin, end, [&](ContextId context, std::int64_t ns) {
-            if (context.valid())
+            if (context.valid()) {
                 result_.totals[context.value].add(ns);
-            else
+                result_.totals_of_others[context.value] += is_first ? 0 : ns;
+            } else
                 result_.pseudo_totals[user_place(context)].add(ns);
         });
     }
@@ -204,10 +210,12 @@ private:
         for_each_sample(location, begin, end, [&](const model::Sample& sample) {
             if (!sample.context.valid()) {
                 ++result_.path_samples;
+                ++result_.independent_samples;
                 return;
             }
             if (!waits_.has(sample.context)) {
                 add_sampled(sample, process, sample.weight);
+                ++result_.independent_samples;
                 return;
             }
             // Threads are not sampled at the same moments.
@@ -216,13 +224,11 @@ private:
                                              sample.time + around, waits_);
             if (!work.empty()) {
                 share_out(sample.weight, work, process);
+                ++result_.independent_samples;
                 return;
             }
-            const bool is_preempted = 2 * preemption_of_others(process_of(location), location.location,
-                                                               sample.time - around, sample.time, waits_) >
-                                      sample.weight;
-            add_sampled(Place{waits_.waiter(sample.context), is_preempted ? Pseudo::Preempted : Pseudo::TeamWait},
-                        process, sample.weight);
+            add_sampled(Place{waits_.waiter(sample.context), Pseudo::TeamWait}, process, sample.weight);
+            ++result_.independent_samples;
         });
     }
 
@@ -286,6 +292,10 @@ private:
                 const auto work = work_of_others(process_of(location), location.location, from, to, waits_);
                 const std::int64_t worked = std::min(ns, weight_of(work));
                 share_out(worked, work, process);
+                if (!work.empty())  // as many as one thread would have had
+                    result_.independent_samples +=
+                        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(worked) * work.size() /
+                                                       static_cast<std::uint64_t>(weight_of(work)));
                 ns -= worked;
                 const std::int64_t preempted =
                     std::min(ns, preemption_of_others(process_of(location), location.location, from, to, waits_));

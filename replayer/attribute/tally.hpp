@@ -38,18 +38,20 @@ struct Coverage {
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
-    std::map<std::pair<Place, std::uint32_t>, Amount> path;               // by place and ProcessId
-    std::vector<Amount> totals;                                           // by ContextId
-    std::map<Place, Amount> pseudo_totals;                                // of time that belongs to no function
+    std::map<std::pair<Place, std::uint32_t>, Amount> path;  // by place and ProcessId
+    std::vector<Amount> totals;                              // by ContextId
+    std::vector<std::int64_t> totals_of_others;              // the part of other threads than the first of a process
+    std::map<Place, Amount> pseudo_totals;                   // of time that belongs to no function
     std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
     std::uint64_t path_samples = 0;
-    std::vector<PieceSum> pieces;  // of the path, by piece
-    std::vector<Choices> choices;  // likewise
-    std::vector<bool> on_path;     // by ContextId: there is a segment with this function
+    std::uint64_t independent_samples = 0;  // of these: of several threads at one time, one
+    std::vector<PieceSum> pieces;           // of the path, by piece
+    std::vector<Choices> choices;           // likewise
+    std::vector<bool> on_path;              // by ContextId: there is a segment with this function
 
     /// Every place that occurs here; and every function that segments name.
     [[nodiscard]] std::vector<Place> places() const;

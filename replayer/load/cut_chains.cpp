@@ -41,6 +41,19 @@ public:
         return only_caller(outermost).valid() ? ContextId::none() : caller;
     }
 
+    /// By ContextId: the first one of the same name.
+    [[nodiscard]] std::vector<ContextId> first_of_each_name() const
+    {
+        std::vector<ContextId> first(contexts_.size(), ContextId::none());  // by name
+        std::vector<ContextId> result;
+        for (std::uint32_t i = 0; i < contexts_.size(); ++i) {
+            ContextId& known = first[name_[i]];
+            known = known.valid() ? known : ContextId{i};
+            result.push_back(known);
+        }
+        return result;
+    }
+
 private:
     struct Callers {
         ContextId first = ContextId::none();
@@ -96,7 +109,7 @@ private:
 
 }  // namespace
 
-void continue_cut_chains(model::Definitions& definitions)
+std::vector<ContextId> continue_cut_chains(model::Definitions& definitions)
 {
     // What is continued makes the chains of callees alike, which may then be continued, too.
     std::vector<std::pair<ContextId, ContextId>> continued;
@@ -109,6 +122,11 @@ void continue_cut_chains(model::Definitions& definitions)
         for (const auto& [context, caller] : continued)
             definitions.contexts[context.value].parent = caller;
     } while (!continued.empty());
+
+    std::vector<ContextId> same = Chains(definitions).first_of_each_name();
+    for (model::CallingContext& context : definitions.contexts)
+        context.parent = context.parent.valid() ? same[context.parent.value] : context.parent;
+    return same;
 }
 
 }  // namespace critpath::replayer::load

@@ -7,12 +7,15 @@
 
 #include "analysis/model/trace.hpp"
 
+#include <vector>
+
 namespace critpath::replayer::load
 {
 
 /// Gives contexts of sampled functions without a parent the one that all other contexts of their function have, if they
 /// have but one and that leads to a chain that is not continued itself: so far as anybody has seen, the function is
 /// called from there only. The result does not depend on the order of contexts. They must not be their own ancestors.
-void continue_cut_chains(model::Definitions& definitions);
+/// Contexts may be alike then: returns, for each, the one that stands for all that are like it.
+[[nodiscard]] std::vector<model::ContextId> continue_cut_chains(model::Definitions& definitions);
 
 }  // namespace critpath::replayer::load

@@ -738,7 +738,8 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     loaded.definitions.build_ids = read_build_ids(reader);
     loaded.definitions.call_graph = reader.property(otf2::call_graph_property);
     if (loaded.definitions.call_graph.find("fp") != std::string::npos) {
-        continue_cut_chains(loaded.definitions);
+        const auto same = continue_cut_chains(loaded.definitions);
+        loaded.vocabulary.contexts.replace([&](ContextId context) { return same[context.value]; });
     }
     return loaded;
 }

@@ -43,6 +43,18 @@ public:
         return found == sparse_.end() ? IdType::none() : found->second;
     }
 
+    /// Every id by what `replacement(id)` says.
+    template <class Replacement>
+    void replace(Replacement replacement)
+    {
+        for (IdType& id : dense_) {
+            id = id.valid() ? replacement(id) : id;
+        }
+        for (auto& [reference, id] : sparse_) {
+            id = id.valid() ? replacement(id) : id;
+        }
+    }
+
 private:
     static constexpr std::uint64_t dense_limit = 1 << 20;
     std::vector<IdType> dense_;

@@ -53,13 +53,16 @@ public:
     /// The chains as they are when what was cut off is continued.
     std::vector<std::string> continued()
     {
-        replayer::load::continue_cut_chains(definitions_);
+        const std::vector<ContextId> same = replayer::load::continue_cut_chains(definitions_);
         std::vector<std::string> result;
-        for (const ContextId end : ends_) {
+        std::map<std::string, ContextId> context_of;
+        for (const ContextId old : ends_) {
+            const ContextId end = same[old.value];
             std::string chain;
             for (ContextId c = end; c.valid() && chain.size() < 100; c = definitions_.contexts[c.value].parent)
                 chain += definitions_.region(c).name;
             std::reverse(chain.begin(), chain.end());
+            EXPECT_EQ(context_of.try_emplace(chain, end).first->second, end) << "two contexts of " << chain;
             result.push_back(chain);
         }
         return result;

@@ -76,6 +76,8 @@ class CommandLine(unittest.TestCase):
                        "hotspots", "--by", "line", "--rank", "1", "sampled")
         self.fail_with(2, "--sort all: lines are known on the critical path only",
                        "hotspots", "--by", "line", "--sort", "all", "sampled")
+        self.fail_with(2, "--sort all: threads are known on the critical path only",
+                       "hotspots", "--by", "thread", "--sort", "all", "sampled")
         self.fail_with(2, "--inclusive: only functions call others", "hotspots", "--by", "rank", "--inclusive",
                        "sampled")
         self.fail_with(2, "--module: a node is in no module",

@@ -32,8 +32,9 @@ TEST(SamplingError, IsBinomial)
     EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 1000), 1.96 * std::sqrt(0.6 * 0.4 / 900));
     // The same of a path of which half is transfers: half the error.
     EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 2000), 1.96 * std::sqrt(0.6 * 0.4 / 900) / 2);
-    // Certain: all or nothing; nothing to say: no samples.
-    EXPECT_EQ(sampling_error(1000, 900, 1000, 1000), 0);
+    // All: up to 3 of n may have been something else. Nothing to say: no time, or no samples.
+    EXPECT_DOUBLE_EQ(sampling_error(1000, 900, 1000, 1000), 3.0 / 900);
+    EXPECT_DOUBLE_EQ(sampling_error(1000, 1, 1000, 1000), 1);
     EXPECT_EQ(sampling_error(0, 900, 1000, 1000), 0);
     EXPECT_EQ(sampling_error(600, 0, 1000, 1000), 0);
     EXPECT_EQ(sampling_error(0, 0, 0, 0), 0);
@@ -116,7 +117,7 @@ TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
 {
     const Hotspots hotspots = by_function(testing::sampled_run().profile);
     EXPECT_EQ(find(hotspots, "exchange").imbalance_ns, 1'500'000'000 - 5'000'000'000 / 4);
-    EXPECT_EQ(find(hotspots, "exchange").off_path_ns(), 3'500'000'000);
+    EXPECT_EQ(find(hotspots, "exchange").off_path_ns, 3'500'000'000);
     EXPECT_EQ(find(hotspots, "opal_progress").imbalance_ns, -16'500'000'000 / 4);
     // In calls of MPI ranks also wait, which the path never does.
     EXPECT_EQ(find(hotspots, "MPI_Allreduce").imbalance_ns, std::nullopt);
@@ -127,9 +128,19 @@ TEST(Hotspots, SamplesOfSeveralThreadsAtOneTimeCountOnce)
 {
     model::Profile profile = testing::sampled_run().profile;
     const double error = find(by_function(profile), "exchange").share.error;
-    for (model::CallPathTime& time : profile.path)
-        time.samples *= 4;
-    EXPECT_NEAR(find(by_function(profile), "exchange").share.error, error, 0.02 * error);
+    profile.facts["independent_samples"] = 8202 / 2;
+    EXPECT_DOUBLE_EQ(find(by_function(profile), "exchange").share.error, std::sqrt(2) * error);
+}
+
+TEST(Hotspots, ThePathOfOneThreadDoesNotCompareWithThatOfSeveral)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    profile.totals[0].other_threads_ns = 1;
+    EXPECT_EQ(find(by_function(profile), "exchange").imbalance_ns, std::nullopt);
+    EXPECT_NE(find(by_function(profile), "memcpy").imbalance_ns, std::nullopt);
+    const Hotspots of_a_rank = by_function(profile, {{1}, ""});
+    EXPECT_EQ(find(of_a_rank, "memcpy").imbalance_ns, std::nullopt);
+    EXPECT_EQ(find(of_a_rank, "memcpy").off_path_ns, std::nullopt);
 }
 
 TEST(Hotspots, ARankHasItsPartOfThePath)

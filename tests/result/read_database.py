@@ -19,7 +19,7 @@ COLUMNS = {
     "module": ["id", "path", "build_id"],
     "call_path": ["id", "row", "parent"],
     "path_time": ["call_path", "process", "ns", "samples"],
-    "total_time": ["call_path", "ns", "samples"],
+    "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "own_preempted_ns", "own_blocked_ns", "compared", "slowest",
                 "counted", "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "processor_ns",
