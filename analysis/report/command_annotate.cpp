@@ -112,7 +112,9 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
     if (files.empty())
         return;
     std::vector<Row> rows;
-    for (const auto& [file, times] : files) {
+    for (const auto& entry : files) {
+        const std::string& file = entry.first;
+        const std::map<std::size_t, SampledTime>& times = entry.second;
         const std::size_t last = times.rbegin()->first;
         const std::vector<std::string> text = read_lines(file, last + std::min(context, most_lines));
         if (text.size() < last) {
@@ -172,7 +174,9 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     }
     std::vector<Row> rows;
     std::size_t shown = 0;
-    for (const auto& [row, code] : codes) {
+    for (const auto& entry : codes) {
+        const auto row = entry.first;
+        const Code& code = entry.second;
         const model::Row& function = profile.rows[row.value];
         const std::string& module = function.module;
         const binary::ModuleState state = lines.state(recorded_module(profile, module));

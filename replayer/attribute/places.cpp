@@ -3,7 +3,6 @@
 #include "replayer/attribute/places.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string>
 #include <tuple>
 
@@ -139,17 +138,14 @@ CallPathId Places::add(RowId row, CallPathId parent)
 /// From the roots to the leaves, the callees of each in the order of their rows: whatever order the contexts have.
 void Places::number_call_paths()
 {
-    const auto children_of = [&](CallPathId parent) {
-        return std::ranges::subrange(children_.lower_bound({parent, {0}}),
-                                     children_.upper_bound({parent, RowId::none()}));
-    };
     std::vector<CallPathId> number(call_paths_.size());
     std::vector<model::CallPath> numbered;
     std::vector<CallPathId> open;  // to be numbered, the next one last
     const auto open_children = [&](CallPathId parent) {
         const auto first = static_cast<std::ptrdiff_t>(open.size());
-        for (const auto& [key, child] : children_of(parent))
-            open.push_back(child);
+        const auto end = children_.upper_bound({parent, RowId::none()});
+        for (auto child = children_.lower_bound({parent, {0}}); child != end; ++child)
+            open.push_back(child->second);
         std::reverse(open.begin() + first, open.end());
     };
     open_children(CallPathId::none());
