@@ -210,9 +210,12 @@ protected:
 
     [[nodiscard]] std::string reason() const { return facts.at("explanation").get<std::string>(); }
 
+    /// How many samples a thread that computed for so long (ns) should have.
+    [[nodiscard]] static double samples_in(std::uint64_t cpu_ns) { return 997.0 * 1e-9 * static_cast<double>(cpu_ns); }
+
     void expect_samples_match(const File& file, std::uint64_t cpu_ns) const
     {
-        const double expected = 997.0 * 1e-9 * static_cast<double>(cpu_ns);
+        const double expected = samples_in(cpu_ns);
         EXPECT_NEAR(static_cast<double>(file.samples.size()), expected, 0.3 * expected);
     }
 

@@ -116,7 +116,11 @@ TEST_F(Sampling, LittleLockedMemoryMeansSmallRingsThenNone)
 {
     PLAY_OR_SKIP("little_locked_memory");
     ASSERT_EQ(files.size(), 61);
-    expect_samples_match(files["7.0.samples"], facts["cpu"]);
+    // The smallest ring holds 8 samples: where the helper waits longer for a processor, the rest is lost, and counted.
+    const File& sampled = files["7.0.samples"];
+    const double expected = samples_in(facts["cpu"]);
+    EXPECT_LT(static_cast<double>(sampled.samples.size()), 1.3 * expected);
+    EXPECT_GT(static_cast<double>(sampled.samples.size() + sampled.header.lost), 0.7 * expected);
     for (const auto& [name, file] : files) {
         EXPECT_EQ(file.header.closed, 1) << name;
         EXPECT_TRUE(file.whole) << name;
