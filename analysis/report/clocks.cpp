@@ -19,11 +19,6 @@ namespace
 constexpr std::size_t top_clocks = 10;
 constexpr double much = 0.2;  // of the path
 
-double part(std::int64_t ns, std::int64_t whole_ns)
-{
-    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
-}
-
 double part_of_path(const model::Profile& profile, const char* key)
 {
     return part(fact(profile, key), fact(profile, "path_ns"));
@@ -88,6 +83,14 @@ Table clock_table(const model::Profile& profile)
              {"correction_seconds", "Corrected s", Align::Right, Fit::Whole, microseconds},
              {"uncertainty_seconds", "Error s", Align::Right, Fit::Whole, microseconds}},
             rows_of(std::move(rows))};
+}
+
+void add_clocks(Document& document, const model::Profile& profile)
+{
+    for (Field& field : clock_fields(profile))
+        document.fields.push_back(std::move(field));
+    for (std::string& note : clock_notes(profile))
+        document.notes.push_back(std::move(note));
 }
 
 }  // namespace critpath::report

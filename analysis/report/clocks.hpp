@@ -20,6 +20,9 @@ std::vector<Field> clock_fields(const model::Profile& profile);
 /// Sentences below tables; none where all ranks share one clock.
 std::vector<std::string> clock_notes(const model::Profile& profile);
 
+/// Both, at the ends of the document's: each report says how far its path can be told.
+void add_clocks(Document& document, const model::Profile& profile);
+
 /// A row a clock, those first to which all-to-all collectives waited most often. Empty where there is one.
 Table clock_table(const model::Profile& profile);
 

@@ -3,6 +3,7 @@
 //
 // Owns `cpreport annotate`: the source and the instructions of a function with their time on the critical path.
 #include "analysis/report/annotation.hpp"
+#include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/disassembly.hpp"
 #include "analysis/report/hotspot_list.hpp"
@@ -238,6 +239,7 @@ Document run(const Request& request)
         for (std::string& note : missing_lines_notes(profile, {}, lines))
             document.notes.push_back(std::move(note));
     explain_errors(document, sums);
+    add_clocks(document, profile);
     return document;
 }
 

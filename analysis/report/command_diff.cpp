@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport diff`: what has become faster or slower on the critical path from one run to another.
+#include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
 #include "analysis/report/hotspot_list.hpp"
@@ -80,6 +81,7 @@ Document run(const Request& request)
     document.notes.emplace_back(
         "±: 95 % sampling error of the change; -: it is exact. How much a time varies from run to "
         "run is not in it.");
+    add_clocks(document, after);
     return document;
 }
 

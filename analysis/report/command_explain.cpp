@@ -170,10 +170,7 @@ Document run(const Request& request)
                                          count_text(explanations.size()), count_text(all), percent_text(share),
                                          duration_text(path_ns)));
     add_missing(profile, explanations, document);
-    for (const Field& field : clock_fields(profile))
-        document.fields.push_back(field);
-    for (const std::string& note : clock_notes(profile))
-        document.notes.push_back(note);
+    add_clocks(document, profile);
     return document;
 }
 

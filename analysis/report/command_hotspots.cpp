@@ -53,10 +53,7 @@ Document run(const Request& request)
                    request.arguments.flag("--inclusive")});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
-    for (const Field& field : clock_fields(profile))
-        document.fields.push_back(field);
-    for (const std::string& note : clock_notes(profile))
-        document.notes.push_back(note);
+    add_clocks(document, profile);
     return document;
 }
 

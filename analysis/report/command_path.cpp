@@ -244,11 +244,8 @@ Document run(const Request& request)
         {"segments_shown", "", static_cast<std::int64_t>(view->shown)},
         {"shown_seconds", "", Seconds{view->shown_ns}},
     };
-    for (const Field& field : clock_fields(view->profile))
-        document.fields.push_back(field);
     document.notes = notes(*view);
-    for (const std::string& note : clock_notes(view->profile))
-        document.notes.push_back(note);
+    add_clocks(document, view->profile);
     document.tables.push_back({"path", "", columns(), rows(view)});
     return document;
 }

@@ -25,11 +25,6 @@ namespace
 constexpr std::size_t top_ranks = 5;
 constexpr std::size_t top_functions = 5;
 
-double part(std::int64_t ns, std::int64_t whole_ns)
-{
-    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
-}
-
 std::string ranks_text(const model::Profile& profile)
 {
     std::set<std::string> nodes;
@@ -48,10 +43,11 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
         return "none: functions are as far known as the trace has enter and leave records of them";
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
-    return fmt::format("{} every {}: {}, {} on the path", event,
+    const std::string call_graph = property(profile, "call_graph");
+    return fmt::format("{} every {}: {}, {} on the path{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
-                       count_text(path_samples));
+                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
 }
 
 std::string clocks_text(const model::Profile& profile)
@@ -92,6 +88,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"event", "", property(profile, "event")},
         {"period", "", period_of(profile) > 0 ? Cell(period_of(profile)) : Cell()},
         {"period_unit", "", property(profile, "period_unit")},
+        {"call_graph", "", property(profile, "call_graph")},
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",

@@ -27,19 +27,14 @@ constexpr double least_part = 0.02;          // likewise: of a factor
 constexpr double persistent_from = 0.5;      // of the variance
 constexpr double mostly_from = 2.0 / 3;      // of the stretch: on one rank
 constexpr double compared_from = 0.5;        // likewise: that has peers
+constexpr double worth_saying = 0.01;        // likewise: that has none
 constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
 constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to tell it from ranks
-constexpr double worth_saying = 0.01;        // likewise: that no other rank does
 constexpr double off_from = 0.02;            // of the stretch: without a processor
 constexpr std::int64_t least_faults = 1000;  // page faults
 constexpr std::int64_t many_times = 2;       // as many page faults as peers
 constexpr std::size_t most_callers = 3;      // of a call path, the innermost
 constexpr std::size_t name_width = 48;
-
-double part(std::int64_t ns, std::int64_t whole_ns)
-{
-    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
-}
 
 std::string percent(double share)
 {

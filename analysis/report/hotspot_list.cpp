@@ -11,11 +11,6 @@
 namespace critpath::report
 {
 
-double part(std::int64_t ns, std::int64_t whole_ns)
-{
-    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
-}
-
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top)
 {
     Coverage coverage;

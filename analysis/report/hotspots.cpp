@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 namespace critpath::report
 {
@@ -160,19 +161,20 @@ Hotspots sums(const model::Profile& profile)
 Hotspots by_function(const model::Profile& profile, const Selection& selection, bool inclusive)
 {
     Hotspots hotspots = sums(profile);
+    const bool sampled = has_samples(profile);
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows) {
-        hotspots.items.push_back(item_of(row, has_samples(profile)));
+        hotspots.items.push_back(item_of(row, sampled));
         hotspots.items.back().has_waits = hotspots.items.back().has_waits || inclusive;
     }
-    std::vector<model::RowId> seen;  // a function that calls itself counts once
+    std::uint64_t time = 0;
+    std::vector<std::uint64_t> seen(profile.rows.size(), time);  // when last: a function that calls itself counts once
     distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {
-        seen.clear();
+        ++time;
         for (; path.valid(); path = profile.call_paths[path.value].parent) {
-            const model::RowId row = profile.row_of(path);
-            if (std::find(seen.begin(), seen.end(), row) == seen.end())
-                add_to(row.value);
-            seen.push_back(row);
+            const std::uint32_t row = profile.row_of(path).value;
+            if (std::exchange(seen[row], time) != time)
+                add_to(row);
             if (!inclusive)
                 break;
         }
@@ -186,9 +188,10 @@ Hotspots by_function(const model::Profile& profile, const Selection& selection, 
 Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
 {
     Hotspots hotspots = sums(profile);
+    const bool sampled = has_samples(profile);
     hotspots.items.reserve(profile.call_paths.size());
     for (const model::CallPath& path : profile.call_paths) {
-        hotspots.items.push_back(item_of(profile.rows[path.row.value], has_samples(profile)));
+        hotspots.items.push_back(item_of(profile.rows[path.row.value], sampled));
         hotspots.items.back().has_waits = true;  // somewhere below
     }
     distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {

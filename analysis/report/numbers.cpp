@@ -72,6 +72,11 @@ std::string exact_seconds(std::int64_t ns)
     return text;
 }
 
+double part(std::int64_t ns, std::int64_t whole_ns)
+{
+    return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) : 0;
+}
+
 std::string percent_text(double share)
 {
     const double percent = share * 100;

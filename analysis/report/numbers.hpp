@@ -26,6 +26,9 @@ std::string duration_text(std::int64_t ns);
 /// All nine decimals, without zeros at the end: what CSV and JSON hold.
 std::string exact_seconds(std::int64_t ns);
 
+/// `ns` of `whole_ns`; 0 of nothing.
+double part(std::int64_t ns, std::int64_t whole_ns);
+
 /// "12.3"; "<0.1" for what is not zero but rounds to it.
 std::string percent_text(double share);
 

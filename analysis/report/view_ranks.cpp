@@ -70,6 +70,33 @@ std::int64_t path_of_all(const model::Profile& profile)
                            [](std::int64_t sum, const model::ProcessTotals& process) { return sum + process.path_ns; });
 }
 
+/// What is known of ranks and sums of ranks, between other columns; and the same of its cells.
+std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last)
+{
+    first.insert(first.end(), {{"path_seconds", "Path s"},
+                               {"path_percent", "Path %"},
+                               {"lifetime_seconds", "Lifetime s"},
+                               {"mpi_seconds", "MPI s"},
+                               {"sampled_seconds", ""},
+                               {"samples", ""},
+                               {"mpi_calls", ""}});
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+}
+
+Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last)
+{
+    first.emplace_back(Seconds{c.path_ns});
+    first.emplace_back(Share{part(c.path_ns, path_ns)});
+    first.emplace_back(Seconds{c.lifetime_ns});
+    first.emplace_back(Seconds{c.mpi_ns});
+    first.emplace_back(Seconds{c.sampled_ns});
+    first.emplace_back(c.samples);
+    first.emplace_back(c.calls);
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+}
+
 struct Kind {
     std::string noun;             // "rank"
     std::string key;              // of the table
@@ -121,29 +148,10 @@ Document rank_view(const HotspotRequest& request)
         add(carrier, process);
     }
     return list(request, std::move(ranks),
-                {"rank",
-                 "ranks",
-                 {{"rank", "Rank"},
-                  {"name", ""},
-                  {"path_seconds", "Path s"},
-                  {"path_percent", "Path %"},
-                  {"lifetime_seconds", "Lifetime s"},
-                  {"mpi_seconds", "MPI s"},
-                  {"sampled_seconds", ""},
-                  {"samples", ""},
-                  {"mpi_calls", ""},
-                  {"node", "Node", Align::Left, Fit::Middle}},
+                {"rank", "ranks",
+                 with_totals({{"rank", "Rank"}, {"name", ""}}, {{"node", "Node", Align::Left, Fit::Middle}}),
                  [](const Carrier& c, std::int64_t path_ns) -> Row {
-                     return {c.number,
-                             c.name,
-                             Seconds{c.path_ns},
-                             Share{part(c.path_ns, path_ns)},
-                             Seconds{c.lifetime_ns},
-                             Seconds{c.mpi_ns},
-                             Seconds{c.sampled_ns},
-                             c.samples,
-                             c.calls,
-                             c.node};
+                     return with_totals(c, path_ns, {c.number, c.name}, {c.node});
                  }});
 }
 
@@ -163,27 +171,9 @@ Document node_view(const HotspotRequest& request)
     if (request.request.arguments.text("--sort") == "name")
         std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
     return list(request, std::move(nodes),
-                {"node",
-                 "nodes",
-                 {{"node", "Node", Align::Left, Fit::Middle},
-                  {"ranks", "Ranks"},
-                  {"path_seconds", "Path s"},
-                  {"path_percent", "Path %"},
-                  {"lifetime_seconds", "Lifetime s"},
-                  {"mpi_seconds", "MPI s"},
-                  {"sampled_seconds", ""},
-                  {"samples", ""},
-                  {"mpi_calls", ""}},
+                {"node", "nodes", with_totals({{"node", "Node", Align::Left, Fit::Middle}, {"ranks", "Ranks"}}, {}),
                  [](const Carrier& c, std::int64_t path_ns) -> Row {
-                     return {c.node,
-                             c.ranks,
-                             Seconds{c.path_ns},
-                             Share{part(c.path_ns, path_ns)},
-                             Seconds{c.lifetime_ns},
-                             Seconds{c.mpi_ns},
-                             Seconds{c.sampled_ns},
-                             c.samples,
-                             c.calls};
+                     return with_totals(c, path_ns, {c.node, c.ranks}, {});
                  }});
 }
 
