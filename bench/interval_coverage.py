@@ -46,14 +46,13 @@ def main():
         for seed in range(1, runs + 1):
             for name, values in shares(build, seed, seconds, directory).items():
                 found.setdefault(name, []).append(values)
-    print("| function | took, s | runs with it in the interval | mean of reported less taken, s | mean half width, s |")
-    print("|---|---|---|---|---|")
-    for name, values in sorted(found.items()):
-        inside = sum(abs(took - reported) <= error for took, reported, error in values)
-        took = sum(v[0] for v in values) / len(values)
-        bias = sum(v[1] - v[0] for v in values) / len(values)
-        error = sum(v[2] for v in values) / len(values)
-        print(f"| {name} | {took:.3f} | {inside} of {len(values)} | {bias:+.4f} | {error:.4f} |")
+    print(json.dumps({name: {
+        "took_seconds": round(sum(v[0] for v in values) / len(values), 4),
+        "runs": len(values),
+        "runs_in_interval": sum(abs(took - reported) <= error for took, reported, error in values),
+        "mean_of_reported_less_taken_seconds": round(sum(v[1] - v[0] for v in values) / len(values), 4),
+        "mean_half_width_seconds": round(sum(v[2] for v in values) / len(values), 4),
+    } for name, values in sorted(found.items())}, indent=1))
 
 
 if __name__ == "__main__":
