@@ -164,6 +164,16 @@ inline void Calls::set_leave(std::size_t i, Ns leave)
     duration_[i] = very_long;
 }
 
+/// The last call that was entered until `time`, points left aside; the number of calls if there is none.
+inline std::size_t last_entered(const Calls& calls, Ns time)
+{
+    const auto& enters = calls.enters();
+    auto behind = static_cast<std::size_t>(std::upper_bound(enters.begin(), enters.end(), time) - enters.begin());
+    while (behind > 0 && calls.is_point(behind - 1))
+        --behind;
+    return behind > 0 ? behind - 1 : calls.size();
+}
+
 /// The calls of a location without the points between them. Must not outlive them.
 class CallsAlone
 {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/model/trace.hpp"
+#include "replayer/parents_first.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -18,16 +19,11 @@ class ContextTree
 public:
     explicit ContextTree(const std::vector<model::CallingContext>& contexts) : contexts_(contexts)
     {
-        depth_.assign(contexts.size(), unknown);
-        std::vector<model::ContextId> above;
-        for (std::uint32_t i = 0; i < contexts.size(); ++i) {
-            for (model::ContextId c{i}; c.valid() && depth_[c.value] == unknown; c = contexts[c.value].parent)
-                above.push_back(c);
-            for (; !above.empty(); above.pop_back()) {
-                const model::ContextId parent = contexts[above.back().value].parent;
-                depth_[above.back().value] = parent.valid() ? depth_[parent.value] + 1 : 0;
-            }
-        }
+        depth_.resize(contexts.size());
+        visit_parents_first(contexts, [&](model::ContextId context) {
+            const model::ContextId above = parent(context);
+            depth_[context.value] = above.valid() ? depth_[above.value] + 1 : 0;
+        });
     }
 
     [[nodiscard]] model::ContextId parent(model::ContextId context) const
@@ -48,8 +44,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t unknown = UINT32_MAX;
-
     const std::vector<model::CallingContext>& contexts_;
     std::vector<std::uint32_t> depth_;
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/places.hpp"
 
+#include "replayer/parents_first.hpp"
+
 #include <algorithm>
 #include <string>
 #include <tuple>
@@ -104,25 +106,21 @@ void Places::make_rows(const model::Definitions& definitions, const std::vector<
 void Places::make_call_paths(const model::Definitions& definitions, const std::vector<Uses>& uses)
 {
     const auto& contexts = definitions.contexts;
-    path_of_context_.assign(contexts.size(), CallPathId::none());
-    std::vector<ContextId> missing;
-    for (std::uint32_t i = 0; i < uses.size(); ++i) {
-        if ((uses[i] & as_place) == 0)
-            continue;
-        const bool is_known = i < contexts.size();
-        for (ContextId c = is_known ? ContextId{i} : ContextId::none(); c.valid() && !path_of_context_[c.value].valid();
-             c = contexts[c.value].parent)
-            missing.push_back(c);
-        for (; !missing.empty(); missing.pop_back()) {
-            const ContextId c = missing.back();
-            const ContextId parent = contexts[c.value].parent;
-            path_of_context_[c.value] =
-                add(row(c), parent.valid() ? path_of_context_[parent.value] : CallPathId::none());
-        }
+    const auto add_pseudos = [&](Uses of, CallPathId parent) {
         for (std::size_t pseudo = 1; pseudo < pseudo_names.size(); ++pseudo)
-            if ((uses[i] >> pseudo & 1U) != 0)
-                add(row_of_pseudo_[pseudo], is_known ? path_of_context_[i] : CallPathId::none());
-    }
+            if ((of >> pseudo & 1U) != 0)
+                add(row_of_pseudo_[pseudo], parent);
+    };
+    path_of_context_.assign(contexts.size(), CallPathId::none());
+    visit_parents_first(contexts, [&](ContextId context) {
+        if ((uses[context.value] & (as_place | as_ancestor)) == 0)
+            return;
+        const ContextId parent = contexts[context.value].parent;
+        CallPathId& path = path_of_context_[context.value];
+        path = add(row(context), parent.valid() ? path_of_context_[parent.value] : CallPathId::none());
+        add_pseudos(uses[context.value], path);
+    });
+    add_pseudos(uses.back(), CallPathId::none());
 }
 
 CallPathId Places::add(RowId row, CallPathId parent)

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/tally.hpp"
 
-#include "replayer/attribute/context_tree.hpp"
-#include "replayer/attribute/team.hpp"
+#include "replayer/attribute/divide.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace critpath::replayer
 {
@@ -19,39 +17,6 @@ using model::LocationTrace;
 using model::Ns;
 using model::Segment;
 using model::SegmentKind;
-
-__extension__ using Wide = __int128;
-
-/// Calls `visit(context, ns)` for each innermost user region in [begin, end); none() where there is none.
-template <class Visit>
-void for_each_user_region(const LocationTrace& location, Ns begin, Ns end, Visit visit)
-{
-    const auto& changes = location.user_regions;
-    auto next = std::ranges::upper_bound(changes, begin, {}, &model::RegionChange::time);
-    ContextId context = next == changes.begin() ? ContextId::none() : std::prev(next)->context;
-    while (begin < end) {
-        const Ns until = next == changes.end() ? end : std::min(end, next->time);
-        if (until > begin)
-            visit(context, (until - begin).count());
-        begin = until;
-        if (next != changes.end())
-            context = (next++)->context;
-    }
-}
-
-Place user_place(ContextId context)
-{
-    return context.valid() ? Place{context} : Place{ContextId::none(), Pseudo::Compute};
-}
-
-/// Calls `visit(sample)` for the samples in [begin, end).
-template <class Visit>
-void for_each_sample(const LocationTrace& location, Ns begin, Ns end, Visit visit)
-{
-    for (auto s = std::ranges::lower_bound(location.samples, begin, {}, &model::Sample::time);
-         s != location.samples.end() && s->time < end; ++s)
-        visit(*s);
-}
 
 /// Of its calls and points, those that are not left out because a recording ended too early.
 std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& location)
@@ -66,8 +31,7 @@ class Tallier
 {
 public:
     Tallier(const Replay& replay, Ns origin)
-        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(definitions_),
-          origin_(origin)
+        : replay_(replay), definitions_(replay.definitions), divider_(replay, origin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -107,29 +71,27 @@ public:
         result_.low_confidence_ns += is_low ? ns : 0;
         switch (kind) {
         case SegmentKind::Compute:
-            divide(segment, process);
-            break;
-        case SegmentKind::Transfer:
-            add_path({context, Pseudo::Transfer}, process, ns);
+            divider_.add_computation(segment);
             break;
         case SegmentKind::Mpi:
         case SegmentKind::Delay:
-            add_path({context}, process, ns - add_off(segment, process, context));
+        case SegmentKind::Collective:
+            divider_.add_call(segment);
             break;
-        case SegmentKind::Collective:  // to wait for data is what it is about
-            add_path({context}, process, ns - add_off(segment, process, context, Off::Preempted));
+        case SegmentKind::Transfer:
+            result_.add_path({context, Pseudo::Transfer}, process, ns);
             break;
         case SegmentKind::StartDelay:
-            add_path(Pseudo::StartDelay, process, ns);
+            result_.add_path({ContextId::none(), Pseudo::StartDelay}, process, ns);
             break;
         case SegmentKind::Tool:
-            add_path(Pseudo::Measurement, process, ns);
+            result_.add_path({ContextId::none(), Pseudo::Measurement}, process, ns);
             break;
         case SegmentKind::Unrecorded:
-            add_path(Pseudo::NotRecorded, process, ns);
+            result_.add_path({ContextId::none(), Pseudo::NotRecorded}, process, ns);
             break;
         case SegmentKind::Thread:
-            add_path(Pseudo::Threads, process, ns);
+            result_.add_path({ContextId::none(), Pseudo::Threads}, process, ns);
             break;
         }
     }
@@ -137,16 +99,6 @@ public:
     Tally take() { return std::move(result_); }
 
 private:
-    void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t samples = 0)
-    {
-        if (ns != 0 || samples != 0)
-            result_.path[{place, process}].add(ns, samples);
-    }
-    void add_path(Pseudo pseudo, std::uint32_t process, std::int64_t ns)
-    {
-        add_path(Place{ContextId::none(), pseudo}, process, ns);
-    }
-
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
@@ -171,174 +123,33 @@ private:
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
             totals.sampled_ns += sample.weight;
-            if (sample.context.valid() && waits_.has(sample.context))
-                result_.pseudo_totals[{waits_.waiter(sample.context), Pseudo::TeamWait}].add(sample.weight, 1);
-            else if (sample.context.valid()) {
-                result_.totals[sample.context.value].add(sample.weight, 1);
-                result_.totals_of_others[sample.context.value] += is_first ? 0 : sample.weight;
-            }
+            if (sample.context.valid())
+                add_total(divider_.place_of(sample), sample.weight, 1, is_first);
         }
         for (const model::OffProcessor& off : location.off)
-            result_.pseudo_totals[off_place(off, surroundings(location, off.begin))].add((off.end - off.begin).count());
+            add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
     }
 
     void add_user_regions(const LocationTrace& location, Ns begin, Ns end, bool is_first)
     {
-        for_each_user_region(location, begin, end, [&](ContextId context, std::int64_t ns) {
-            if (context.valid()) {
-                result_.totals[context.value].add(ns);
-                result_.totals_of_others[context.value] += is_first ? 0 : ns;
-            } else
-                result_.pseudo_totals[user_place(context)].add(ns);
-        });
+        for_each_user_region(location, begin, end,
+                             [&](Place place, std::int64_t ns) { add_total(place, ns, 0, is_first); });
     }
 
-    void divide(const Segment& segment, std::uint32_t process)
+    void add_total(Place place, std::int64_t ns, std::uint64_t samples, bool is_first)
     {
-        const LocationTrace& location = replay_.trace_of(model::LocationId{segment.location});
-        const Ns begin = origin_ + Ns{segment.begin};
-        const Ns end = origin_ + Ns{segment.end};
-        if (!definitions_.has_samples) {
-            for_each_user_region(location, begin, end, [&](ContextId context, std::int64_t ns) {
-                add_path(user_place(context), process, ns);
-            });
+        if (place.pseudo != Pseudo::None) {
+            result_.pseudo_totals[place].add(ns, samples);
             return;
         }
-        const std::int64_t off =
-            location.off.empty() ? 0 : add_off(segment, process, surroundings(location, begin), Off::AllButTeam);
-        result_.coverage[process].time += segment.end - segment.begin - off;
-        for_each_sample(location, begin, end, [&](const model::Sample& sample) {
-            if (!sample.context.valid()) {
-                ++result_.path_samples;
-                ++result_.independent_samples;
-                return;
-            }
-            if (!waits_.has(sample.context)) {
-                add_sampled(sample, process, sample.weight);
-                ++result_.independent_samples;
-                return;
-            }
-            // Threads are not sampled at the same moments.
-            const Ns around{sample.weight};
-            const auto work = work_of_others(process_of(location), location.location, sample.time - around,
-                                             sample.time + around, waits_);
-            if (!work.empty()) {
-                share_out(sample.weight, work, process);
-                ++result_.independent_samples;
-                return;
-            }
-            add_sampled(Place{waits_.waiter(sample.context), Pseudo::TeamWait}, process, sample.weight);
-            ++result_.independent_samples;
-        });
-    }
-
-    [[nodiscard]] const model::ProcessTrace& process_of(const LocationTrace& location) const
-    {
-        return replay_.processes[replay_.index_of(definitions_.locations[location.location.value].process)];
-    }
-
-    void add_sampled(Place place, std::uint32_t process, std::int64_t ns)
-    {
-        ++result_.path_samples;
-        result_.coverage[process].sampled += ns;
-        add_path(place, process, ns, 1);
-    }
-
-    void add_sampled(const model::Sample& sample, std::uint32_t process, std::int64_t ns)
-    {
-        add_sampled(Place{sample.context}, process, ns);
-        if (sample.offset != 0)
-            result_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 1);
-    }
-
-    /// The path waits for these samples of other threads: its time is theirs, by their weight.
-    void share_out(std::int64_t ns, const std::vector<const model::Sample*>& work, std::uint32_t process)
-    {
-        std::int64_t weight = weight_of(work);
-        for (const model::Sample* sample : work) {
-            const auto part = static_cast<std::int64_t>(Wide{ns} * sample->weight / weight);
-            add_sampled(*sample, process, part);
-            ns -= part;
-            weight -= sample->weight;
-        }
-    }
-
-    static std::int64_t weight_of(const std::vector<const model::Sample*>& samples)
-    {
-        return std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
-                               [](std::int64_t sum, const model::Sample* s) { return sum + s->weight; });
-    }
-
-    enum class Off : std::uint8_t {
-        All,
-        AllButTeam,  // who is blocked while other threads of the process compute waits for these
-        Preempted
-    };
-
-    /// Adds the time that the segment's thread had no processor, below `context`, and says how long that was.
-    std::int64_t add_off(const Segment& segment, std::uint32_t process, ContextId context, Off which = Off::All)
-    {
-        const LocationTrace& location = replay_.trace_of(model::LocationId{segment.location});
-        const Ns begin = origin_ + Ns{segment.begin};
-        const Ns end = origin_ + Ns{segment.end};
-        std::int64_t sum = 0;
-        for (auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
-             off != location.off.end() && off->begin < end; ++off) {
-            if (which == Off::Preempted && !off->preempted)
-                continue;
-            const Ns from = std::max(begin, off->begin), to = std::min(end, off->end);
-            std::int64_t ns = (to - from).count();
-            if (which == Off::AllButTeam && !off->preempted) {
-                const auto work = work_of_others(process_of(location), location.location, from, to, waits_);
-                const std::int64_t worked = std::min(ns, weight_of(work));
-                share_out(worked, work, process);
-                if (!work.empty())  // as many as one thread would have had
-                    result_.independent_samples +=
-                        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(worked) * work.size() /
-                                                       static_cast<std::uint64_t>(weight_of(work)));
-                ns -= worked;
-                const std::int64_t preempted =
-                    std::min(ns, preemption_of_others(process_of(location), location.location, from, to, waits_));
-                add_path({context, Pseudo::Preempted}, process, preempted);
-                ns -= preempted;
-                sum += preempted;
-            }
-            add_path(off_place(*off, context), process, ns);
-            sum += ns;
-        }
-        return sum;
-    }
-
-    static Place off_place(const model::OffProcessor& off, ContextId context)
-    {
-        return {context, off.preempted ? Pseudo::Preempted : Pseudo::Blocked};
-    }
-
-    /// Where a thread is at a time: in a call, or else in the last function that has made both the call before and the
-    /// call after; none() if that is not known.
-    [[nodiscard]] ContextId surroundings(const LocationTrace& location, Ns time) const
-    {
-        const model::Calls& calls = location.calls;
-        const auto& enters = calls.enters();
-        auto next = static_cast<std::size_t>(std::ranges::upper_bound(enters, time) - enters.begin());
-        std::size_t before = next;
-        while (before > 0 && calls.is_point(before - 1))
-            --before;
-        if (before > 0 && calls.leave(before - 1) > time)
-            return calls.context(before - 1);
-        while (next < calls.size() && calls.is_point(next))
-            ++next;
-        if (before == 0 || next == calls.size())
-            return ContextId::none();
-        return tree_.common(tree_.parent(calls.context(before - 1)), tree_.parent(calls.context(next)));
+        result_.totals[place.context.value].add(ns, samples);
+        result_.totals_of_others[place.context.value] += is_first ? 0 : ns;
     }
 
     const Replay& replay_;
     const model::Definitions& definitions_;
-    ContextTree tree_;
-    TeamWaits waits_;
-    Ns origin_;
     Tally result_;
+    PathDivider divider_;  // adds to it
 };
 
 }  // namespace

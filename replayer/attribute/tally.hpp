@@ -53,6 +53,12 @@ struct Tally {
     std::vector<Choices> choices;           // likewise
     std::vector<bool> on_path;              // by ContextId: there is a segment with this function
 
+    void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)
+    {
+        if (ns != 0 || count != 0)
+            path[{place, process}].add(ns, count);
+    }
+
     /// Every place that occurs here; and every function that segments name.
     [[nodiscard]] std::vector<Place> places() const;
     [[nodiscard]] std::vector<model::ContextId> functions() const;

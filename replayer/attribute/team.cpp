@@ -31,11 +31,8 @@ bool begins_with_one_of(std::string_view module, const Names& names)
 
 bool in_call(const LocationTrace& location, Ns time)
 {
-    const model::Calls& calls = location.calls;
-    auto i = static_cast<std::size_t>(std::ranges::upper_bound(calls.enters(), time) - calls.enters().begin());
-    while (i > 0 && calls.is_point(i - 1))
-        --i;
-    return i > 0 && calls.leave(i - 1) > time;
+    const std::size_t call = model::last_entered(location.calls, time);
+    return call < location.calls.size() && location.calls.leave(call) > time;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/cut_chains.hpp"
 
+#include "replayer/parents_first.hpp"
+
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -63,20 +65,15 @@ private:
     /// Contexts of the same functions in the same order have the same name.
     void name_paths()
     {
-        constexpr std::uint32_t unnamed = UINT32_MAX;
-        name_.assign(contexts_.size(), unnamed);
+        constexpr std::uint32_t nothing = UINT32_MAX;
+        name_.resize(contexts_.size());
         std::map<std::pair<std::uint32_t, RegionId>, std::uint32_t> names;
-        std::vector<ContextId> above;
-        for (std::uint32_t i = 0; i < contexts_.size(); ++i) {
-            for (ContextId c{i}; c.valid() && name_[c.value] == unnamed; c = contexts_[c.value].parent)
-                above.push_back(c);
-            for (; !above.empty(); above.pop_back()) {
-                const auto [region, parent] = contexts_[above.back().value];
-                const std::uint32_t prefix = parent.valid() ? name_[parent.value] : unnamed;
-                name_[above.back().value] =
-                    names.try_emplace({prefix, region}, static_cast<std::uint32_t>(names.size())).first->second;
-            }
-        }
+        visit_parents_first(contexts_, [&](ContextId context) {
+            const auto [region, parent] = contexts_[context.value];
+            const std::uint32_t prefix = parent.valid() ? name_[parent.value] : nothing;
+            const auto number = static_cast<std::uint32_t>(names.size());
+            name_[context.value] = names.try_emplace({prefix, region}, number).first->second;
+        });
     }
 
     void find_callers()

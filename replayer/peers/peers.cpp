@@ -55,7 +55,10 @@ void keep_largest(const model::Definitions& definitions, std::vector<PlaceTime>&
         return std::pair(names_of(definitions, time.place.before), names_of(definitions, time.place.after));
     };
     std::ranges::sort(times, [&](const PlaceTime& a, const PlaceTime& b) {
-        return a.ns != b.ns ? a.ns > b.ns : names(a) < names(b);
+        if (a.ns != b.ns)
+            return a.ns > b.ns;
+        const auto of_a = names(a), of_b = names(b);
+        return of_a != of_b ? of_a < of_b : a.place < b.place;
     });
     times.resize(std::min(times.size(), most_places));
 }

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/divide.hpp"
+
+#include <numeric>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::ContextId;
+using model::LocationTrace;
+using model::Ns;
+using model::OffProcessor;
+using model::Sample;
+using model::Segment;
+
+__extension__ using Wide = __int128;
+
+Pseudo kind_of(const OffProcessor& off)
+{
+    return off.preempted ? Pseudo::Preempted : Pseudo::Blocked;
+}
+
+std::int64_t weight_of(const std::vector<const Sample*>& samples)
+{
+    return std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Sample* s) { return sum + s->weight; });
+}
+
+}  // namespace
+
+Place PathDivider::place_of(const Sample& sample) const
+{
+    return waits_.has(sample.context) ? Place{waits_.waiter(sample.context), Pseudo::TeamWait} : Place{sample.context};
+}
+
+Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location) const
+{
+    return {surroundings(location, off.begin), kind_of(off)};
+}
+
+PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
+{
+    const model::ProcessId process = definitions_.locations[segment.location].process;
+    return {replay_.processes[replay_.index_of(process)], replay_.trace_of(model::LocationId{segment.location}),
+            process.value, origin_ + Ns{segment.begin}, origin_ + Ns{segment.end}};
+}
+
+void PathDivider::add_computation(const Segment& segment)
+{
+    const Stretch stretch = stretch_of(segment);
+    const LocationTrace& location = stretch.location;
+    if (!definitions_.has_samples) {
+        for_each_user_region(location, stretch.begin, stretch.end,
+                             [&](Place place, std::int64_t ns) { tally_.add_path(place, stretch.process, ns); });
+        return;
+    }
+    const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
+        const ContextId context = surroundings(location, stretch.begin);
+        const std::int64_t ns = (end - begin).count();
+        const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, begin, end);
+        const std::int64_t preempted = o.preempted ? ns : preemption_of_team(stretch, begin, end, ns - worked);
+        tally_.add_path({context, Pseudo::Preempted}, stretch.process, preempted);
+        tally_.add_path({context, Pseudo::Blocked}, stretch.process, ns - worked - preempted);
+        return ns - worked;
+    });
+    tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
+    for (auto s = std::ranges::lower_bound(location.samples, stretch.begin, {}, &Sample::time);
+         s != location.samples.end() && s->time < stretch.end; ++s)
+        add_sample(stretch, *s);
+}
+
+void PathDivider::add_call(const Segment& segment)
+{
+    const Stretch stretch = stretch_of(segment);
+    const ContextId context{segment.function};
+    // In a collective, to be blocked until the data of the others are there is what the call is about.
+    const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
+    const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
+        const std::int64_t ns = may_block && !o.preempted ? 0 : (end - begin).count();
+        tally_.add_path({context, kind_of(o)}, stretch.process, ns);
+        return ns;
+    });
+    tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);
+}
+
+/// Calls `add(interval, begin, end)` for the parts of the stretch in which its thread had no processor; returns the sum
+/// of what that returns.
+template <class Add>
+std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
+{
+    std::int64_t sum = 0;
+    const std::vector<OffProcessor>& all = stretch.location.off;
+    for (auto off = std::ranges::upper_bound(all, stretch.begin, {}, &OffProcessor::end);
+         off != all.end() && off->begin < stretch.end; ++off)
+        sum += add(*off, std::max(stretch.begin, off->begin), std::min(stretch.end, off->end));
+    return sum;
+}
+
+void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
+{
+    ++tally_.independent_samples;
+    if (!sample.context.valid()) {
+        ++tally_.path_samples;
+        return;
+    }
+    if (waits_.has(sample.context)) {
+        // Threads are not sampled at the same moments.
+        const Ns around{sample.weight};
+        const Samples work = work_of_others(stretch.trace, stretch.location.location, sample.time - around,
+                                            sample.time + around, waits_);
+        if (!work.empty()) {
+            share_out(stretch.process, sample.weight, work);
+            return;
+        }
+    }
+    add_sampled(stretch.process, sample.weight, sample);
+}
+
+void PathDivider::add_sampled(std::uint32_t process, std::int64_t ns, const Sample& sample)
+{
+    const Place place = place_of(sample);
+    ++tally_.path_samples;
+    tally_.coverage[process].sampled += ns;
+    tally_.add_path(place, process, ns, 1);
+    if (sample.offset != 0 && place.pseudo == Pseudo::None)
+        tally_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 1);
+}
+
+/// Time of the path that belongs to these samples, by their weight.
+void PathDivider::share_out(std::uint32_t process, std::int64_t ns, const Samples& work)
+{
+    std::int64_t weight = weight_of(work);
+    for (const Sample* sample : work) {
+        const auto part = static_cast<std::int64_t>(Wide{ns} * sample->weight / weight);
+        add_sampled(process, part, *sample);
+        ns -= part;
+        weight -= sample->weight;
+    }
+}
+
+/// Who is blocked in [begin, end] while other threads of the process compute waits for these: returns what is theirs.
+std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
+{
+    const Samples work = work_of_others(stretch.trace, stretch.location.location, begin, end, waits_);
+    if (work.empty())
+        return 0;
+    const std::int64_t weight = weight_of(work);
+    const std::int64_t worked = std::min((end - begin).count(), weight);
+    share_out(stretch.process, worked, work);
+    const auto of_one_thread =
+        static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
+    tally_.independent_samples += std::max<std::uint64_t>(1, of_one_thread);
+    return worked;
+}
+
+/// Or it waits until they have a processor again; `most`, because there may be several.
+std::int64_t PathDivider::preemption_of_team(const Stretch& stretch, Ns begin, Ns end, std::int64_t most) const
+{
+    return std::min(most, preemption_of_others(stretch.trace, stretch.location.location, begin, end, waits_));
+}
+
+/// Where a thread is at a time: in a call, or else in the last function that has made both the call before and the call
+/// after; none() if that is not known.
+ContextId PathDivider::surroundings(const LocationTrace& location, Ns time) const
+{
+    const model::Calls& calls = location.calls;
+    const std::size_t before = model::last_entered(calls, time);
+    if (before == calls.size())
+        return ContextId::none();
+    if (calls.leave(before) > time)
+        return calls.context(before);
+    std::size_t after = before + 1;
+    while (after < calls.size() && calls.is_point(after))
+        ++after;
+    return after == calls.size()
+               ? ContextId::none()
+               : tree_.common(tree_.parent(calls.context(before)), tree_.parent(calls.context(after)));
+}
+
+}  // namespace critpath::replayer

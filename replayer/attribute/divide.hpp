@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns whose time a segment of the path is: of the functions that samples or regions tell, of the call that it is in,
+// of nobody while the thread had no processor, and of other threads while it waited for these. (formats/FORMAT.md, "How
+// path time becomes rows")
+#pragma once
+
+#include "replayer/attribute/context_tree.hpp"
+#include "replayer/attribute/tally.hpp"
+#include "replayer/attribute/team.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Divides the segments of one process of the replay, and adds the parts to a Tally.
+class PathDivider
+{
+public:
+    /// Segments count their time from `origin`. All must outlive this.
+    PathDivider(const Replay& replay, model::Ns origin, Tally& tally)
+        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(definitions_),
+          origin_(origin), tally_(tally)
+    {
+    }
+
+    void add_computation(const model::Segment& segment);
+    /// What passes in a call that waits for nobody, or, of a collective, for the data of others. Segment::function is
+    /// its context.
+    void add_call(const model::Segment& segment);
+
+    /// What a sample, or the lack of a processor, is time of.
+    [[nodiscard]] Place place_of(const model::Sample& sample) const;
+    [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location) const;
+
+private:
+    /// A segment in its location, which lies in a process.
+    struct Stretch {
+        const model::ProcessTrace& trace;
+        const model::LocationTrace& location;
+        std::uint32_t process;
+        model::Ns begin, end;
+    };
+    using Samples = std::vector<const model::Sample*>;
+
+    [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
+    void add_sample(const Stretch& stretch, const model::Sample& sample);
+    void add_sampled(std::uint32_t process, std::int64_t ns, const model::Sample& sample);
+    void share_out(std::uint32_t process, std::int64_t ns, const Samples& work);
+    template <class Add>
+    std::int64_t for_each_off(const Stretch& stretch, Add add);
+    std::int64_t give_to_team(const Stretch& stretch, model::Ns begin, model::Ns end);
+    [[nodiscard]] std::int64_t preemption_of_team(const Stretch& stretch, model::Ns begin, model::Ns end,
+                                                  std::int64_t most) const;
+    [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns time) const;
+
+    const Replay& replay_;
+    const model::Definitions& definitions_;
+    ContextTree tree_;
+    TeamWaits waits_;
+    model::Ns origin_;
+    Tally& tally_;
+};
+
+/// Calls `visit(place, ns)` for each innermost user region in [begin, end), and for what is outside of all.
+template <class Visit>
+void for_each_user_region(const model::LocationTrace& location, model::Ns begin, model::Ns end, Visit visit)
+{
+    const auto& changes = location.user_regions;
+    auto next = std::ranges::upper_bound(changes, begin, {}, &model::RegionChange::time);
+    auto context = next == changes.begin() ? model::ContextId::none() : std::prev(next)->context;
+    while (begin < end) {
+        const model::Ns until = next == changes.end() ? end : std::min(end, next->time);
+        if (until > begin)
+            visit(context.valid() ? Place{context} : Place{context, Pseudo::Compute}, (until - begin).count());
+        begin = until;
+        if (next != changes.end())
+            context = (next++)->context;
+    }
+}
+
+}  // namespace critpath::replayer
