@@ -23,6 +23,7 @@ struct MappedRange {
 inline constexpr std::string_view vdso_module = "[vdso]";
 inline constexpr std::string_view anonymous_module = "[anon]";  // made at run time
 inline constexpr std::string_view compiled_module = "[jit]";    // of that, what its maker gave a name
+inline constexpr std::string_view kernel_module = "[kernel]";
 
 class AddressMap
 {

@@ -19,13 +19,14 @@ ContextTree::ContextTree(AddressMap map, RuntimeCode runtime_code)
 {
 }
 
-Leaf ContextTree::add(std::span<const std::uint64_t> chain)
+Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel)
 {
     // Programs come back to the same chains; looking all addresses up is left for new ones.
     Hasher hasher;
     for (const std::uint64_t address : chain) {
         hasher.add(address);
     }
+    hasher.add(kernel);
     const auto [known, is_new] = chains_.try_emplace(hasher.result());
     if (!is_new) {
         return known->second;
@@ -49,6 +50,9 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain)
     leaf.context = Context::no_parent;
     for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
         leaf.context = child(leaf.context, *f);
+    }
+    if (const std::string_view name = kernel == 0 ? "" : runtime_code_.in_kernel(kernel); !name.empty()) {
+        leaf = {child(leaf.context, function(std::string(name), std::string(kernel_module), "")), 0};
     }
     known->second = leaf;
     return leaf;

@@ -52,8 +52,9 @@ public:
     explicit ContextTree(AddressMap map, RuntimeCode runtime_code = {});
 
     /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
-    /// address outside of all binaries is left out.
-    Leaf add(std::span<const std::uint64_t> chain);
+    /// address outside of all binaries is left out. `kernel`: where in the kernel the thread was that has called it
+    /// there, a frame more if that is known; 0: it was not in the kernel, or the time is to count for the caller.
+    Leaf add(std::span<const std::uint64_t> chain, std::uint64_t kernel = 0);
 
     /// `path`: return addresses, innermost first. Returns the context of the function that the first one lies in.
     std::uint32_t add_path(std::vector<std::uint64_t> path);

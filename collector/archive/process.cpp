@@ -63,13 +63,21 @@ RuntimeCode runtime_code(const ProcessSpool& spool)
                                      : RuntimeCode();
 }
 
+// Counters interrupt the kernel wherever it is. The interrupts of a timer come where the kernel lets them in: it would
+// seem to spend its time in the functions that do, and rather counts for who has called it.
+bool interrupts_kernel(const spool::SampleFormat& format)
+{
+    return std::string_view(format.event) == "cycles";
+}
+
 // Keeps what happened until `end`.
 class SampleTaker : public SampleHandler
 {
 public:
     SampleTaker(ContextTree& contexts, Unwinder& unwinder, const spool::SampleFormat& format, ThreadData& thread,
                 std::uint64_t end)
-        : contexts_(contexts), unwinder_(unwinder), registers_(format.registers), thread_(thread), end_(end)
+        : contexts_(contexts), unwinder_(unwinder), registers_(format.registers),
+          sees_kernel_(interrupts_kernel(format)), thread_(thread), end_(end)
     {
     }
 
@@ -77,7 +85,7 @@ public:
     {
         off_.on(sample);
         if (sample.time <= end_) {
-            const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_));
+            const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0);
             thread_.samples.push_back({sample.time, sample.period, leaf.offset, sample.page_faults, leaf.context});
         }
     }
@@ -120,6 +128,7 @@ private:
     ContextTree& contexts_;
     Unwinder& unwinder_;
     std::uint64_t registers_;
+    bool sees_kernel_;
     ThreadData& thread_;
     std::uint64_t end_;
     std::optional<RawRespite> respite_;  // that has begun

@@ -61,4 +61,15 @@ const std::string* RuntimeCode::compiled(std::uint64_t address)
     return compiled_->find(address);
 }
 
+std::string_view RuntimeCode::in_kernel(std::uint64_t address)
+{
+    if (!process_) {
+        return {};
+    }
+    if (!kernel_) {
+        kernel_ = KernelSymbols::of_this_machine();
+    }
+    return kernel_->find(address);
+}
+
 }  // namespace critpath::archive

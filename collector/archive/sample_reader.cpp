@@ -132,7 +132,9 @@ std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spo
         }
         sample.stack.bytes = *bytes;
     }
-    if (sample.chain.empty() && is_user_address(fixed.ip)) {
+    if (!is_user_address(fixed.ip)) {
+        sample.kernel = fixed.ip;
+    } else if (sample.chain.empty()) {
         sample.chain = {words, 1};  // the ip
     }
     return sample;

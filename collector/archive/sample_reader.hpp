@@ -24,6 +24,7 @@ struct RawSample {
     std::uint64_t period = 0;
     std::uint64_t page_faults = 0;  // of the thread until now
     std::uint32_t processor = 0;
+    std::uint64_t kernel = 0;  // where in the kernel the thread was; 0 if it was not
     /// User part of the call chain as the kernel walks it, sampled instruction first, then return addresses; may be
     /// empty.
     std::span<const std::uint64_t> chain;

@@ -19,8 +19,8 @@ using model::Ns;
 /// GNU, LLVM, Intel, NVIDIA.
 constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so", "libiomp5.so", "libnvomp.so"};
 /// They sleep, yield and read clocks with these.
-constexpr std::array<std::string_view, 5> c_libraries = {"libc.so", "libc-2.", "libpthread.so", "libpthread-2.",
-                                                         "[vdso]"};
+constexpr std::array<std::string_view, 6> c_libraries = {"libc.so",       "libc-2.", "libpthread.so",
+                                                         "libpthread-2.", "[vdso]",  "[kernel]"};
 
 template <class Names>
 bool begins_with_one_of(std::string_view module, const Names& names)

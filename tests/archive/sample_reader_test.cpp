@@ -78,6 +78,17 @@ TEST(SampleReader, TakesTheInstructionWhereThereIsNoChain)
     EXPECT_THAT(chain_of({kernel, ~0xfffffULL}, ~0xfffffULL), ElementsAre());
 }
 
+TEST(SampleReader, TellsWhereInTheKernel)
+{
+    const auto kernel_of = [](std::uint64_t ip) {
+        SamplesBuilder builder;
+        builder.sample(7, 9, {user, 1, 2}, ip);
+        return Listener(builder.bytes()).last.kernel;
+    };
+    EXPECT_EQ(kernel_of(0xffffffff81000010ULL), 0xffffffff81000010ULL);
+    EXPECT_EQ(kernel_of(0x7fffffffffffULL), 0U);
+}
+
 TEST(SampleReader, SkipsOtherRecordsAndCountsWhatWasLost)
 {
     SamplesBuilder builder;

@@ -4,6 +4,7 @@
 // The same library with all symbols and stripped to its dynamic symbols; and code that is in no library.
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/contexts.hpp"
+#include "collector/archive/kernel_symbols.hpp"
 #include "collector/archive/perf_map.hpp"
 #include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
@@ -224,6 +225,61 @@ TEST(RuntimeCode, OfTheVdsoIsNamedInItsOwnProcess)
     EXPECT_EQ(other.functions()[other.contexts()[unknown.context].function].canonical_name, "[vdso]");
     // Neither if it was elsewhere.
     EXPECT_EQ(RuntimeCode::of_this_process(0).vdso(range->start + 4096, range->end), nullptr);
+}
+
+TEST(KernelSymbols, AreItsFunctions)
+{
+    const KernelSymbols symbols("ffffffff81000000 T _stext\n"
+                                "ffffffff81000000 T also_there\n"
+                                "ffffffff81000200 t second.isra.0\n"
+                                "ffffffff81000180 W weak\n"
+                                "ffffffff81000210 D data\n"
+                                "garbage\n"
+                                "ffffffff81000220 T\n"
+                                "ffffffffc0300000 t in_a_module\t[xfs]\n"
+                                "ffffffff81000300 T cut");
+    EXPECT_EQ(symbols.find(0xffffffff80ffffffULL), "");
+    EXPECT_EQ(symbols.find(0xffffffff81000000ULL), "_stext");
+    EXPECT_EQ(symbols.find(0xffffffff8100017fULL), "_stext");
+    EXPECT_EQ(symbols.find(0xffffffff81000180ULL), "weak");
+    EXPECT_EQ(symbols.find(0xffffffff810002ffULL), "second.isra.0");
+    EXPECT_EQ(symbols.find(0xffffffff81000300ULL), "cut");
+    EXPECT_EQ(symbols.find(0xffffffffc0300010ULL), "in_a_module");
+    EXPECT_EQ(symbols.find(0xfffffffff0000000ULL), "");  // of something that has no name
+    EXPECT_EQ(KernelSymbols("").find(0xffffffff81000000ULL), "");
+    const KernelSymbols hidden("0000000000000000 T _stext\n0000000000000000 T second\n");
+    EXPECT_EQ(hidden.find(0xffffffff81000000ULL), "");
+}
+
+TEST(RuntimeCode, OfTheKernelIsNamedWhereItTells)
+{
+    const KernelSymbols symbols = KernelSymbols::of_this_machine();
+    std::ifstream file("/proc/kallsyms");
+    std::uint64_t start = 0;
+    for (std::string type, name, line; name != "schedule" && file >> std::hex >> start >> type >> name;)
+        std::getline(file, line);
+    if (start == 0)
+        GTEST_SKIP() << "the kernel of this machine hides its addresses";
+    const std::uint64_t clock = vdso_clock();
+    const AddressMap map(own_maps());
+    ContextTree own(map, RuntimeCode::of_this_process(0));
+    const auto path = [&](const ContextTree& tree, Leaf leaf) {
+        std::vector<std::string> names;
+        for (std::uint32_t c = leaf.context; c != Context::no_parent; c = tree.contexts()[c].parent) {
+            const Function& function = tree.functions()[tree.contexts()[c].function];
+            names.push_back(function.module + "/" + function.canonical_name);
+        }
+        return names;
+    };
+    const std::vector<std::uint64_t> chain = {clock};
+    const std::vector<std::string> caller = path(own, own.add(chain));
+    const Leaf leaf = own.add(chain, start + 1);
+    EXPECT_EQ(path(own, leaf), (std::vector<std::string>{"[kernel]/schedule", caller.front()}));
+    EXPECT_EQ(leaf.offset, 0U);  // of no binary that could be looked into
+    EXPECT_EQ(path(own, own.add({}, start + 1)), (std::vector<std::string>{"[kernel]/schedule", "/[unknown]"}));
+    // Of another process it is not known which kernel it ran on.
+    ContextTree other{AddressMap(own_maps())};
+    EXPECT_EQ(path(other, other.add(chain, start + 1)), path(other, other.add(chain)));
 }
 
 TEST(PerfMap, IsReadLineByLine)
