@@ -60,7 +60,7 @@ struct AddressTime {
 /// A binary that functions lie in.
 struct Module {
     std::string path;
-    std::string build_id;  // in hex, when it was recorded; "-": it had none; empty: not known
+    std::string build_id;  // as recorded: in hex, or "-..." (binary::ElfFile::identity()); empty: not known
 };
 
 /// Path time by kind of segment, MPI function and process.

@@ -94,7 +94,7 @@ struct Definitions {
     std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
     std::string inconsistent;  // about which communicators the ranks disagree; empty: none
 
-    std::map<std::string, std::string> build_ids;  // in hex, by Region::module; "-": it has none
+    std::map<std::string, std::string> build_ids;  // by Region::module, as in binary::Module
 
     /// By clock domain: the largest error of the times of its processes against those of the others. Empty: not known.
     std::vector<Ns> clock_uncertainty;

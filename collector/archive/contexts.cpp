@@ -103,7 +103,7 @@ ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t 
     const auto in_binary = symbols->address_of(file_offset);
     const auto found = in_binary ? symbols->find(*in_binary) : std::nullopt;
     const std::string name = found ? found->name : fmt::format("[{}]", module.substr(module.rfind('/') + 1));
-    return {function(name, module, symbols->build_id()), in_binary.value_or(file_offset)};
+    return {function(name, module, symbols->identity()), in_binary.value_or(file_offset)};
 }
 
 ContextTree::Place ContextTree::in_vdso(const MappedRange& range, std::uint64_t address)

@@ -82,6 +82,7 @@ void SymbolTable::read(const std::string& path)
     if (!file_) {
         return;
     }
+    identity_ = file_.identity();
     read_segments();
     if (unwind_header_ != 0) {
         unwind_ = UnwindTable(file_.bytes(), segments_, unwind_header_);

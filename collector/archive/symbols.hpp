@@ -40,8 +40,9 @@ public:
 
     [[nodiscard]] std::optional<FoundFunction> find(std::uint64_t address) const;
 
-    /// In hex; empty if there is none.
+    /// As of ElfFile.
     [[nodiscard]] const std::string& build_id() const { return file_.build_id(); }
+    [[nodiscard]] const std::string& identity() const { return identity_; }
 
 private:
     struct Symbol {
@@ -60,6 +61,7 @@ private:
 
     std::string base_name_;
     binary::ElfFile file_;
+    std::string identity_;
     std::unique_ptr<binary::ElfFile> debug_file_;
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;       // by start, one an address

@@ -3,9 +3,12 @@
 #include "formats/binary/elf_file.hpp"
 
 #include <elfutils/libdwelf.h>
+#include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -37,6 +40,22 @@ Elf* only_64_bits(Elf* elf)
         return nullptr;
     }
     return elf;
+}
+
+// By words, since it is done while an application waits for its end. Multiplication mixes upwards, the shift down.
+std::uint64_t hash(std::span<const std::byte> bytes)
+{
+    constexpr std::uint64_t multiplier = 0x9e37'79b9'7f4a'7c15;  // 2^64 by the golden ratio
+    std::uint64_t result = bytes.size();
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        const std::size_t length = std::min(sizeof word, bytes.size());
+        std::memcpy(&word, bytes.data(), length);
+        result = (result ^ word) * multiplier;
+        result ^= result >> 32;
+        bytes = bytes.subspan(length);
+    }
+    return result;
 }
 
 }  // namespace
@@ -92,6 +111,11 @@ void ElfFile::read_build_id()
     if (size > 0) {
         build_id_ = hex({static_cast<const std::byte*>(id), static_cast<std::size_t>(size)});
     }
+}
+
+std::string ElfFile::identity() const
+{
+    return build_id_.empty() ? fmt::format("-{:016x}", hash(bytes())) : build_id_;
 }
 
 std::optional<DebugLink> ElfFile::debug_link() const

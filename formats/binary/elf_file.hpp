@@ -48,6 +48,9 @@ public:
 
     /// As hex(); empty if there is none.
     [[nodiscard]] const std::string& build_id() const { return build_id_; }
+    /// Tells this binary from others that may be found at its path: the build-id, or else "-" and a hash of all bytes.
+    /// Reads all of a file without a build-id.
+    [[nodiscard]] std::string identity() const;
     [[nodiscard]] std::optional<DebugLink> debug_link() const;
 
 private:

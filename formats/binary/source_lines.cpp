@@ -67,14 +67,26 @@ SourceLines::OpenModule& SourceLines::open(const Module& module)
     return known->second;
 }
 
+namespace
+{
+
+bool is_what_ran(const ElfFile& file, const std::string& recorded)
+{
+    if (recorded == "-") {
+        return file.build_id().empty();
+    }
+    return recorded.empty() || (recorded.starts_with('-') ? file.identity() : file.build_id()) == recorded;
+}
+
+}  // namespace
+
 SourceLines::OpenModule SourceLines::find_info(const Module& module) const
 {
     const fs::path path = without_remark(module.path);
     auto file = std::make_unique<ElfFile>(path);
-    const std::string recorded = module.build_id == "-" ? "" : module.build_id;
-    const bool is_known = !module.build_id.empty();
+    const std::string recorded = module.build_id.starts_with('-') ? "" : module.build_id;
     const bool is_there = file->is_open();
-    if (is_there && (!is_known || file->build_id() == recorded)) {
+    if (is_there && is_what_ran(*file, module.build_id)) {
         auto info = read(std::move(file), directories_);
         if (info == nullptr) {
             const ElfFile stripped(path);

@@ -23,7 +23,7 @@ namespace critpath::binary
 /// A binary as it was recorded.
 struct Module {
     std::filesystem::path path;
-    std::string build_id;  // in hex; "-": it had none; empty: not known
+    std::string build_id;  // in hex; "-...": ElfFile::identity() without one; "-": it had none; empty: not known
 
     friend auto operator<=>(const Module&, const Module&) = default;
 };

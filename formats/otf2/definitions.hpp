@@ -100,7 +100,7 @@ struct MetricDefinition {
 };
 
 struct ModuleDefinition {
-    std::string build_id;  // hex; may be empty
+    std::string build_id;  // or what stands for it (FORMAT.md); may be empty
     std::string path;
 };
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <ostream>
 
 namespace critpath::binary
@@ -158,6 +159,17 @@ TEST(SourceLines, OfABinaryWithoutBuildId)
     SourceLines lines;
     subject.check(lines, {subject.bench / "libsubject.so", "-"});
     EXPECT_EQ(lines.state({subject.bench / "libsubject.so", "0123"}), ModuleState::Changed);
+    const Module before = {subject.bench / "libsubject.so", ElfFile(subject.bench / "libsubject.so").identity()};
+    EXPECT_EQ(before.build_id.size(), 17U);
+    subject.check(lines, before);
+    // Any byte tells another one from it.
+    std::fstream file(before.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+    file.close();
+    SourceLines later;
+    EXPECT_EQ(later.state(before), ModuleState::Changed);
+    EXPECT_EQ(later.state({before.path, "-"}), ModuleState::Found);
 }
 
 TEST(SourceLines, WithoutDebugInformationThereAreNone)
