@@ -3,6 +3,7 @@
 #include "collector/archive/symbols.hpp"
 
 #include "formats/binary/debug_file.hpp"
+#include "formats/binary/embedded_symbols.hpp"
 
 #include <fmt/format.h>
 #include <gelf.h>
@@ -93,6 +94,10 @@ void SymbolTable::read(const std::string& path)
     }
     debug_file_ = binary::find_debug_file(path, build_id(), file_, binary::debug_directories());
     if (debug_file_ == nullptr || !read_symbols(*debug_file_, SHT_SYMTAB)) {
+        embedded_ = binary::embedded_symbols(file_);
+        if (embedded_ != nullptr) {
+            read_symbols(*embedded_, SHT_SYMTAB);
+        }
         read_symbols(file_, SHT_DYNSYM);
     }
     finish_symbols();

@@ -63,6 +63,7 @@ private:
     binary::ElfFile file_;
     std::string identity_;
     std::unique_ptr<binary::ElfFile> debug_file_;
+    std::unique_ptr<binary::ElfFile> embedded_;  // instead
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;       // by start, one an address
     std::vector<std::uint64_t> reach_;  // greatest end of the symbols up to this one

@@ -11,6 +11,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(SQLite3 REQUIRED)
 pkg_check_modules(OTF2 REQUIRED IMPORTED_TARGET otf2)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw libelf)
+pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 
 if(CRITPATH_TESTS)
     find_package(GTest REQUIRED)

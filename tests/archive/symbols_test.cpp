@@ -134,6 +134,36 @@ TEST(Symbols, OfAStrippedLibraryAreFoundInItsDebugFile)
     ::unsetenv("CRITPATH_DEBUG_PATH");
 }
 
+TEST(Symbols, OfAStrippedLibraryAreFoundInItself)
+{
+    const test::Scratch scratch;
+    const std::string library = scratch / "libsubject.so";
+    const std::string symbols = scratch / "symbols";
+    const std::string objcopy = std::string(TEST_OBJCOPY) + " --";
+    const auto embed = [&] {
+        ASSERT_EQ(std::system((objcopy + "strip-all --remove-section .gnu_debugdata --add-section .gnu_debugdata=" +
+                               symbols + ".xz " SUBJECT_FULL " " + library)
+                                  .c_str()),
+                  0);
+    };
+    ASSERT_EQ(std::system((objcopy + "only-keep-debug " SUBJECT_FULL " " + symbols).c_str()), 0);
+    ASSERT_EQ(std::system(("xz --keep " + symbols).c_str()), 0);
+    ASSERT_NO_FATAL_FAILURE(embed());
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable full(SUBJECT_FULL);
+    const SymbolTable stripped(library);
+    for (const int which : {hidden_one, hidden_two, visible, aliased}) {
+        const std::uint64_t address = subject.in_binary(which, full);
+        EXPECT_EQ(name_at(stripped, address), name_at(full, address));
+    }
+    // What cannot be unpacked is as if it were not there.
+    std::filesystem::resize_file(symbols + ".xz", std::filesystem::file_size(symbols + ".xz") / 2);
+    ASSERT_NO_FATAL_FAILURE(embed());
+    const std::uint64_t hidden = subject.in_binary(hidden_one, full);
+    EXPECT_EQ(name_at(SymbolTable(library), hidden), fmt::format("libsubject.so+{:#x}", hidden));
+    EXPECT_EQ(name_at(SymbolTable(library), subject.in_binary(visible, full)), "subject::visible(int, double)");
+}
+
 TEST(Symbols, EveryFunctionOfTheFullLibraryHasTheSameBoundsInTheUnwindTable)
 {
     const SymbolTable full(SUBJECT_FULL);
