@@ -24,9 +24,10 @@ struct Stretch {
     std::int64_t own_blocked_ns = 0;
 
     // Of those that other processes have too:
-    std::int64_t compared = 0;  // gaps
-    std::int64_t slowest = 0;   // of these: no other process took longer
-    std::int64_t counted = 0;   // of these: instructions and cycles are known on all processes
+    std::int64_t compared = 0;     // gaps
+    std::int64_t slowest = 0;      // of these: no other process took longer
+    std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
+    std::int64_t counted = 0;      // of these: instructions and cycles are known on all processes
     std::int64_t compared_ns = 0;
     std::int64_t peers_ns = 0;  // what the others took, by their geometric mean
     // The difference of the last two, by what makes it:
@@ -48,6 +49,10 @@ struct Stretch {
     std::int64_t noise_variance = 0;
     std::int64_t node_variance = 0;       // of what is between ranks, what is between nodes
     std::int64_t node_rest_variance = 0;  // and what is between the ranks of a node
+    // Of the same gaps, what rank takes how long in the mean of the occurrences:
+    std::int64_t slow_ranks = 0;     // ranks that take nearly as long as the slowest one, that among them
+    std::int64_t fastest_rank = -1;  // of several, the first
+    std::int64_t fastest_time = 0;   // what it takes, in 1e-9 of what the slowest one takes
 
     /// Whether persistent differences of ranks can be told from others.
     [[nodiscard]] bool has_model() const { return ranks >= 2 && occurrences >= 2; }
@@ -67,6 +72,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"own_blocked_ns", &Stretch::own_blocked_ns},
     {"compared", &Stretch::compared},
     {"slowest", &Stretch::slowest},
+    {"much_longer", &Stretch::much_longer},
     {"counted", &Stretch::counted},
     {"compared_ns", &Stretch::compared_ns},
     {"peers_ns", &Stretch::peers_ns},
@@ -85,6 +91,9 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"noise_variance", &Stretch::noise_variance},
     {"node_variance", &Stretch::node_variance},
     {"node_rest_variance", &Stretch::node_rest_variance},
+    {"slow_ranks", &Stretch::slow_ranks},
+    {"fastest_rank", &Stretch::fastest_rank},
+    {"fastest_time", &Stretch::fastest_time},
 };
 
 /// Whose gaps they are.
@@ -93,6 +102,7 @@ struct StretchShare {
     ProcessId process;
     std::int64_t ns = 0;
     std::int64_t gaps = 0;
+    std::int64_t longer_ns = 0;  // than the others; less than 0 where they take longer
 };
 
 }  // namespace critpath::model

@@ -33,6 +33,7 @@ constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to
 constexpr double off_from = 0.02;            // of the stretch: without a processor
 constexpr std::int64_t least_faults = 1000;  // page faults
 constexpr std::int64_t many_times = 2;       // as many page faults as peers
+constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::size_t most_callers = 3;      // of a call path, the innermost
 constexpr std::size_t name_width = 48;
 
@@ -41,12 +42,16 @@ std::string percent(double share)
     return fmt::format("{:.0f} %", share * 100);
 }
 
-/// Functions from the root to the call.
+/// Functions from the root to the call, without those that are there before any program begins.
 std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
 {
+    constexpr std::array<std::string_view, 4> start = {"_start", "__libc_start_main", "__libc_start_main_impl",
+                                                       "__libc_start_call_main"};
     std::vector<CallPathId> way;
     for (; call.valid(); call = profile.call_paths[call.value].parent)
         way.push_back(call);
+    while (way.size() > 1 && std::ranges::find(start, profile.row(way.back()).name) != start.end())
+        way.pop_back();
     std::ranges::reverse(way);
     return way;
 }
@@ -80,6 +85,8 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
 {
     std::map<std::string, std::int64_t> nodes;
     std::int64_t most = -1;
+    std::int64_t longest = 0;
+    std::int64_t longer = 0;
     for (const model::StretchShare& share : profile.stretch_shares) {
         if (share.stretch != stretch)
             continue;
@@ -89,13 +96,24 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
             most = share.ns;
             e.rank = share.process.value;
         }
+        longer += std::max<std::int64_t>(share.longer_ns, 0);
+        if (share.longer_ns > longest) {
+            longest = share.longer_ns;
+            e.longer_rank = share.process.value;
+        }
     }
+    e.longer_share = part(longest, longer);
     e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
     const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
     if (largest != nodes.end()) {
         e.node = largest->first;
         e.node_share = part(largest->second, e.stretch->path_ns);
     }
+}
+
+bool has_more_faults(const model::Stretch& s)
+{
+    return s.page_faults >= least_faults && s.page_faults / many_times >= s.peers_page_faults;
 }
 
 void add_excess(Explanation& e)
@@ -109,6 +127,9 @@ void add_excess(Explanation& e)
         e.parts[i] = part(ns[i], peers);
     if (e.excess > balanced_within)
         e.cause = Factor(std::ranges::max_element(e.parts) - e.parts.begin());
+    if (e.cause && *e.cause < Factor::Preempted && has_more_faults(s) &&
+        s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
+        e.cause = Factor::PageFaults;
 }
 
 std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
@@ -130,6 +151,8 @@ Verdict judge(const Explanation& e)
         return Verdict::Rare;
     if (*e.persistent < persistent_from)
         return Verdict::Transient;
+    if (e.has_faster_ranks())
+        return Verdict::FasterRanks;
     return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
 }
 
@@ -154,12 +177,26 @@ std::string parts_in_words(const Explanation& e)
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it."
+std::string faster_ranks_in_words(const model::Stretch& s)
+{
+    const std::string time =
+        s.fastest_time < 5'000'000 ? "next to nothing" : percent(static_cast<double>(s.fastest_time) * 1e-9) + " of it";
+    return s.slow_ranks + 1 == s.ranks
+               ? fmt::format(" Most ranks take as long ({} of {}); only rank {} takes less, {}.", s.slow_ranks, s.ranks,
+                             s.fastest_rank, time)
+               : fmt::format(" Most ranks take as long ({} of {}); the others take less, rank {} least, {}.",
+                             s.slow_ranks, s.ranks, s.fastest_rank, time);
+}
+
 std::string comparison_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     std::string words;
     if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
+        words = faster_ranks_in_words(s);
     } else if (e.excess >= nothing_from) {
         words = fmt::format(" Its peers take next to nothing: {} (geometric mean).", duration_text(s.peers_ns));
     } else {
@@ -174,18 +211,23 @@ std::string comparison_in_words(const Explanation& e)
     return words;
 }
 
-std::string off_in_words(const model::Stretch& s)
+std::string off_in_words(const Explanation& e)
 {
+    const model::Stretch& s = *e.stretch;
     std::string words;
     if (part(s.own_preempted_ns, s.path_ns) >= off_from)
-        words += fmt::format(" It lacked a processor for {}.", duration_text(s.own_preempted_ns));
+        words += fmt::format(" It lacked a processor for {} of that.", duration_text(s.own_preempted_ns));
     if (part(s.own_blocked_ns, s.path_ns) >= off_from)
-        words += fmt::format(" It was blocked for {}.", duration_text(s.own_blocked_ns));
-    if (s.page_faults >= least_faults && s.page_faults / many_times >= s.peers_page_faults)
-        words +=
-            fmt::format(" It had {}, its peers {}.", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
-                        count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
-    return words;
+        words += fmt::format(" It was blocked for {} of that.", duration_text(s.own_blocked_ns));
+    if (!has_more_faults(s))
+        return words;
+    words += fmt::format(" It had {}, its peers {}", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
+                         count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
+    if (e.cause == Factor::PageFaults)
+        words += fmt::format(": {} more time on the processor for each that they did not have",
+                             duration_text((s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns) /
+                                           (s.page_faults - s.peers_page_faults)));
+    return words + ".";
 }
 
 std::string remedy_of(Factor cause)
@@ -203,54 +245,105 @@ std::string remedy_of(Factor cause)
         return "find out who else uses its processor: more threads than processors, other programs";
     case Factor::Blocked:
         break;
+    case Factor::PageFaults:
+        return "avoid its page faults: keep memory that is used again instead of giving it back, use larger pages";
     }
     return "find out what it waits for outside of MPI: files, locks, memory";
 }
 
+/// Where most ranks are slow.
+std::string remedy_of_many(Factor cause)
+{
+    switch (cause) {
+    case Factor::Instructions:
+    case Factor::Processor:
+        break;
+    case Factor::Cycles:
+        return "look at the memory accesses of the slow ones: where their data lie, and who shares their caches";
+    case Factor::Frequency:
+        return "look at what slows the processors of the slow ones down: heat, power, what else runs there";
+    case Factor::Preempted:
+        return "find out who else uses the processors of the slow ones: more threads than processors, other programs";
+    case Factor::Blocked:
+        return "find out what the slow ones wait for outside of MPI: files, locks, memory";
+    case Factor::PageFaults:
+        return "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use "
+               "larger pages";
+    }
+    return "move work from the others there, or make faster what all do";
+}
+
+/// Of what comes by turns.
+std::string remedy_of_some(const Explanation& e)
+{
+    if (e.cause && *e.cause >= Factor::Preempted)
+        return remedy_of(*e.cause);
+    return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
+                                         : "noise, or work that moves between ranks";
+}
+
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
+    const model::Stretch& s = *e.stretch;
     const std::string remedy = e.cause ? remedy_of(*e.cause) : "";
+    const bool is_one = e.longer_share >= mostly_from;
     switch (e.verdict) {
     case Verdict::NoPeers:
         if (profile.processes.size() < 2)
             return " There is no other rank.";
         return fmt::format(" No peers: no other rank does {}; share it out, or do it while others work, too.",
-                           e.stretch->compared == 0
-                               ? std::string("this")
-                               : percent(1 - part(e.stretch->compared_ns, e.stretch->path_ns)) + " of this");
+                           s.compared == 0 ? std::string("this")
+                                           : percent(1 - part(s.compared_ns, s.path_ns)) + " of this");
     case Verdict::Balanced:
         return " Only what makes all ranks faster makes this faster.";
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" Always the same ranks (persistent, {}): {}.", percent(*e.persistent), remedy);
+        return fmt::format(" Always {} (persistent, {}): {}.",
+                           is_one ? fmt::format("rank {}", e.longer_rank) : "the same ranks", percent(*e.persistent),
+                           remedy);
     case Verdict::PersistentNode:
         return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
                            printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy);
-    case Verdict::Transient:
-        return fmt::format(" It differs from time to time, not by rank (transient, {} persistent): noise, or work that "
-                           "moves between ranks.",
-                           percent(*e.persistent));
+    case Verdict::FasterRanks:
+        return fmt::format(" That is always so (persistent, {}): {}.", percent(*e.persistent),
+                           remedy_of_many(*e.cause));
+    case Verdict::Transient: {
+        const std::string words = fmt::format(
+            " {} (transient, {} persistent): {} of {} times it takes half as long again, or more",
+            is_one ? "Not always, but now and then" : "Now this rank, now that", percent(*e.persistent),
+            count_text(static_cast<std::uint64_t>(s.much_longer)), count_text(static_cast<std::uint64_t>(s.compared)));
+        return is_one ? fmt::format("{}, mostly on rank {} ({} of the difference): {}.", words, e.longer_rank,
+                                    percent(e.longer_share), remedy_of_some(e))
+                      : fmt::format("{}: {}.", words, remedy_of_some(e));
+    }
     case Verdict::Rare:
         break;
     }
-    return fmt::format(" It happens too rarely to tell whether that is always so: {}.", remedy);
+    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}.",
+                       e.has_faster_ranks() ? remedy_of_many(*e.cause) : remedy);
 }
 
 }  // namespace
 
 std::string_view name(Verdict verdict)
 {
-    constexpr std::string_view names[] = {"no peers",        "balanced",  "shorter", "persistent rank",
-                                          "persistent node", "transient", "rare"};
+    constexpr std::string_view names[] = {"no peers",        "balanced",     "shorter",   "persistent rank",
+                                          "persistent node", "faster ranks", "transient", "rare"};
     return names[static_cast<std::size_t>(verdict)];
 }
 
 std::string_view name(Factor factor)
 {
     constexpr std::string_view names[] = {
-        "instructions", "cycles per instruction", "frequency", "on processor", "preempted", "blocked"};
+        "instructions", "cycles per instruction", "frequency", "on processor", "preempted", "blocked", "page faults"};
     return names[static_cast<std::size_t>(factor)];
+}
+
+bool Explanation::has_faster_ranks() const
+{
+    return 2 * stretch->slow_ranks > stretch->ranks && stretch->slow_ranks < stretch->ranks &&
+           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 std::string Explanation::sentence(const model::Profile& profile) const
@@ -265,7 +358,7 @@ std::string Explanation::sentence(const model::Profile& profile) const
                                     percent_text(path_share), where, before, after, who);
     if (verdict != Verdict::NoPeers)
         words += comparison_in_words(*this);
-    words += off_in_words(*stretch);
+    words += off_in_words(*this);
     return words + verdict_in_words(*this, profile);
 }
 

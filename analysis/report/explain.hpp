@@ -23,6 +23,7 @@ enum class Verdict : std::uint8_t {
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
     PersistentNode,  // the ranks of the same nodes do
+    FasterRanks,     // most ranks take as long; the same few take less each time
     Transient,       // they differ from time to time, not by rank
     Rare,            // it happens too rarely to tell these apart
 };
@@ -31,9 +32,9 @@ std::string_view name(Verdict verdict);
 /// What takes longer than its peers by so much of their time is said to take so many times as long.
 inline constexpr double by_times_from = 2;
 
-/// What can make a gap longer, in the order of model::Stretch.
-enum class Factor : std::uint8_t { Instructions, Cycles, Frequency, Processor, Preempted, Blocked };
-inline constexpr std::size_t factors = 6;
+/// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
+enum class Factor : std::uint8_t { Instructions, Cycles, Frequency, Processor, Preempted, Blocked, PageFaults };
+inline constexpr std::size_t factors = 6;  // that have a part of their own
 std::string_view name(Factor factor);
 
 struct Explanation {
@@ -47,12 +48,17 @@ struct Explanation {
     std::size_t ranks_on_path = 0;
     std::string node;  // of that rank, or the node with the most of it where nodes differ
     double node_share = 0;
+    std::size_t longer_rank = 0;             // of what takes longer than on peers: the rank with the most
+    double longer_share = 0;                 // and the part of it, 0 if nothing does
     double excess = 0;                       // by how much longer than peers, as a part of their time; 0 without peers
     std::array<double, factors> parts{};     // of that, by Factor
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Verdict verdict = Verdict::NoPeers;
-    std::optional<Factor> cause;  // the largest part, where it takes longer
+    std::optional<Factor> cause;  // the largest part, where it takes longer; or page faults, if they can be that part
+
+    /// Whether most ranks take as long as the slowest one, and some take less.
+    [[nodiscard]] bool has_faster_ranks() const;
 
     /// Whether instructions, cycles and frequency can be told.
     [[nodiscard]] bool is_counted() const { return stretch->counted > 0; }

@@ -94,6 +94,7 @@ void add(Sum& sum, const model::StretchShare& share)
     sum.add(share.process.value);
     sum.add(static_cast<std::uint64_t>(share.ns));
     sum.add(static_cast<std::uint64_t>(share.gaps));
+    sum.add(static_cast<std::uint64_t>(share.longer_ns));
 }
 
 void add(Sum& sum, const model::ProcessTotals& process)

@@ -172,11 +172,11 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                     for (const model::StretchNumber& number : model::stretch_numbers)
                         stretch.*number.member = row.integer(column++);
                 });
-    tables.each("SELECT stretch, process, ns, gaps FROM stretch_time ORDER BY stretch, process",
+    tables.each("SELECT stretch, process, ns, gaps, longer_ns FROM stretch_time ORDER BY stretch, process",
                 [&](const Statement& row) {
                     profile.stretch_shares.push_back({index(row, 0, profile.stretches.size()),
                                                       model::ProcessId{index(row, 1, profile.processes.size())},
-                                                      row.integer(2), row.integer(3)});
+                                                      row.integer(2), row.integer(3), row.integer(4)});
                 });
 }
 

@@ -45,7 +45,7 @@ CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER N
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
-    ns INTEGER NOT NULL, gaps INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
+    ns INTEGER NOT NULL, gaps INTEGER NOT NULL, longer_ns INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -131,9 +131,9 @@ void insert_stretches(const Database& database, const model::Profile& profile)
             values.emplace_back(s.*number.member);
         stretch.run(values);
     }
-    Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?)");
+    Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?, ?)");
     for (const model::StretchShare& s : profile.stretch_shares)
-        share.run(s.stretch, s.process.value, s.ns, s.gaps);
+        share.run(s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
 }
 
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.

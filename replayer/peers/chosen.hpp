@@ -26,8 +26,8 @@ struct Chosen {
 std::vector<model::StretchShare> compare(const Replay& replay, const Path& path, std::vector<Gaps>& gaps,
                                          const Chosen& chosen, std::vector<model::Stretch>& sums);
 
-/// Fills in which differences between ranks, and nodes, persist. Collective over `replay.comm`; the same on all
-/// processes.
+/// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow. Collective over
+/// `replay.comm`; the same on all processes.
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                       std::vector<model::Stretch>& stretches);
 

@@ -171,7 +171,8 @@ std::vector<PeerSums> reduce(const Replay& replay, const std::vector<PeerSums>& 
     return mine;
 }
 
-void account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
+/// Returns what the gap takes longer than its peers, ns.
+std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
 {
     const Gap& gap = own.gap;
     const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
@@ -181,10 +182,11 @@ void account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
     sums.own_preempted_ns += on_path(gap.preempted);
     sums.own_blocked_ns += on_path(gap.blocked);
     if (others.processes == 0)
-        return;
+        return 0;
     const Split parts = split(gap, others, own.path_ns);
     sums.compared += 1;
     sums.slowest += others.slower == 0 ? 1 : 0;
+    sums.much_longer += 2 * own.path_ns >= 3 * parts.peers ? 1 : 0;
     sums.counted += parts.is_counted ? 1 : 0;
     sums.compared_ns += own.path_ns;
     sums.peers_ns += parts.peers;
@@ -196,6 +198,7 @@ void account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
     sums.blocked_ns += parts.blocked;
     sums.page_faults += gap.page_faults;
     sums.peers_page_faults += others.page_faults / others.processes;
+    return own.path_ns - parts.peers;
 }
 
 }  // namespace
@@ -219,9 +222,9 @@ std::vector<model::StretchShare> compare(const Replay& replay, const Path& path,
         for (std::size_t i = 0; i < others.size(); ++i) {
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
-            account(own, others[i], sums[stretch]);
+            const std::int64_t longer = account(own, others[i], sums[stretch]);
             model::StretchShare& share = shares[stretch * gaps.size() + replay.index_of({process})];
-            share = {stretch, {process}, share.ns + own.path_ns, share.gaps + 1};
+            share = {stretch, {process}, share.ns + own.path_ns, share.gaps + 1, share.longer_ns + longer};
         }
         asker.drop(others.size());
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -15,6 +16,7 @@ namespace
 {
 
 constexpr std::int64_t most_occurrences = 4096;  // that are looked at, of each place
+constexpr double nearly = 0.25;  // of the way from the slowest rank to the fastest: who takes nearly as long
 
 void sum(const Replay& replay, std::vector<std::int64_t>& values)
 {
@@ -71,6 +73,12 @@ std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen&
     return low;
 }
 
+/// What an owned rank takes at a place in the mean, against the mean of all ranks: a logarithm, as fixed_log has it.
+struct RankEffect {
+    std::int64_t rank;
+    std::int64_t effect;
+};
+
 /// The ranks that have so many occurrences of one place.
 class Model
 {
@@ -92,7 +100,9 @@ public:
             for (std::size_t i = 0; i < means.size(); ++i)
                 differences[i] = log_of(p, i) - means[i];
             const Effect effect = effect_of(differences);
-            const std::size_t node = node_of[replay_.processes[p].process.value];
+            const std::uint32_t rank = replay_.processes[p].process.value;
+            effects_.push_back({rank, effect.mean});
+            const std::size_t node = node_of[rank];
             flat[0] += effect.squared;
             flat[1] += effect.rest;
             flat[2 + 2 * node] += 1;
@@ -107,6 +117,7 @@ public:
     }
 
     [[nodiscard]] const EffectSums& sums() const { return sums_; }
+    [[nodiscard]] std::vector<RankEffect> take_effects() { return std::move(effects_); }
 
 private:
     template <class Visit>
@@ -146,7 +157,48 @@ private:
     const std::vector<std::vector<std::uint32_t>>& lists_;
     std::int64_t common_;
     EffectSums sums_;
+    std::vector<RankEffect> effects_;
 };
+
+/// Fills in how many ranks are slow, and which one is not. `effects`: by place, of the owned ranks.
+void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffect>>& effects,
+                   std::vector<model::Stretch>& stretches)
+{
+    struct Extremes {
+        std::int64_t slowest = INT64_MIN;
+        std::int64_t fastest = INT64_MIN;  // less than 0, so that one maximum finds both
+    };
+    const std::size_t places = effects.size();
+    std::vector<Extremes> extremes(places);
+    for (std::size_t place = 0; place < places; ++place)
+        for (const RankEffect& rank : effects[place]) {
+            extremes[place].slowest = std::max(extremes[place].slowest, rank.effect);
+            extremes[place].fastest = std::max(extremes[place].fastest, -rank.effect);
+        }
+    MPI_Allreduce(MPI_IN_PLACE, extremes.data(), static_cast<int>(2 * places), MPI_INT64_T, MPI_MAX, replay.comm);
+
+    std::vector<std::int64_t> slow_ranks(places, 0);
+    std::vector<std::int64_t> fastest_rank(places, INT64_MAX);
+    for (std::size_t place = 0; place < places; ++place) {
+        const auto [slowest, fastest] = extremes[place];
+        const auto time_of = [&](std::int64_t effect) {  // of that of the slowest
+            return std::exp(static_cast<double>(effect - slowest) / fixed_one);
+        };
+        for (const RankEffect& rank : effects[place]) {
+            slow_ranks[place] += time_of(rank.effect) >= 1 - nearly * (1 - time_of(-fastest)) ? 1 : 0;
+            if (rank.effect == -fastest)
+                fastest_rank[place] = std::min(fastest_rank[place], rank.rank);
+        }
+        if (slowest != INT64_MIN)
+            stretches[place].fastest_time = std::llround(time_of(-fastest) * 1e9);
+    }
+    sum(replay, slow_ranks);
+    MPI_Allreduce(MPI_IN_PLACE, fastest_rank.data(), static_cast<int>(places), MPI_INT64_T, MPI_MIN, replay.comm);
+    for (std::size_t place = 0; place < places; ++place) {
+        stretches[place].slow_ranks = slow_ranks[place];
+        stretches[place].fastest_rank = slow_ranks[place] > 0 ? fastest_rank[place] : -1;
+    }
+}
 
 }  // namespace
 
@@ -157,6 +209,7 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
     const std::vector<std::uint32_t> node_of = number_nodes(replay, nodes);
     const std::vector<std::int64_t> common = common_occurrences(replay, chosen);
     const auto stored = [](double variance) { return std::llround(variance * 1e9); };
+    std::vector<std::vector<RankEffect>> effects;
     for (std::size_t place = 0; place < stretches.size(); ++place) {
         Model here(replay, gaps, chosen.gaps[place], common[place]);
         const Variances found = here.estimate(node_of, nodes);
@@ -168,7 +221,9 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
         stretch.noise_variance = stored(found.noise);
         stretch.node_variance = stored(found.node);
         stretch.node_rest_variance = stored(found.node_rest);
+        effects.push_back(here.take_effects());
     }
+    compare_ranks(replay, effects, stretches);
 }
 
 }  // namespace critpath::replayer

@@ -182,7 +182,7 @@ std::string text(const model::Profile& profile)
     for (const auto& s : profile.stretches)
         words += fmt::format("{}\n", fmt::join(std::bit_cast<StretchWords>(s), " "));
     for (const auto& s : profile.stretch_shares)
-        words += fmt::format("{} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps);
+        words += fmt::format("{} {} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
     return words;
 }
 

@@ -43,8 +43,11 @@ model::Profile one_stretch()
     s.rank_variance = 90;
     s.noise_variance = 10;
     s.node_rest_variance = 90;
+    s.slow_ranks = 1;
+    s.fastest_rank = 0;
+    s.fastest_time = 450'000'000;
     p.stretches = {s};
-    p.stretch_shares = {{0, {1}, 80 * ms, 1}, {0, {3}, 920 * ms, 9}};
+    p.stretch_shares = {{0, {1}, 80 * ms, 1, 40 * ms}, {0, {3}, 920 * ms, 9, 460 * ms}};
     p.facts["path_ns"] = 4000 * ms;
     return p;
 }
@@ -95,7 +98,7 @@ TEST(Explain, LackOfAProcessor)
     s.processor_ns = 100 * ms;
     s.preempted_ns = 400 * ms;
     s.own_preempted_ns = 420 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 420 ms."));
+    EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 420 ms of that."));
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
 }
 
@@ -104,6 +107,8 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     model::Profile p = one_stretch();
     model::Stretch& s = p.stretches[0];
     EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(sentence(p), HasSubstr("Always rank 3 (persistent, 90 %): move work"));
+    p.stretch_shares = {{0, {2}, 480 * ms, 5, 240 * ms}, {0, {3}, 520 * ms, 5, 260 * ms}};
     EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks (persistent, 90 %): move work"));
     s.node_variance = 80;
     s.node_rest_variance = 20;
@@ -114,7 +119,18 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     s.rank_variance = 10;
     s.noise_variance = 90;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
-    EXPECT_THAT(sentence(p), HasSubstr("transient, 10 % persistent"));
+    s.much_longer = 6;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("Now this rank, now that (transient, 10 % persistent): 6 of 10 times it takes half "
+                          "as long again, or more: noise, or work that moves between ranks."));
+    p.stretch_shares = one_stretch().stretch_shares;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("Not always, but now and then (transient, 10 % persistent): 6 of 10 times it takes "
+                          "half as long again, or more, mostly on rank 3 (92 % of the difference): look at "
+                          "what it does then"));
+    s.processor_ns = 0;
+    s.preempted_ns = 500 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
     s.occurrences = 2;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Rare);
     EXPECT_THAT(sentence(p), HasSubstr("too rarely"));
@@ -149,6 +165,45 @@ TEST(Explain, BalancedShorterAndAlone)
     EXPECT_THAT(sentence(p), HasSubstr("on rank 0. There is no other rank."));
 }
 
+TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.slow_ranks = 2;  // of 4: then it is a matter of taste
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    s.slow_ranks = 3;
+    s.fastest_rank = 2;
+    s.fastest_time = 120'000'000;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::FasterRanks);
+    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 4); only rank 2 takes less, 12 % of it. That is "
+                                       "always so (persistent, 90 %): move work from the others there, or make faster "
+                                       "what all do."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("longer than on its peers")));
+    s.ranks = 5;
+    s.fastest_time = 100;
+    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 5); the others take less, rank 2 least, next to "
+                                       "nothing."));
+    s.node_variance = 80;  // the same if they are on one node
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::FasterRanks);
+    s.processor_ns = 0;
+    s.preempted_ns = 500 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("who else uses the processors of the slow ones"));
+    s.occurrences = 1;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Rare);
+    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 5)"));
+    s.fastest_time = 970'000'000;  // too little to be told
+    EXPECT_FALSE(explain(p, 0).has_faster_ranks());
+}
+
+TEST(Explain, NothingIsSaidOfWhatCallsMain)
+{
+    model::Profile p = one_stretch();
+    p.rows.push_back({model::RowKind::Sampled, "_start", "", "", 0});
+    p.call_paths.push_back({{5}, model::CallPathId::none()});
+    p.call_paths[0].parent = {5};
+    EXPECT_EQ(explain(p, 0).caller, "main > step");
+}
+
 TEST(Explain, PageFaultsThatOthersDoNotHave)
 {
     model::Profile p = one_stretch();
@@ -157,6 +212,16 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     EXPECT_THAT(sentence(p), Not(HasSubstr("page fault")));
     p.stretches[0].peers_page_faults = 40;
     EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40."));
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // 25 us each: there is something else
+    p.stretches[0].page_faults = 200'040;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("It had 200,040 page faults, its peers 40: 2.5 µs more time on the processor "
+                          "for each that they did not have. Always rank 3 (persistent, 90 %): avoid its page "
+                          "faults"));
+    EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
+    p.stretches[0].processor_ns = 200 * ms;
+    p.stretches[0].blocked_ns = 300 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
 }
 
 TEST(Explain, AnEmptyStretchIsNoReasonToFail)

@@ -55,7 +55,7 @@ inline auto fields(const model::Stretch& s)
 }
 inline auto fields(const model::StretchShare& s)
 {
-    return std::tie(s.stretch, s.process, s.ns, s.gaps);
+    return std::tie(s.stretch, s.process, s.ns, s.gaps, s.longer_ns);
 }
 
 template <class Item>

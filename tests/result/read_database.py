@@ -22,10 +22,10 @@ COLUMNS = {
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "own_preempted_ns", "own_blocked_ns", "compared", "slowest",
-                "counted", "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "processor_ns",
+                "much_longer", "counted", "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "processor_ns",
                 "preempted_ns", "blocked_ns", "page_faults", "peers_page_faults", "ranks", "nodes", "occurrences",
-                "rank_variance", "noise_variance", "node_variance", "node_rest_variance"],
-    "stretch_time": ["stretch", "process", "ns", "gaps"],
+                "rank_variance", "noise_variance", "node_variance", "node_rest_variance", "slow_ranks", "fastest_rank", "fastest_time"],
+    "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -48,7 +48,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 3)
+    expect("schema_version", facts["schema_version"], 4)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
@@ -60,6 +60,9 @@ with tempfile.TemporaryDirectory() as directory:
         "blocked_ns FROM stretch").fetchall(), [(0,), (0,)])
     expect("processes sum to the stretch", database.execute(
         "SELECT path_ns - (SELECT sum(ns) FROM stretch_time WHERE stretch = id) FROM stretch").fetchall(), [(0,), (0,)])
+    expect("so does what they take longer", database.execute(
+        "SELECT compared_ns - peers_ns - (SELECT sum(longer_ns) FROM stretch_time WHERE stretch = id) FROM stretch"
+    ).fetchall(), [(0,), (0,)])
     hottest = database.execute(
         "SELECT name, sum(ns) FROM path_time JOIN call_path ON call_path.id = call_path JOIN row ON row.id = row "
         "GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()

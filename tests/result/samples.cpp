@@ -99,6 +99,7 @@ void add_stretches(model::Profile& profile)
     longer.path_ns = 2600 * ms;
     longer.gaps = longer.compared = 20;
     longer.slowest = 18;
+    longer.much_longer = 15;
     longer.counted = 20;
     longer.compared_ns = 2600 * ms;
     longer.peers_ns = 1600 * ms;
@@ -116,6 +117,9 @@ void add_stretches(model::Profile& profile)
     longer.noise_variance = 5'000'000;
     longer.node_variance = 1'000'000;
     longer.node_rest_variance = 59'500'000;
+    longer.slow_ranks = 1;
+    longer.fastest_rank = 3;
+    longer.fastest_time = 580'000'000;
     model::Stretch alone;
     alone.before = {6};
     alone.after = {5};
@@ -124,9 +128,13 @@ void add_stretches(model::Profile& profile)
     alone.ranks = 1;
     alone.nodes = 1;
     alone.occurrences = 1;
+    alone.slow_ranks = 1;
+    alone.fastest_rank = 2;
+    alone.fastest_time = 1'000'000'000;
     profile.stretches = {longer, alone};
-    profile.stretch_shares = {
-        {0, ProcessId{1}, 2350 * ms, 18}, {0, ProcessId{2}, 250 * ms, 2}, {1, ProcessId{2}, 2000 * ms, 1}};
+    profile.stretch_shares = {{0, ProcessId{1}, 2350 * ms, 18, 950 * ms},
+                              {0, ProcessId{2}, 250 * ms, 2, 50 * ms},
+                              {1, ProcessId{2}, 2000 * ms, 1, 0}};
 }
 
 /// A call path for each row, by the same number: those of `callers` below another one, the others roots.

@@ -122,6 +122,11 @@ TEST(Peers, OneRankHasTwiceTheWorkAlways)
     EXPECT_EQ(r.profile.stretch_shares[0].process.value, 2U);
     EXPECT_EQ(r.profile.stretch_shares[0].ns, s.path_ns);
     EXPECT_EQ(r.profile.stretch_shares[0].gaps, 10);
+    EXPECT_EQ(r.profile.stretch_shares[0].longer_ns, 10 * 100 * us);
+    EXPECT_EQ(s.much_longer, 10);
+    EXPECT_EQ(s.slow_ranks, 1);
+    EXPECT_EQ(s.fastest_rank, 0);  // of three that are equal
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 / 2, 10);
     // The work in front of the first Allreduce is another place.
     EXPECT_EQ(stretch(r, "MPI_Barrier", "MPI_Allreduce").path_ns, 200 * us);
 }
@@ -138,6 +143,35 @@ TEST(Peers, WorkThatWandersIsTransient)
     EXPECT_EQ(s.rank_variance, 0);
     EXPECT_GT(s.noise_variance, 1e9 * std::log(2.0) * std::log(2.0) / 5);
     EXPECT_GE(r.profile.stretch_shares.size(), 4U);
+}
+
+TEST(Peers, OneRankHasLessToDoThanAllOthers)
+{
+    Program p(5);
+    run_steps(p, 9, [](int rank, int step) { return Work{rank == 3 ? 10 : 100 + (rank + step) % 4}; });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_GT(s.compared_ns, s.peers_ns * 3 / 2);  // although all but one take as long
+    EXPECT_GT(rank_share(s), 0.99);
+    EXPECT_EQ(s.slow_ranks, 4);
+    EXPECT_EQ(s.fastest_rank, 3);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e8, 5e6);
+}
+
+TEST(Peers, OneRankIsSlowNowAndThen)
+{
+    Program p(3);
+    constexpr int steps = 36;  // the first is another place
+    run_steps(p, steps, [](int rank, int step) { return Work{rank == 2 && step % 7 == 6 ? 600 : 100}; });
+    const Replayed r = replay(p);
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.much_longer, steps / 7);
+    EXPECT_LT(rank_share(s), 0.2);
+    for (const model::StretchShare& share : r.profile.stretch_shares) {
+        if (share.stretch != 0)  // the costliest, this one
+            continue;
+        EXPECT_EQ(share.longer_ns, share.process.value == 2 ? steps / 7 * 500 * us : 0);
+    }
+    EXPECT_EQ(s.compared_ns - s.peers_ns, steps / 7 * 500 * us);
 }
 
 TEST(Peers, APreemptedRankAndABlockedOne)

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns what `cpreport explain` says of runs in which it is known why some rank takes longer (tests/workloads/uneven.c).
+
+Tolerances. Work is processor time, so the formulas are of time on the processor, 10 %; by how much longer a rank takes
+depends on what else the machine does, and is only bounded."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+import harness
+
+KEEP_BUSY = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile os.getppid() == int(sys.argv[2]): pass"
+
+
+@contextlib.contextmanager
+def competitors(processor, number):
+    """Processes that do nothing but keep a processor busy. In sessions of their own: what is in one may have to share."""
+    processes = [subprocess.Popen([sys.executable, "-c", KEEP_BUSY, str(processor), str(os.getpid())],
+                                  start_new_session=True) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+class Explain(harness.Case):
+    def explain(self, ranks, how, steps, *arguments):
+        """What is said of the steps behind the first one, where the path is in all of them or most."""
+        self.record(ranks, harness.workload("uneven"), how, str(steps), *map(str, arguments), options=("-q",))
+        self.replay(1)
+        if harness.perf_event_refused():
+            self.skipTest("nothing is sampled on this machine")
+        self.assert_sound()
+        stretch = json.loads(self.report("explain", "--format", "json", "--top", "1"))["stretches"][0]
+        self.assertEqual((stretch["caller"], stretch["from"], stretch["to"]), ("main", "MPI_Allreduce", "MPI_Allreduce"))
+        self.assertGreaterEqual(stretch["compared_gaps"], steps - 1, stretch)
+        return stretch
+
+    @harness.retry_once
+    def test_a_rank_that_shares_its_processor(self):
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            self.skipTest("there is one processor only")
+        steps = 15
+        with competitors(processors[-1], 5):
+            stretch = self.explain(2, "share", steps, processors[-1])
+        self.assertEqual((stretch["longer_rank"], stretch["cause"], stretch["verdict"]), (1, "preempted", "persistent rank"),
+                         stretch)
+        self.assertGreater(stretch["excess_percent"], 50, stretch)
+        # What it lacked is exact: the rest is the work.
+        self.assertAlmostEqual(stretch["path_seconds"] - stretch["own_preempted_seconds"] - stretch["own_blocked_seconds"],
+                               0.010 * (steps - 1), delta=0.1 * 0.010 * steps, msg=stretch)
+        self.assertRegex(stretch["finding"], r"It lacked a processor for .* Always rank 1 .*: find out who else uses its")
+
+    @harness.retry_once
+    def test_a_rank_that_has_page_faults(self):
+        steps = 40
+        stretch = self.explain(2, "faults", steps)
+        self.assertEqual((stretch["longer_rank"], stretch["cause"], stretch["verdict"]),
+                         (1, "page faults", "persistent rank"), stretch)
+        formula = 4096 * (steps - 1) * stretch["rank_percent"] / 100
+        self.assertAlmostEqual(stretch["page_faults"], formula, delta=0.1 * formula, msg=stretch)
+        self.assertLess(stretch["peers_page_faults"], 0.1 * formula, stretch)
+        self.assertRegex(stretch["finding"], r"It had [0-9,]+ page faults, its peers [0-9,]+: .* Always rank 1 "
+                         r".*: avoid its page faults")
+
+    def check_now_and_then(self, stretch, steps):
+        """Each 7th step takes six times as long; where ranks are preempted, others may, too."""
+        self.assertEqual(stretch["verdict"], "transient", stretch)
+        self.assertLess(stretch["persistent_percent"], 50, stretch)
+        self.assertGreaterEqual(stretch["much_longer_gaps"], steps // 7 - 1, stretch)
+
+    @harness.retry_once
+    def test_a_rank_that_is_slow_now_and_then(self):
+        steps = 84
+        stretch = self.explain(2, "sometimes", steps)
+        self.check_now_and_then(stretch, steps)
+        self.assertEqual(stretch["longer_rank"], 1, stretch)
+        self.assertRegex(stretch["finding"], r"Not always, but now and then .* mostly on rank 1 ")
+
+    @harness.retry_once
+    def test_other_ranks_are_slow_by_turns(self):
+        steps = 84
+        stretch = self.explain(2, "wander", steps)
+        self.check_now_and_then(stretch, steps)
+        self.assertEqual(stretch["ranks_on_path"], 2, stretch)
+        self.assertRegex(stretch["finding"], r"transient.*(noise, or work that moves between|who else uses)")
+
+    @harness.retry_once
+    def test_a_rank_that_has_little_to_do(self):
+        stretch = self.explain(3, "spare", 80)
+        self.assertEqual((stretch["verdict"], stretch["slow_ranks"], stretch["fastest_rank"]), ("faster ranks", 2, 2),
+                         stretch)
+        self.assertLess(stretch["fastest_rank_percent"], 30, stretch)
+        self.assertRegex(stretch["finding"], r"Most ranks take as long \(2 of 3\); only rank 2 takes less, ")
+
+
+if __name__ == "__main__":
+    harness.main()

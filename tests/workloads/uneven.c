@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Any number of ranks work some ms a step and wait for each other in MPI_Allreduce; not all are alike: uneven HOW STEPS
+// [CPU]
+//
+//   faults     1 ms; rank 1 gives 16 MiB of memory back in each step and touches their 4096 pages again
+//   sometimes  5 ms; rank 1 works 30 ms in the steps 6, 13, 20, ... (each seventh)
+//   wander     likewise, but in each of these steps another rank does, drawn with a fixed seed
+//   spare      5 ms, but on the last rank 0.5 ms
+//   share      10 ms; rank 1 runs on the processor CPU only, where the test lets others run, too
+//
+// Path: rank 1 in `faults` and `share`; in each seventh step of `sometimes` and `wander`, whoever works for 30 ms; in
+// `spare` any of those that work for 5 ms.
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+WORK(work_step)
+WORK(work_more)
+
+enum { pages = 4096, page = 4096 };
+
+void touch_new_memory(char* memory);
+__attribute__((noipa)) void touch_new_memory(char* memory)
+{
+    madvise(memory, (size_t)pages * page, MADV_DONTNEED);
+    for (size_t i = 0; i < pages; ++i)
+        memory[i * page] = 1;
+}
+
+static char* map_memory(void)
+{
+    char* memory = mmap(NULL, (size_t)pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    madvise(memory, (size_t)pages * page, MADV_NOHUGEPAGE);  // where there are none, it fails and does no harm
+    return memory;
+}
+
+static void keep_to(int processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+int main(int argc, char** argv)
+{
+    if (argc < 3)
+        return 2;
+    const char* how = argv[1];
+    const int steps = atoi(argv[2]);
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int share = strcmp(how, "share") == 0, faults = strcmp(how, "faults") == 0;
+    const int sometimes = strcmp(how, "sometimes") == 0, wander = strcmp(how, "wander") == 0;
+    const int spare = strcmp(how, "spare") == 0 && rank == ranks - 1;
+    const double usual_ms = faults ? 1 : spare ? 0.5 : share ? 10 : 5;
+    char* memory = faults && rank == 1 ? map_memory() : NULL;
+    if (share && rank == 1 && argc > 3)
+        keep_to(atoi(argv[3]));
+    MPI_Barrier(MPI_COMM_WORLD);
+
+    unsigned drawn = 12345;
+    for (int step = 0; step < steps; ++step) {
+        work_step(usual_ms);
+        drawn = drawn * 1103515245 + 12345;
+        const int slow = sometimes ? 1 : wander ? (int)(drawn >> 16) % ranks : -1;
+        if (rank == slow && step % 7 == 6)
+            work_more(25);
+        if (memory)
+            touch_new_memory(memory);
+        int one = 1, sum;
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
