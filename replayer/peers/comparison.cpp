@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/exchange.hpp"
-#include "replayer/order.hpp"
 #include "replayer/peers/chosen.hpp"
 
 #include <algorithm>
@@ -37,44 +36,39 @@ struct OwnGap {
 class Asker
 {
 public:
-    Asker(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, const Chosen& chosen)
-        : replay_(replay), gaps_(gaps), chosen_(chosen), on_path_(replay, path, gaps),
-          near_(chosen.gaps.size(), std::vector<std::size_t>(gaps.size(), 0))
+    Asker(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+        : replay_(replay), gaps_(gaps), chosen_(chosen)
     {
     }
 
     /// Has up to `window` gaps ready.
     void fill()
     {
-        while (ready_.size() < window) {
-            const auto next = on_path_.next();
-            if (!next)
-                return;
-            const std::uint32_t place = chosen_.places.find(gaps_[next->process].place(next->gap));
-            if (place != GapPlaces::none)
-                ready_.push_back(describe(place, *next));
+        for (; process_ < chosen_.on_path.size(); ++process_, next_ = 0) {
+            const std::vector<Chosen::OnPath>& list = chosen_.on_path[process_];
+            for (; next_ < list.size(); ++next_) {
+                if (ready_.size() == window)
+                    return;
+                ready_.push_back(describe(list[next_]));
+            }
         }
     }
     [[nodiscard]] const std::vector<OwnGap>& ready() const { return ready_; }
     void drop(std::size_t count) { ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(count)); }
 
 private:
-    OwnGap describe(std::uint32_t place, const GapOnPath& on_path)
+    OwnGap describe(const Chosen::OnPath& on_path)
     {
-        const auto& list = chosen_.gaps[place][on_path.process];
-        std::size_t& near = near_[place][on_path.process];
-        near = count_first(
-            list.size(), [&](std::size_t i) { return list[i] < on_path.gap; }, near);
-        const Gap gap = gaps_[on_path.process].measure(on_path.gap);
-        const std::uint32_t process = replay_.processes[on_path.process].process.value;
-        return {{place, static_cast<std::uint32_t>(near), process, 0, gap.ns}, on_path.ns, gap};
+        const Gap gap = gaps_[process_].measure(chosen_.gaps[on_path.place][process_][on_path.occurrence]);
+        const std::uint32_t process = replay_.processes[process_].process.value;
+        return {{on_path.place, on_path.occurrence, process, 0, gap.ns}, on_path.ns, gap};
     }
 
     const Replay& replay_;
     std::vector<Gaps>& gaps_;
     const Chosen& chosen_;
-    GapsOnPath on_path_;
-    std::vector<std::vector<std::size_t>> near_;  // by place and process: occurrence of the last one
+    std::size_t process_ = 0;  // of the next one
+    std::size_t next_ = 0;
     std::vector<OwnGap> ready_;
 };
 
@@ -113,6 +107,8 @@ std::vector<Question> ask(const Replay& replay, const std::vector<OwnGap>& ready
     std::vector<Question> mine;
     for (std::size_t i = 0; i < static_cast<std::size_t>(round.counts[static_cast<std::size_t>(replay.rank)]); ++i)
         mine.push_back(ready[i].question);
+    if (replay.size == 1)
+        return mine;
     std::vector<Question> all(round.all);
     for (std::size_t p = 0; p < round.counts.size(); ++p) {
         round.counts[p] *= static_cast<int>(sizeof(Question));
@@ -146,7 +142,7 @@ bool know_more_than_times(const Replay& replay)
 }
 
 /// The sums of all processes, each of which gets those of its questions. `fields`: as many of PeerSums.
-std::vector<PeerSums> reduce(const Replay& replay, const std::vector<PeerSums>& answers, const Round& round, int fields)
+std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers, const Round& round, int fields)
 {
     if (replay.size == 1)
         return answers;
@@ -203,22 +199,22 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& 
 
 }  // namespace
 
-std::vector<model::StretchShare> compare(const Replay& replay, const Path& path, std::vector<Gaps>& gaps,
-                                         const Chosen& chosen, std::vector<model::Stretch>& sums)
+std::vector<model::StretchShare> compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                                         std::vector<model::Stretch>& sums)
 {
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
-    Asker asker(replay, path, gaps, chosen);
+    Asker asker(replay, gaps, chosen);
     std::vector<model::StretchShare> shares(chosen.gaps.size() * gaps.size());
-    std::vector<PeerSums> answers;
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());
         if (round.all == 0)
             break;
-        answers.clear();
+        std::vector<PeerSums> answers;
+        answers.reserve(round.all);
         for (const Question& question : ask(replay, asker.ready(), round))
             answers.push_back(answer(replay, question, gaps, chosen));
-        const std::vector<PeerSums> others = reduce(replay, answers, round, fields);
+        const std::vector<PeerSums> others = reduce(replay, std::move(answers), round, fields);
         for (std::size_t i = 0; i < others.size(); ++i) {
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);

@@ -63,31 +63,42 @@ void keep_largest(const model::Definitions& definitions, std::vector<PlaceTime>&
     times.resize(std::min(times.size(), most_places));
 }
 
-/// Time on the path by place, on the owned processes.
-std::vector<PlaceTime> own_times(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
+/// A gap on the path: as many as a rank has calls, by and large.
+struct SeenGap {
+    std::int64_t ns;
+    std::uint32_t gap, place;
+};
+
+/// What the owned processes have on the path.
+struct Seen {
+    GapPlaces places;
+    std::vector<std::int64_t> ns;            // by place
+    std::vector<std::vector<SeenGap>> gaps;  // by index into Replay::processes, in order of time
+};
+
+Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
 {
-    GapPlaces places(replay.definitions.contexts.size());
-    std::vector<std::int64_t> ns;
+    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<std::vector<SeenGap>>(gaps.size())};
     GapsOnPath on_path(replay, path, gaps);
     while (const auto gap = on_path.next()) {
-        const std::uint32_t place = places.add(gaps[gap->process].place(gap->gap));
-        if (place == ns.size())
-            ns.push_back(0);
-        ns[place] += gap->ns;
+        const std::uint32_t place = seen.places.add(gaps[gap->process].place(gap->gap));
+        if (place == seen.ns.size())
+            seen.ns.push_back(0);
+        seen.ns[place] += gap->ns;
+        seen.gaps[gap->process].push_back({gap->ns, static_cast<std::uint32_t>(gap->gap), place});
     }
-    std::vector<PlaceTime> result;
-    for (std::size_t i = 0; i < ns.size(); ++i)
-        result.push_back({places.places()[i], ns[i]});
-    return result;
+    return seen;
 }
 
 /// Each place is added up by one process, and the largest sums of each are known to all.
-std::vector<PlaceTime> choose(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
+std::vector<PlaceTime> choose(const Replay& replay, const Path& path, const Seen& seen)
 {
     auto out = lists_for<PlaceTime>(replay.size);
     const auto processes = static_cast<std::uint64_t>(replay.size);
-    for (const PlaceTime& time : own_times(replay, path, gaps))
-        out[(std::uint64_t{time.place.before.value} * 31 + time.place.after.value) % processes].push_back(time);
+    for (std::size_t i = 0; i < seen.ns.size(); ++i) {
+        const GapPlace place = seen.places.places()[i];
+        out[(std::uint64_t{place.before.value} * 31 + place.after.value) % processes].push_back({place, seen.ns[i]});
+    }
     std::vector<PlaceTime> largest = sum_by_place(replayer::exchange(replay.comm, out).items);
     std::erase_if(largest, [&](const PlaceTime& t) { return t.ns < path.makespan.count() / least_part; });
     keep_largest(replay.definitions, largest);
@@ -103,16 +114,29 @@ std::vector<PlaceTime> choose(const Replay& replay, const Path& path, std::vecto
     return largest;
 }
 
-Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, const std::vector<Gaps>& gaps)
+Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, const std::vector<Gaps>& gaps,
+                 const Seen& seen)
 {
-    Chosen chosen{GapPlaces(replay.definitions.contexts.size()), {}};
+    GapPlaces places(replay.definitions.contexts.size());
     for (const PlaceTime& time : times)
-        chosen.places.add(time.place);
+        places.add(time.place);
+    Chosen chosen;
     chosen.gaps.resize(times.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
-    for (std::size_t p = 0; p < gaps.size(); ++p)
-        for (std::size_t i = 1; i < gaps[p].end(); ++i)
-            if (const std::uint32_t place = chosen.places.find(gaps[p].place(i)); place != GapPlaces::none)
-                chosen.gaps[place][p].push_back(static_cast<std::uint32_t>(i));
+    chosen.on_path.resize(gaps.size());
+    for (std::size_t p = 0; p < gaps.size(); ++p) {
+        auto next = seen.gaps[p].begin();
+        for (std::size_t i = 1; i < gaps[p].end(); ++i) {
+            const std::uint32_t place = places.find(gaps[p].place(i));
+            const bool is_on_path = next != seen.gaps[p].end() && next->gap == i;
+            if (place != GapPlaces::none) {
+                auto& list = chosen.gaps[place][p];
+                if (is_on_path)
+                    chosen.on_path[p].push_back({next->ns, place, static_cast<std::uint32_t>(list.size())});
+                list.push_back(static_cast<std::uint32_t>(i));
+            }
+            next += is_on_path ? 1 : 0;
+        }
+    }
     return chosen;
 }
 
@@ -135,13 +159,15 @@ Stretches compare_with_peers(const Replay& replay, const Path& path)
     std::vector<Gaps> gaps;
     for (const model::ProcessTrace& trace : replay.processes)
         gaps.emplace_back(trace.locations.empty() ? nothing : trace.locations.front());
-    const std::vector<PlaceTime> times = choose(replay, path, gaps);
+    Seen seen = see(replay, path, gaps);
+    const std::vector<PlaceTime> times = choose(replay, path, seen);
     if (times.empty())
         return {};
-    const Chosen chosen = find_gaps(replay, times, gaps);
+    const Chosen chosen = find_gaps(replay, times, gaps, seen);
+    seen = Seen{GapPlaces(0), {}, {}};
     std::vector<model::Stretch> sums(times.size());
     auto out = lists_for<model::StretchShare>(replay.size);
-    out[collector] = compare(replay, path, gaps, chosen, sums);
+    out[collector] = compare(replay, gaps, chosen, sums);
     add_up(replay, sums);
     find_persistence(replay, gaps, chosen, sums);
 
