@@ -116,6 +116,79 @@ void distribute(const model::Profile& profile, const Selection& selection, Hotsp
     }
 }
 
+/// Times by call path, each with all below it.
+struct WholeTimes {
+    std::vector<Hotspot> work;       // path time, and the total time of what a caller of MPI has
+    std::vector<Hotspot> elsewhere;  // total time of MPI functions, which callers have by the functions of the library
+
+    /// Adds to a hotspot what it has of a call path.
+    void add_to(Hotspot& item, std::size_t path) const
+    {
+        item.path_ns += work[path].path_ns;
+        item.sampled_ns += work[path].sampled_ns;
+        item.path_samples += work[path].path_samples;
+        const Hotspot& total = (item.total_is_elsewhere ? elsewhere : work)[path];
+        if (total.total_ns)
+            item.total_ns = item.total_ns.value_or(0) + *total.total_ns;
+        item.total_samples += total.total_samples;
+        item.has_other_threads = item.has_other_threads || total.has_other_threads;
+    }
+};
+
+/// Linear: callees have larger numbers than their callers, so each is complete when it is added to its caller. Chains
+/// of calls may be as long as there are call paths.
+WholeTimes whole_times(const model::Profile& profile, const Selection& selection)
+{
+    const std::size_t paths = profile.call_paths.size();
+    WholeTimes whole{std::vector<Hotspot>(paths), std::vector<Hotspot>(paths)};
+    for (const model::CallPathTime& time : profile.path) {
+        const model::Row& row = profile.row(time.call_path);
+        if (selection.has_rank(time.process) && selection.has_row(row))
+            add_path(whole.work[time.call_path.value], time, is_found_by_samples(row, time));
+    }
+    const bool sampled = has_samples(profile);
+    for (const model::CallPathTime& time : profile.totals) {
+        const model::Row& row = profile.row(time.call_path);
+        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
+        if (selection.has_row(row))
+            add_total((is_elsewhere ? whole.elsewhere : whole.work)[time.call_path.value], time);
+    }
+    for (std::size_t i = paths; i-- > 0;)
+        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid()) {
+            add(whole.work[caller.value], whole.work[i]);
+            add(whole.elsewhere[caller.value], whole.elsewhere[i]);
+        }
+    return whole;
+}
+
+/// By call path: whether none of its callers is the same function.
+std::vector<bool> find_outermost(const model::Profile& profile)
+{
+    const std::size_t paths = profile.call_paths.size();
+    std::vector<std::vector<std::uint32_t>> callees(paths);
+    std::vector<std::uint32_t> open;  // the next one last; a second time, it is left
+    for (std::uint32_t i = 0; i < paths; ++i) {
+        const model::CallPathId caller = profile.call_paths[i].parent;
+        (caller.valid() ? callees[caller.value] : open).push_back(i);
+    }
+    std::vector<bool> is_outermost(paths, false);
+    std::vector<bool> is_entered(paths, false);
+    std::vector<std::uint32_t> active(profile.rows.size(), 0);  // calls of each function
+    while (!open.empty()) {
+        const std::uint32_t path = open.back();
+        const std::uint32_t row = profile.call_paths[path].row.value;
+        if (is_entered[path]) {
+            --active[row];
+            open.pop_back();
+            continue;
+        }
+        is_entered[path] = true;
+        is_outermost[path] = active[row]++ == 0;
+        open.insert(open.end(), callees[path].begin(), callees[path].end());
+    }
+    return is_outermost;
+}
+
 }  // namespace
 
 bool Selection::has_rank(model::ProcessId process) const
@@ -167,18 +240,16 @@ Hotspots by_function(const model::Profile& profile, const Selection& selection, 
         hotspots.items.push_back(item_of(row, sampled));
         hotspots.items.back().has_waits = hotspots.items.back().has_waits || inclusive;
     }
-    std::uint64_t time = 0;
-    std::vector<std::uint64_t> seen(profile.rows.size(), time);  // when last: a function that calls itself counts once
-    distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {
-        ++time;
-        for (; path.valid(); path = profile.call_paths[path.value].parent) {
-            const std::uint32_t row = profile.row_of(path).value;
-            if (std::exchange(seen[row], time) != time)
-                add_to(row);
-            if (!inclusive)
-                break;
-        }
-    });
+    if (inclusive) {
+        const WholeTimes whole = whole_times(profile, selection);
+        const std::vector<bool> is_outermost = find_outermost(profile);  // a function that calls itself counts once
+        for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
+            if (is_outermost[i])
+                whole.add_to(hotspots.items[profile.call_paths[i].row.value], i);
+    } else {
+        distribute(profile, selection, hotspots,
+                   [&](model::CallPathId path, auto add_to) { add_to(profile.row_of(path).value); });
+    }
     for (Hotspot& item : hotspots.items)
         item.functions = item.path_ns > 0 ? 1 : 0;
     finish(profile, selection, hotspots);
@@ -189,15 +260,13 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
 {
     Hotspots hotspots = sums(profile);
     const bool sampled = has_samples(profile);
+    const WholeTimes whole = whole_times(profile, selection);
     hotspots.items.reserve(profile.call_paths.size());
-    for (const model::CallPath& path : profile.call_paths) {
-        hotspots.items.push_back(item_of(profile.rows[path.row.value], sampled));
-        hotspots.items.back().has_waits = true;  // somewhere below
+    for (std::size_t i = 0; i < profile.call_paths.size(); ++i) {
+        Hotspot& item = hotspots.items.emplace_back(item_of(profile.rows[profile.call_paths[i].row.value], sampled));
+        item.has_waits = true;  // somewhere below
+        whole.add_to(item, i);
     }
-    distribute(profile, selection, hotspots, [&](model::CallPathId path, auto add_to) {
-        for (; path.valid(); path = profile.call_paths[path.value].parent)
-            add_to(path.value);
-    });
     finish(profile, selection, hotspots);
     return hotspots;
 }

@@ -8,6 +8,7 @@
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,6 +19,10 @@ namespace
 {
 
 using model::CallPathId;
+
+// Chains of calls may be as long as there are call paths; what is written of each is not.
+constexpr std::size_t drawn_levels = 40;     // of the tree
+constexpr std::size_t most_functions = 256;  // of a call path: half of them the outermost, half of them the innermost
 
 /// What a tree is drawn from, by CallPathId.
 struct Times {
@@ -73,11 +78,12 @@ public:
     {
         struct Open {
             std::size_t path;
+            std::size_t level;
             std::string branch, stem;  // before its name, and before those of its callees
         };
         std::vector<Open> open;  // the next one last: trees may be deeper than the stack
         for (auto root = roots_.rbegin(); root != roots_.rend(); ++root)
-            open.push_back({*root, "", ""});
+            open.push_back({*root, 0, "", ""});
         while (!open.empty()) {
             const Open at = std::move(open.back());
             open.pop_back();
@@ -88,7 +94,11 @@ public:
             const std::vector<std::size_t>& callees = callees_[paths.back()];
             for (std::size_t i = callees.size(); i-- > 0;) {
                 const bool is_last = i + 1 == callees.size();
-                open.push_back({callees[i], at.stem + (is_last ? "└ " : "├ "), at.stem + (is_last ? "  " : "│ ")});
+                if (at.level < drawn_levels)
+                    open.push_back({callees[i], at.level + 1, at.stem + (is_last ? "└ " : "├ "),
+                                    at.stem + (is_last ? "  " : "│ ")});
+                else
+                    open.push_back({callees[i], at.level, at.stem + "… ", at.stem});
             }
         }
     }
@@ -110,16 +120,51 @@ std::string row_name(const model::Profile& profile, const std::vector<std::size_
     return name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + name(paths.back());
 }
 
-std::string full_name(const model::Profile& profile, CallPathId path)
+/// Where each call path is in its chain of calls.
+class Chains
 {
-    std::vector<const std::string*> names;
-    for (; path.valid(); path = profile.call_paths[path.value].parent)
-        names.push_back(&profile.row(path).name);
-    std::string result;
-    for (auto name = names.rbegin(); name != names.rend(); ++name)
-        result += (result.empty() ? "" : ";") + **name;
-    return result;
-}
+public:
+    explicit Chains(const model::Profile& profile) : profile_(profile)
+    {
+        for (const model::CallPath& path : profile.call_paths) {
+            const bool is_root = !path.parent.valid();
+            const std::size_t depth = is_root ? 0 : depths_[path.parent.value] + 1;
+            const auto self = static_cast<std::uint32_t>(depths_.size());
+            heads_.push_back(depth < most_functions / 2 ? self : heads_[path.parent.value]);
+            depths_.push_back(depth);
+        }
+    }
+
+    /// Number of its callers.
+    [[nodiscard]] std::size_t depth(std::size_t path) const { return depths_[path]; }
+
+    /// "main;solve;apply"; of a very long one the beginning and the end: "main;[1,000 more];apply".
+    [[nodiscard]] std::string full_name(std::size_t path) const
+    {
+        constexpr std::size_t half = most_functions / 2;
+        const std::size_t functions = depths_[path] + 1;
+        if (functions <= most_functions)
+            return names(path, functions);
+        return fmt::format("{};[{} more];{}", names(heads_[path], half), count_text(functions - 2 * half),
+                           names(path, half));
+    }
+
+private:
+    /// Of the last few functions.
+    [[nodiscard]] std::string names(std::size_t path, std::size_t functions) const
+    {
+        std::vector<std::string_view> words;
+        for (CallPathId at{static_cast<std::uint32_t>(path)}; words.size() < functions;
+             at = profile_.call_paths[at.value].parent)
+            words.emplace_back(profile_.row(at).name);
+        std::ranges::reverse(words);
+        return fmt::format("{}", fmt::join(words, ";"));
+    }
+
+    const model::Profile& profile_;
+    std::vector<std::size_t> depths_;
+    std::vector<std::uint32_t> heads_;  // the caller, or itself, that the first half of its name ends with
+};
 
 /// By call path: path time without those below.
 std::vector<std::int64_t> own_times(const HotspotRequest& request)
@@ -174,16 +219,15 @@ Document call_path_view(const HotspotRequest& request)
         {"", "Module", Align::Left, Fit::Middle},  {"module", ""},    {"kind", ""},  {"own_path_seconds", "Own s"}};
     const std::vector<Column> times = time_columns();
     table.columns.insert(table.columns.end(), times.begin(), times.end() - 1);  // what it calls may wait
+    const Chains chains(profile);
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     tree.walk([&](const std::vector<std::size_t>& paths, const std::string& branch) {
         const std::size_t i = paths.back();
         const Hotspot& item = hotspots.items[i];
-        std::int64_t depth = 0;
-        for (CallPathId c = profile.call_paths[i].parent; c.valid(); c = profile.call_paths[c.value].parent)
-            ++depth;
-        rows.push_back({branch + row_name(profile, paths), full_name(profile, {static_cast<std::uint32_t>(i)}), depth,
-                        item.name, std::string(basename(item.place())), item.module, item.kind, Seconds{own[i]}});
+        rows.push_back({branch + row_name(profile, paths), chains.full_name(i),
+                        static_cast<std::int64_t>(chains.depth(i)), item.name, std::string(basename(item.place())),
+                        item.module, item.kind, Seconds{own[i]}});
         add_time_cells(rows.back(), item);
         rows.back().pop_back();
         shown_ns += own[i];

@@ -3,6 +3,7 @@
 //
 // The figures behind the tables, against their formulas.
 #include "analysis/report/comparison.hpp"
+#include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/statistics.hpp"
 #include "tests/result/samples.hpp"
@@ -12,6 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <span>
+#include <string>
+#include <variant>
 
 namespace critpath::report
 {
@@ -55,6 +59,47 @@ TEST(SamplingError, CoversTheTruthNineteenTimesInTwenty)
     }
     EXPECT_GE(covered, 925);
     EXPECT_LE(covered, 975);
+}
+
+// A chain of calls that is as long as there are call paths: what takes a step for each caller of each would not end.
+TEST(Hotspots, DeepRecursion)
+{
+    constexpr std::uint32_t depth = 100'000;
+    constexpr std::uint32_t functions = 3;  // call each other in turn
+    model::Profile p;
+    p.processes.push_back({"rank 0", "node", 0, 0, 0, 0, 0, 0});
+    p.rows = {{model::RowKind::Region, "even", "", "", 0},
+              {model::RowKind::Region, "odd", "", "", 0},
+              {model::RowKind::Region, "last", "", "", 0}};
+    for (std::uint32_t i = 0; i < depth; ++i) {
+        p.call_paths.push_back({{i % functions}, i == 0 ? model::CallPathId::none() : model::CallPathId{i - 1}});
+        p.path.push_back({{i}, {0}, 10, 0});
+        p.totals.push_back({{i}, model::ProcessId::none(), 20, 0});
+    }
+    const Hotspots paths = by_call_path(p, {});
+    for (std::uint32_t i = 0; i < depth; ++i) {
+        ASSERT_EQ(paths.items[i].path_ns, 10 * std::int64_t{depth - i});
+        ASSERT_EQ(paths.items[i].total_ns, 20 * std::int64_t{depth - i});
+    }
+    const Hotspots inclusive = by_function(p, {}, true);
+    for (std::uint32_t i = 0; i < functions; ++i)
+        EXPECT_EQ(inclusive.items[i].path_ns, 10 * std::int64_t{depth - i})
+            << "a function that calls itself counts once";
+
+    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}})};
+    const Document document = call_path_view({p, request, {}});
+    ASSERT_EQ(document.tables.size(), 1U);
+    std::uint32_t rows = 0;
+    std::string last;
+    document.tables[0].each_row([&](std::span<const Cell> row) {
+        ++rows;
+        last = std::get<std::string>(row[1]);
+        ASSERT_LT(std::get<std::string>(row[0]).size() + last.size(), 3000U);
+    });
+    EXPECT_EQ(rows, depth);
+    EXPECT_EQ(last.substr(0, 14), "even;odd;last;");
+    EXPECT_NE(last.find(";[99,744 more];"), std::string::npos) << last;
+    EXPECT_EQ(last.substr(last.size() - 14), ";odd;last;even") << last;
 }
 
 TEST(Hotspots, SharesAndErrorsOfFunctions)
