@@ -42,16 +42,17 @@ std::string percent(double share)
     return fmt::format("{:.0f} %", share * 100);
 }
 
-/// Functions from the root to the call, without those that are there before any program begins.
+/// Functions from the one that is called first, which mostly is main, to the call.
 std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
 {
     constexpr std::array<std::string_view, 4> start = {"_start", "__libc_start_main", "__libc_start_main_impl",
                                                        "__libc_start_call_main"};
+    const auto is_start = [&](CallPathId path) {
+        return std::ranges::find(start, profile.row(path).name) != start.end();
+    };
     std::vector<CallPathId> way;
-    for (; call.valid(); call = profile.call_paths[call.value].parent)
+    for (; call.valid() && (way.empty() || !is_start(call)); call = profile.call_paths[call.value].parent)
         way.push_back(call);
-    while (way.size() > 1 && std::ranges::find(start, profile.row(way.back()).name) != start.end())
-        way.pop_back();
     std::ranges::reverse(way);
     return way;
 }
@@ -309,13 +310,16 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         return fmt::format(" That is always so (persistent, {}): {}.", percent(*e.persistent),
                            remedy_of_many(*e.cause));
     case Verdict::Transient: {
-        const std::string words = fmt::format(
-            " {} (transient, {} persistent): {} of {} times it takes half as long again, or more",
-            is_one ? "Not always, but now and then" : "Now this rank, now that", percent(*e.persistent),
-            count_text(static_cast<std::uint64_t>(s.much_longer)), count_text(static_cast<std::uint64_t>(s.compared)));
-        return is_one ? fmt::format("{}, mostly on rank {} ({} of the difference): {}.", words, e.longer_rank,
-                                    percent(e.longer_share), remedy_of_some(e))
-                      : fmt::format("{}: {}.", words, remedy_of_some(e));
+        const std::string words =
+            fmt::format(" {} (transient, {} persistent)",
+                        is_one ? "Not always, but now and then" : "Now this rank, now that", percent(*e.persistent));
+        std::string how = s.much_longer == 0 ? ""
+                                             : fmt::format(": {} of {} times it takes half as long again, or more",
+                                                           count_text(static_cast<std::uint64_t>(s.much_longer)),
+                                                           count_text(static_cast<std::uint64_t>(s.compared)));
+        if (is_one)
+            how += fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, percent(e.longer_share));
+        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
     }
     case Verdict::Rare:
         break;

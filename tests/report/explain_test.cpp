@@ -123,6 +123,9 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     EXPECT_THAT(sentence(p),
                 HasSubstr("Now this rank, now that (transient, 10 % persistent): 6 of 10 times it takes half "
                           "as long again, or more: noise, or work that moves between ranks."));
+    s.much_longer = 0;
+    EXPECT_THAT(sentence(p), HasSubstr("Now this rank, now that (transient, 10 % persistent): noise, or"));
+    s.much_longer = 6;
     p.stretch_shares = one_stretch().stretch_shares;
     EXPECT_THAT(sentence(p),
                 HasSubstr("Not always, but now and then (transient, 10 % persistent): 6 of 10 times it takes "
@@ -198,9 +201,11 @@ TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
 TEST(Explain, NothingIsSaidOfWhatCallsMain)
 {
     model::Profile p = one_stretch();
-    p.rows.push_back({model::RowKind::Sampled, "_start", "", "", 0});
+    p.rows.push_back({model::RowKind::Sampled, "app+0x1040", "", "", 0});  // _start of a stripped program
+    p.rows.push_back({model::RowKind::Sampled, "__libc_start_main", "", "", 0});
     p.call_paths.push_back({{5}, model::CallPathId::none()});
-    p.call_paths[0].parent = {5};
+    p.call_paths.push_back({{6}, {5}});
+    p.call_paths[0].parent = {6};
     EXPECT_EQ(explain(p, 0).caller, "main > step");
 }
 
