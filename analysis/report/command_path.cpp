@@ -168,8 +168,9 @@ void fill(Row& row, const Segment& segment, const View& view)
     const auto kind = static_cast<SegmentKind>(segment.kind);
     const bool has_origin =
         kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Thread;
-    const bool has_function = model::RowId{segment.function}.valid();
-    const std::string function = has_function ? profile.rows[segment.function].name : std::string();
+    const model::CallPathId call{segment.call};
+    const bool has_function = call.valid();
+    const std::string function = has_function ? profile.row(call).name : std::string();
     const std::int64_t path_ns = view.segments.header().makespan_ns;
     row.clear();
     row.emplace_back(Seconds{segment.begin});

@@ -42,10 +42,12 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
         const std::uint32_t from = process[segment.from], to = process[segment.location];
         if (!request.selection.has_rank({to}))
             continue;
-        Link& link = links[{from, to, segment.function}];
+        const model::CallPathId call{segment.call};
+        const model::RowId function = call.valid() ? request.profile.row_of(call) : model::RowId::none();
+        Link& link = links[{from, to, function.value}];
         link.from = from;
         link.to = to;
-        link.function = {segment.function};
+        link.function = function;
         link.path_ns += segment.end - segment.begin;
         link.longest_ns = std::max(link.longest_ns, segment.end - segment.begin);
         ++link.messages;

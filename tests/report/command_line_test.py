@@ -111,7 +111,7 @@ class CommandLine(unittest.TestCase):
         segments.write_bytes(segments.read_bytes()[:-8])
         self.fail_with(3, "segments.bin: damaged (it is cut short)", "path", "sampled")
         segments.unlink()
-        self.fail_with(3, "sampled: no result yet", "path", "sampled")
+        self.fail_with(3, "segments.bin: is missing; run again: mpirun -n N cpreplay sampled", "path", "sampled")
         self.succeed("hotspots", "sampled")
 
     def test_segments_of_another_replay_are_refused(self):

@@ -343,13 +343,17 @@ void write_result(const fs::path& trace, const Sample& sample)
         const auto found = sample.profile.facts.find(key);
         return found == sample.profile.facts.end() ? 0 : found->second;
     };
-    const result::SegmentsHeader header =
-        result::make_segments_header(sample.segments.size(), fact("begin_ns"), fact("makespan_ns"));
-    std::vector<unsigned char> bytes(sizeof header + sample.segments.size() * sizeof(model::Segment));
-    std::memcpy(bytes.data(), &header, sizeof header);
-    if (!sample.segments.empty())
-        std::memcpy(bytes.data() + sizeof header, sample.segments.data(), bytes.size() - sizeof header);
-    write_bytes(result::segments_path(trace), bytes);
+    const auto write = [&](const fs::path& file, const result::RecordFormat& format, const auto& records) {
+        const result::RecordHeader header =
+            result::make_header(format, records.size(), fact("begin_ns"), fact("makespan_ns"));
+        std::vector<unsigned char> bytes(sizeof header + records.size() * format.record_size);
+        std::memcpy(bytes.data(), &header, sizeof header);
+        if (!records.empty())
+            std::memcpy(bytes.data() + sizeof header, records.data(), bytes.size() - sizeof header);
+        write_bytes(file, bytes);
+    };
+    write(result::segments_path(trace), result::segments_format, sample.segments);
+    write(result::attribution_path(trace), result::attribution_format, sample.attributions);
 }
 
 }  // namespace critpath::testing

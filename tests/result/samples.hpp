@@ -4,6 +4,7 @@
 // Owns results made by hand, for the tests of their format and of cpreport.
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "analysis/model/profile.hpp"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ private:
 struct Sample {
     model::Profile profile;
     std::vector<model::Segment> segments;
+    std::vector<model::Attribution> attributions{};
 };
 
 /// Four ranks on two nodes, 10 s, samples of 1 ms: 8.5 s of the path are compute and mpi segments, of which 8.202 s
@@ -52,7 +54,7 @@ Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t seg
 std::vector<unsigned char> read_bytes(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::vector<unsigned char>& bytes);
 
-/// As cpreplay does: critpath.sqlite and segments.bin in TRACE/critpath.
+/// As cpreplay does: critpath.sqlite, segments.bin and attribution.bin in TRACE/critpath.
 void write_result(const std::filesystem::path& trace, const Sample& sample);
 
 }  // namespace critpath::testing
