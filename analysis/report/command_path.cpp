@@ -5,6 +5,7 @@
 // however long the path is.
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/result.hpp"
 #include "formats/result/schema.hpp"
@@ -57,8 +58,9 @@ class Filter
 public:
     Filter(const Arguments& arguments, const model::Profile& profile) : profile_(&profile)
     {
-        from_ = arguments.duration_ns("--from").value_or(0);
-        to_ = arguments.duration_ns("--to").value_or(std::numeric_limits<std::int64_t>::max());
+        const std::int64_t makespan = fact(profile, "makespan_ns");
+        from_ = arguments.moment_ns("--from", makespan).value_or(0);
+        to_ = arguments.moment_ns("--to", makespan).value_or(std::numeric_limits<std::int64_t>::max());
         min_length_ = arguments.duration_ns("--min-length").value_or(0);
         if (to_ <= from_)
             fail(ExitCode::Usage, "--to: {} is not after --from; give a later time", arguments.text("--to"));
@@ -261,7 +263,7 @@ Command path_command()
         {
             {"--top", "N", "the N longest segments; 0: all", "50", {}},
             {"--all", "", "all segments, as --top 0", "", {}},
-            {"--from", "TIME", "only what lies after this moment of the run, in seconds or with a unit (20ms)", "", {}},
+            {"--from", "TIME", "only what lies after this moment of the run: in seconds, or 20ms, or 40%", "", {}},
             {"--to", "TIME", "only what lies before this moment", "", {}},
             {"--min-length", "TIME", "only segments that take this long", "", {}},
             {"--kind", "KIND,...", "", "", kind_words(), true},

@@ -42,6 +42,10 @@ Sample sampled_run();
 /// Two ranks without samples: a trace of another measurement system, with user regions; some things went wrong.
 Sample traced_run();
 
+/// Two ranks, 10 s, samples of 10 ms: one computes "setup", the other then "solve", and who does what when is known to
+/// the ms (samples.cpp).
+Sample phased_run();
+
 /// Names that are long, wide, not UTF-8, or full of what CSV, JSON and a terminal take for their own.
 Sample awkward_run();
 
