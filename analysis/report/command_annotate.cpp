@@ -221,10 +221,10 @@ Document run(const Request& request)
     const model::Profile whole_profile = result::read(request.trace);
     const std::optional<Window> window = window_of(request.arguments, whole_profile);
     const Selection selection = {request.arguments.ranks("--rank", whole_profile.processes.size()), ""};
-    const bool needs_records = window || !selection.ranks.empty();
-    const model::Profile profile =
-        needs_records ? profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection)
-                      : whole_profile;
+    std::optional<model::Profile> part;
+    if (window || !selection.ranks.empty())
+        part = profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection);
+    const model::Profile& profile = part ? *part : whole_profile;
     binary::SourceLines lines;
     const Annotation annotation = annotate(profile, request.arguments.text("FUNCTION"), lines);
     const Hotspots sums = report::sums(profile);

@@ -56,10 +56,11 @@ Document run(const Request& request)
              "--sort all: time on all ranks is known of the whole run only; leave out --from and --to");
     // Lines of some ranks are not in the database either.
     const bool needs_records = window || (by == "line" && !selection.ranks.empty());
-    const model::Profile part = needs_records && !view.is_of_windows
-                                    ? profile_in(request, profile, window.value_or(whole_run(profile)), selection)
-                                    : profile;
-    Document document = view.make({part, request, selection, request.arguments.flag("--inclusive"), window});
+    std::optional<model::Profile> part;
+    if (needs_records && !view.is_of_windows)
+        part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
+    Document document =
+        view.make({part ? *part : profile, request, selection, request.arguments.flag("--inclusive"), window});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)

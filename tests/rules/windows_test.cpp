@@ -5,6 +5,7 @@
 // windows that the run is cut into have them together, and where it is known what was done when, a window has that.
 #include "analysis/division/windows.hpp"
 #include "tests/builder/replayed.hpp"
+#include "tests/rules/windows.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -98,7 +99,8 @@ auto sums_of(const std::vector<Parts>& parts)
     return std::tuple(path, addresses, kinds, processes, independent);
 }
 
-/// Whatever the trace: the whole run is what the replay found, and windows add up to it.
+}  // namespace
+
 void expect_windows_of(const Replayed& r, std::uint32_t seed)
 {
     const std::int64_t makespan = r.fact("makespan_ns");
@@ -131,6 +133,9 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
         }
     }
 }
+
+namespace
+{
 
 // Rank 0 computes "a", then "b"; rank 1 goes on with "c" when its message has come.
 TEST(Windows, HaveWhatWasDoneInThem)
