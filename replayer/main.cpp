@@ -126,12 +126,16 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
 void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
 {
     attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
-    const auto header = result::make_segments_header(attributed.numbers.segments, path.begin.count(),  //
-                                                     path.makespan.count());
-    const std::int64_t sum = write_segments(replay.comm, replay.trace, header, [&](const VisitBlock& visit) {
-        for_each_block(replay, predecessors, path, attributed.numbers, attributed.function_rows, visit);
-    });
-    attributed.profile.facts[std::string(result::segments_checksum_fact)] = sum;
+    const std::int64_t begin = path.begin.count();
+    const std::int64_t makespan = path.makespan.count();
+    const auto header = result::make_header(result::segments_format, attributed.numbers.segments, begin, makespan);
+    auto& facts = attributed.profile.facts;
+    facts[std::string(result::segments_checksum_fact)] =
+        write_segments(replay.comm, replay.trace, header, [&](const VisitBlock& visit) {
+            for_each_block(replay, predecessors, path, attributed.numbers, attributed.call_paths, visit);
+        });
+    facts[std::string(result::attribution_checksum_fact)] =
+        write_attributions(replay.comm, replay.trace, begin, makespan, attributed.attributions);
     if (replay.rank == 0) {
         result::write(replay.trace, attributed.profile);
     }

@@ -45,14 +45,14 @@ enum class Confidence : std::uint8_t {
 /// One segment as it stands in segments.bin (formats/FORMAT.md): 40 bytes, little endian, in path order (time
 /// ascending). Segments of zero length are left out.
 struct Segment {
-    std::int64_t begin;           // ns since the first moment of the run
-    std::int64_t end;             // ns
-    std::uint64_t bytes;          // of the transfer; otherwise 0
-    std::uint32_t location;       // where the segment ends, as LocationId
-    std::uint32_t from;           // where a jump begins, as LocationId: Transfer, Collective, Thread; else = location
-    std::uint32_t function;       // RowId of the MPI function that the segment is in or, for Compute, that ended before
-                                  // it; none() if there is none
-    std::uint8_t kind;            // SegmentKind
+    std::int64_t begin;      // ns since the first moment of the run
+    std::int64_t end;        // ns
+    std::uint64_t bytes;     // of the transfer; otherwise 0
+    std::uint32_t location;  // where the segment ends, as LocationId
+    std::uint32_t from;      // where a jump begins, as LocationId: Transfer, Collective, Thread; else = location
+    std::uint32_t call;      // CallPathId of the MPI call that the segment is in or, for Compute, that ended before
+                             // it; none() if there is none
+    std::uint8_t kind;       // SegmentKind
     std::uint8_t low_confidence;  // Confidence; not 0: another choice of predecessor would have been possible
     std::uint16_t reserved;
 };

@@ -66,7 +66,7 @@ struct Module {
 /// Path time by kind of segment, MPI function and process.
 struct KindTime {
     SegmentKind kind;
-    RowId function;  // as Segment::function; none() for Compute and StartDelay
+    RowId function;  // that of Segment::call; none() for Compute and StartDelay
     ProcessId process;
     std::int64_t ns = 0;
     std::uint64_t segments = 0;

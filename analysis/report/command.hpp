@@ -41,6 +41,8 @@ public:
     [[nodiscard]] bool given(const std::string& option) const { return !text(option).empty(); }
     [[nodiscard]] std::uint64_t number(const std::string& option) const;
     [[nodiscard]] std::optional<std::int64_t> duration_ns(const std::string& option) const;
+    /// A moment of a run of `makespan_ns`: as a duration from its start, or as a part of it ("40%").
+    [[nodiscard]] std::optional<std::int64_t> moment_ns(const std::string& option, std::int64_t makespan_ns) const;
     [[nodiscard]] std::vector<std::string> list(const std::string& option) const;
     /// A list of ranks from 0 to `ranks` - 1.
     [[nodiscard]] std::vector<std::uint32_t> ranks(const std::string& option, std::size_t ranks) const;

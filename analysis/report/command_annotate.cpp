@@ -11,6 +11,7 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "analysis/report/window.hpp"
 #include "formats/result/result.hpp"
 
 #include <fmt/format.h>
@@ -217,7 +218,13 @@ void add_instructions(Document& document, const model::Profile& profile, const A
 
 Document run(const Request& request)
 {
-    const model::Profile profile = result::read(request.trace);
+    const model::Profile whole_profile = result::read(request.trace);
+    const std::optional<Window> window = window_of(request.arguments, whole_profile);
+    const Selection selection = {request.arguments.ranks("--rank", whole_profile.processes.size()), ""};
+    std::optional<model::Profile> part;
+    if (window || !selection.ranks.empty())
+        part = profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection);
+    const model::Profile& profile = part ? *part : whole_profile;
     binary::SourceLines lines;
     const Annotation annotation = annotate(profile, request.arguments.text("FUNCTION"), lines);
     const Hotspots sums = report::sums(profile);
@@ -239,7 +246,11 @@ Document run(const Request& request)
         for (std::string& note : missing_lines_notes(profile, {}, lines))
             document.notes.push_back(std::move(note));
     explain_errors(document, sums);
-    add_clocks(document, profile);
+    if (window) {
+        document.notes.push_back(fmt::format("Shares are of {}.", path_text(window, window->length())));
+        add_window(document, *window);
+    }
+    add_clocks(document, whole_profile);
     return document;
 }
 
@@ -253,6 +264,9 @@ Command annotate_command()
         {
             {"--context", "N", "lines to show around those with time", "3", {}},
             {"--instructions", "", "the instructions, too (needs objdump)", "", {}},
+            {"--rank", "N,...", "path time on these ranks only", "", {}, true},
+            window_options()[0],
+            window_options()[1],
         },
         {"annotate solve", "annotate --instructions 'Grid::apply' cp-app-1"},
         run,

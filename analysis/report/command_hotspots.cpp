@@ -18,15 +18,17 @@ namespace
 struct View {
     const char* by;
     Document (*make)(const HotspotRequest& request);
-    bool has_inclusive;  // --inclusive is an answer, or what it does anyway
-    bool has_modules;    // --module
+    bool has_inclusive;          // --inclusive is an answer, or what it does anyway
+    bool has_modules;            // --module
+    bool is_of_windows = false;  // it makes its own of the whole run's profile
 };
 
 constexpr View views[] = {
-    {"function", function_view, true, true}, {"module", module_view, false, true},
-    {"line", line_view, false, true},        {"callpath", call_path_view, true, true},
-    {"rank", rank_view, false, false},       {"node", node_view, false, false},
-    {"thread", thread_view, false, false},   {"transfer", transfer_view, false, false},
+    {"function", function_view, true, true},   {"module", module_view, false, true},
+    {"line", line_view, false, true},          {"callpath", call_path_view, true, true},
+    {"phase", phase_view, false, false, true}, {"rank", rank_view, false, false},
+    {"node", node_view, false, false},         {"thread", thread_view, false, false},
+    {"transfer", transfer_view, false, false},
 };
 
 std::vector<std::string> view_names()
@@ -46,13 +48,23 @@ Document run(const Request& request)
     if (request.arguments.given("--module") && !view.has_modules)
         fail(ExitCode::Usage, "--module: a {} is in no module; leave it out, or use --by function", by);
     const model::Profile profile = result::read(request.trace);
+    const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
+                                 request.arguments.text("--module")};
+    const std::optional<Window> window = window_of(request.arguments, profile);
+    if (window && request.arguments.text("--sort") == "all")
+        fail(ExitCode::Usage,
+             "--sort all: time on all ranks is known of the whole run only; leave out --from and --to");
+    // Lines of some ranks are not in the database either.
+    const bool needs_records = window || (by == "line" && !selection.ranks.empty());
+    std::optional<model::Profile> part;
+    if (needs_records && !view.is_of_windows)
+        part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
     Document document =
-        view.make({profile,
-                   request,
-                   {request.arguments.ranks("--rank", profile.processes.size()), request.arguments.text("--module")},
-                   request.arguments.flag("--inclusive")});
+        view.make({part ? *part : profile, request, selection, request.arguments.flag("--inclusive"), window});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
+    if (window)
+        add_window(document, *window);
     add_clocks(document, profile);
     return document;
 }
@@ -71,8 +83,11 @@ Command hotspots_command()
             {"--rank", "N,...", "path time on these ranks only", "", {}, true},
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
             {"--inclusive", "", "functions with those that they call", "", {}},
+            window_options()[0],
+            window_options()[1],
+            {"--phases", "N", "equal parts of the run or of the window, for --by phase", "10", {}},
         },
-        {"hotspots --by callpath", "hotspots --by line --module solver",
+        {"hotspots --by callpath", "hotspots --by line --module solver", "hotspots --from 40% --to 12.5s",
          "hotspots --format csv cp-app-1 > functions.csv"},
         run,
     };

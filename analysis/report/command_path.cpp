@@ -5,6 +5,7 @@
 // however long the path is.
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/result.hpp"
 #include "formats/result/schema.hpp"
@@ -57,8 +58,9 @@ class Filter
 public:
     Filter(const Arguments& arguments, const model::Profile& profile) : profile_(&profile)
     {
-        from_ = arguments.duration_ns("--from").value_or(0);
-        to_ = arguments.duration_ns("--to").value_or(std::numeric_limits<std::int64_t>::max());
+        const std::int64_t makespan = fact(profile, "makespan_ns");
+        from_ = arguments.moment_ns("--from", makespan).value_or(0);
+        to_ = arguments.moment_ns("--to", makespan).value_or(std::numeric_limits<std::int64_t>::max());
         min_length_ = arguments.duration_ns("--min-length").value_or(0);
         if (to_ <= from_)
             fail(ExitCode::Usage, "--to: {} is not after --from; give a later time", arguments.text("--to"));
@@ -168,8 +170,9 @@ void fill(Row& row, const Segment& segment, const View& view)
     const auto kind = static_cast<SegmentKind>(segment.kind);
     const bool has_origin =
         kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Thread;
-    const bool has_function = model::RowId{segment.function}.valid();
-    const std::string function = has_function ? profile.rows[segment.function].name : std::string();
+    const model::CallPathId call{segment.call};
+    const bool has_function = call.valid();
+    const std::string function = has_function ? profile.row(call).name : std::string();
     const std::int64_t path_ns = view.segments.header().makespan_ns;
     row.clear();
     row.emplace_back(Seconds{segment.begin});
@@ -260,7 +263,7 @@ Command path_command()
         {
             {"--top", "N", "the N longest segments; 0: all", "50", {}},
             {"--all", "", "all segments, as --top 0", "", {}},
-            {"--from", "TIME", "only what lies after this moment of the run, in seconds or with a unit (20ms)", "", {}},
+            {"--from", "TIME", "only what lies after this moment of the run: in seconds, or 20ms, or 40%", "", {}},
             {"--to", "TIME", "only what lies before this moment", "", {}},
             {"--min-length", "TIME", "only segments that take this long", "", {}},
             {"--kind", "KIND,...", "", "", kind_words(), true},

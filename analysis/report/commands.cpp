@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace critpath::report
 {
@@ -75,6 +76,18 @@ std::optional<std::int64_t> Arguments::duration_ns(const std::string& option) co
         fail(ExitCode::Usage, "{}: '{}' is not a time; give seconds or a unit, for example: {} 1.5, {} 20ms", option,
              text(option), option, option);
     return ns;
+}
+
+std::optional<std::int64_t> Arguments::moment_ns(const std::string& option, std::int64_t makespan_ns) const
+{
+    const std::string& value = text(option);
+    if (value.empty() || value.back() != '%')
+        return duration_ns(option);
+    const auto part = parse_percent(value);
+    if (!part)
+        fail(ExitCode::Usage, "{}: '{}' is not a part of the run; give 0% to 100%, or a time, for example: {} 1.5",
+             option, value, option);
+    return std::llround(*part * static_cast<double>(makespan_ns));
 }
 
 std::vector<std::string> Arguments::list(const std::string& option) const

@@ -44,7 +44,8 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
     return coverage;
 }
 
-void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort)
+void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort,
+              const std::optional<Window>& window)
 {
     const double path_share = part(coverage.shown_path_ns, hotspots.path_ns);
     document.fields = {
@@ -57,8 +58,9 @@ void describe(Document& document, const Coverage& coverage, const Hotspots& hots
         {"rows_below_error", "", static_cast<std::int64_t>(coverage.below_error)},
         {"shown_path_percent", "", Share{path_share}},
     };
-    std::string covered =
-        fmt::format("{} % of the critical path ({})", percent_text(path_share), duration_text(hotspots.path_ns));
+    if (window)
+        std::erase_if(document.fields, [](const Field& field) { return field.key == "all_ranks_seconds"; });
+    std::string covered = fmt::format("{} % of {}", percent_text(path_share), path_text(window, hotspots.path_ns));
     if (sort == "all")
         covered = fmt::format("{} % of the time on all ranks ({}) and {}",
                               percent_text(part(coverage.shown_total_ns, hotspots.total_ns)),
@@ -98,22 +100,30 @@ Cell line_cell(const Hotspot& item)
     return item.line > 0 ? Cell(item.line) : Cell();
 }
 
-std::vector<Column> time_columns()
+std::vector<Column> time_columns(bool of_run)
 {
-    return {
-        {"path_seconds", "Path s"}, {"", "Path %"},           {"path_percent", ""},
-        {"path_percent_error", ""}, {"path_samples", ""},     {"all_ranks_seconds", "All ranks s"},
-        {"all_ranks_samples", ""},  {"off_path_seconds", ""}, {"imbalance_seconds", "Imbalance s"},
-    };
+    std::vector<Column> columns = {{"path_seconds", "Path s"},
+                                   {"", "Path %"},
+                                   {"path_percent", ""},
+                                   {"path_percent_error", ""},
+                                   {"path_samples", ""}};
+    if (of_run)
+        columns.insert(columns.end(), {{"all_ranks_seconds", "All ranks s"},
+                                       {"all_ranks_samples", ""},
+                                       {"off_path_seconds", ""},
+                                       {"imbalance_seconds", "Imbalance s"}});
+    return columns;
 }
 
-void add_time_cells(Row& row, const Hotspot& item)
+void add_time_cells(Row& row, const Hotspot& item, bool of_run)
 {
     row.emplace_back(Seconds{item.path_ns});
     row.push_back(share_cell(item));
     row.emplace_back(Share{item.share.value});
     row.push_back(error_cell(item));
     row.emplace_back(static_cast<std::int64_t>(item.path_samples));
+    if (!of_run)
+        return;
     row.push_back(time_or_none(item.total_ns));
     row.emplace_back(static_cast<std::int64_t>(item.total_samples));
     row.push_back(time_or_none(item.off_path_ns));

@@ -6,6 +6,7 @@
 
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/table.hpp"
+#include "analysis/report/window.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -28,8 +29,9 @@ struct Coverage {
 /// that it leaves out. Where rows contain each other, `shown_path_ns` means nothing.
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top);
 
-/// Fields and notes of a list.
-void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort);
+/// Fields and notes of a list. `window`: that `hotspots` are of, if not of the whole run.
+void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort,
+              const std::optional<Window>& window);
 
 /// "±: ..." where samples have found something.
 void explain_errors(Document& document, const Hotspots& hotspots);
@@ -41,8 +43,8 @@ Cell share_cell(const Hotspot& item);
 Cell error_cell(const Hotspot& item);
 Cell line_cell(const Hotspot& item);
 
-/// The last columns of each list and, in the same order, their cells.
-std::vector<Column> time_columns();
-void add_time_cells(Row& row, const Hotspot& item);
+/// The last columns of each list and, in the same order, their cells. `of_run`: those that only the whole run has, too.
+std::vector<Column> time_columns(bool of_run);
+void add_time_cells(Row& row, const Hotspot& item, bool of_run);
 
 }  // namespace critpath::report

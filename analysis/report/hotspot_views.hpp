@@ -8,6 +8,9 @@
 #include "analysis/model/profile.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/window.hpp"
+
+#include <optional>
 
 namespace critpath::report
 {
@@ -18,12 +21,14 @@ struct HotspotRequest {
     const Request& request;
     Selection selection;
     bool inclusive = false;
+    std::optional<Window> window{};  // that `profile` is of; of the whole run if there is none
 };
 
 Document function_view(const HotspotRequest& request);
 Document module_view(const HotspotRequest& request);
 Document line_view(const HotspotRequest& request);
 Document call_path_view(const HotspotRequest& request);
+Document phase_view(const HotspotRequest& request);
 Document rank_view(const HotspotRequest& request);
 Document node_view(const HotspotRequest& request);
 Document thread_view(const HotspotRequest& request);

@@ -17,7 +17,7 @@ namespace critpath::report
 binary::Module recorded_module(const model::Profile& profile, const std::string& path);
 
 /// An item a source line, function, and function that it is inlined into; what belongs to no line stays one item a
-/// function. Lines are known for all ranks together: `selection.ranks` must be empty.
+/// function. If ranks are selected, the addresses of the profile must be theirs (window.hpp).
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
 
 /// Sentences on the binaries whose lines are not known, the one with most path time first; and what to do about it.

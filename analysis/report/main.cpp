@@ -52,9 +52,14 @@ struct Parsed {
 std::string option_help(const Option& option)
 {
     std::string text = option.help;
-    if (!option.choices.empty())
-        text += fmt::format("{}{}", text.empty() ? "" : ": ", fmt::join(option.choices, ", "));
-    return option.fallback.empty() ? text : fmt::format("{} (default {})", text, option.fallback);
+    std::vector<std::string> choices = option.choices;
+    const auto fallback = std::find(choices.begin(), choices.end(), option.fallback);
+    const bool is_marked = fallback != choices.end();
+    if (is_marked)
+        *fallback += " (default)";
+    if (!choices.empty())
+        text += fmt::format("{}{}", text.empty() ? "" : ": ", fmt::join(choices, ", "));
+    return option.fallback.empty() || is_marked ? text : fmt::format("{} (default {})", text, option.fallback);
 }
 
 void add_options(CLI::App& app, const Command& command, Parsed& parsed)

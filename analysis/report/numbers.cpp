@@ -136,4 +136,14 @@ std::optional<std::int64_t> parse_duration(std::string_view text)
     return std::llround(ns);
 }
 
+std::optional<double> parse_percent(std::string_view text)
+{
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_percent = std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)) == "%";
+    if (error != std::errc() || !is_percent || !(value >= 0) || value > 100)
+        return std::nullopt;
+    return value / 100;
+}
+
 }  // namespace critpath::report

@@ -47,4 +47,7 @@ std::string counted(std::uint64_t count, std::string_view noun);
 /// A number with a unit (ns, us, ms, s; s if there is none) as ns; nothing if `text` is no such thing.
 std::optional<std::int64_t> parse_duration(std::string_view text);
 
+/// "40%" as 0.4; nothing if `text` is not 0 to 100 percent.
+std::optional<double> parse_percent(std::string_view text);
+
 }  // namespace critpath::report

@@ -217,8 +217,10 @@ Document call_path_view(const HotspotRequest& request)
     table.columns = {
         {"", "Call path", Align::Left, Fit::Name}, {"call_path", ""}, {"depth", ""}, {"function", ""},
         {"", "Module", Align::Left, Fit::Middle},  {"module", ""},    {"kind", ""},  {"own_path_seconds", "Own s"}};
-    const std::vector<Column> times = time_columns();
-    table.columns.insert(table.columns.end(), times.begin(), times.end() - 1);  // what it calls may wait
+    const bool of_run = !request.window;
+    const std::ptrdiff_t left_out = of_run ? 1 : 0;  // the imbalance: what it calls may wait
+    const std::vector<Column> times = time_columns(of_run);
+    table.columns.insert(table.columns.end(), times.begin(), times.end() - left_out);
     const Chains chains(profile);
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
@@ -228,8 +230,8 @@ Document call_path_view(const HotspotRequest& request)
         rows.push_back({branch + row_name(profile, paths), chains.full_name(i),
                         static_cast<std::int64_t>(chains.depth(i)), item.name, std::string(basename(item.place())),
                         item.module, item.kind, Seconds{own[i]}});
-        add_time_cells(rows.back(), item);
-        rows.back().pop_back();
+        add_time_cells(rows.back(), item, of_run);
+        rows.back().resize(rows.back().size() - static_cast<std::size_t>(left_out));
         shown_ns += own[i];
     });
     const std::size_t shown = rows.size();
@@ -246,12 +248,14 @@ Document call_path_view(const HotspotRequest& request)
                        {"shown_path_percent", "", Share{share}}};
     document.tables.push_back(std::move(table));
     std::string note =
-        fmt::format("{} of {} shown: their own time is {} % of the critical path ({}).", count_text(shown),
-                    counted(all, "call path"), percent_text(share), duration_text(hotspots.path_ns));
+        fmt::format("{} of {} shown: their own time is {} % of {}.", count_text(shown), counted(all, "call path"),
+                    percent_text(share), path_text(request.window, hotspots.path_ns));
     if (below_error > 0)
         note += fmt::format(" Left out: {} below the sampling error.", counted(below_error, "call path"));
     document.notes.push_back(std::move(note));
     explain_errors(document, hotspots);
+    if (request.window)
+        document.notes.push_back(window_note());
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
     return document;

@@ -16,15 +16,13 @@ namespace critpath::report
 Document line_view(const HotspotRequest& request)
 {
     const std::string& sort = request.request.arguments.text("--sort");
-    if (!request.selection.ranks.empty())
-        fail(ExitCode::Usage, "--rank: lines are known for all ranks together; leave it out, or use --by function");
     if (sort == "all")
         fail(ExitCode::Usage, "--sort all: lines are known on the critical path only; use --by function");
     binary::SourceLines lines;
     Hotspots hotspots = by_line(request.profile, request.selection, lines);
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
     Document document;
-    describe(document, coverage, hotspots, sort);
+    describe(document, coverage, hotspots, sort, request.window);
     Table table;
     table.key = "hotspots";
     table.columns = {{"", "Line", Align::Left, Fit::Middle},

@@ -70,29 +70,32 @@ std::int64_t path_of_all(const model::Profile& profile)
                            [](std::int64_t sum, const model::ProcessTotals& process) { return sum + process.path_ns; });
 }
 
-/// What is known of ranks and sums of ranks, between other columns; and the same of its cells.
-std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last)
+/// What is known of ranks and sums of ranks, between other columns; and the same of its cells. `of_run`: what only the
+/// whole run has, too.
+std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
 {
-    first.insert(first.end(), {{"path_seconds", "Path s"},
-                               {"path_percent", "Path %"},
-                               {"lifetime_seconds", "Lifetime s"},
-                               {"mpi_seconds", "MPI s"},
-                               {"sampled_seconds", ""},
-                               {"samples", ""},
-                               {"mpi_calls", ""}});
+    first.insert(first.end(), {{"path_seconds", "Path s"}, {"path_percent", "Path %"}});
+    if (of_run)
+        first.insert(first.end(), {{"lifetime_seconds", "Lifetime s"},
+                                   {"mpi_seconds", "MPI s"},
+                                   {"sampled_seconds", ""},
+                                   {"samples", ""},
+                                   {"mpi_calls", ""}});
     first.insert(first.end(), last.begin(), last.end());
     return first;
 }
 
-Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last)
+Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, bool of_run)
 {
     first.emplace_back(Seconds{c.path_ns});
     first.emplace_back(Share{part(c.path_ns, path_ns)});
-    first.emplace_back(Seconds{c.lifetime_ns});
-    first.emplace_back(Seconds{c.mpi_ns});
-    first.emplace_back(Seconds{c.sampled_ns});
-    first.emplace_back(c.samples);
-    first.emplace_back(c.calls);
+    if (of_run) {
+        first.emplace_back(Seconds{c.lifetime_ns});
+        first.emplace_back(Seconds{c.mpi_ns});
+        first.emplace_back(Seconds{c.sampled_ns});
+        first.emplace_back(c.samples);
+        first.emplace_back(c.calls);
+    }
     first.insert(first.end(), last.begin(), last.end());
     return first;
 }
@@ -101,7 +104,7 @@ struct Kind {
     std::string noun;             // "rank"
     std::string key;              // of the table
     std::vector<Column> columns;  // and
-    Row (*cells)(const Carrier& carrier, std::int64_t path_ns);
+    Row (*cells)(const Carrier& carrier, std::int64_t path_ns, bool of_run);
 };
 
 Document list(const HotspotRequest& request, std::vector<Carrier> carriers, const Kind& kind)
@@ -123,12 +126,14 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
     table.columns = kind.columns;
     std::vector<Row> rows;
     for (const Carrier& carrier : carriers)
-        rows.push_back(kind.cells(carrier, path_ns));
+        rows.push_back(kind.cells(carrier, path_ns, !request.window));
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
-    document.notes.push_back(fmt::format("{} of {} shown: {} % of the critical path ({}).", count_text(coverage.shown),
+    document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(coverage.shown),
                                          counted(coverage.rows, kind.noun), percent_text(share),
-                                         duration_text(path_ns)));
+                                         path_text(request.window, path_ns)));
+    if (request.window)
+        document.notes.push_back(window_note());
     return document;
 }
 
@@ -147,12 +152,13 @@ Document rank_view(const HotspotRequest& request)
         carrier.node = process.node;
         add(carrier, process);
     }
-    return list(request, std::move(ranks),
-                {"rank", "ranks",
-                 with_totals({{"rank", "Rank"}, {"name", ""}}, {{"node", "Node", Align::Left, Fit::Middle}}),
-                 [](const Carrier& c, std::int64_t path_ns) -> Row {
-                     return with_totals(c, path_ns, {c.number, c.name}, {c.node});
-                 }});
+    return list(
+        request, std::move(ranks),
+        {"rank", "ranks",
+         with_totals({{"rank", "Rank"}, {"name", ""}}, {{"node", "Node", Align::Left, Fit::Middle}}, !request.window),
+         [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
+             return with_totals(c, path_ns, {c.number, c.name}, {c.node}, of_run);
+         }});
 }
 
 Document node_view(const HotspotRequest& request)
@@ -171,9 +177,10 @@ Document node_view(const HotspotRequest& request)
     if (request.request.arguments.text("--sort") == "name")
         std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
     return list(request, std::move(nodes),
-                {"node", "nodes", with_totals({{"node", "Node", Align::Left, Fit::Middle}, {"ranks", "Ranks"}}, {}),
-                 [](const Carrier& c, std::int64_t path_ns) -> Row {
-                     return with_totals(c, path_ns, {c.node, c.ranks}, {});
+                {"node", "nodes",
+                 with_totals({{"node", "Node", Align::Left, Fit::Middle}, {"ranks", "Ranks"}}, {}, !request.window),
+                 [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
+                     return with_totals(c, path_ns, {c.node, c.ranks}, {}, of_run);
                  }});
 }
 
@@ -189,8 +196,9 @@ Document thread_view(const HotspotRequest& request)
         threads[i].number = request.profile.location_process[i];
         threads[i].node = request.profile.processes[request.profile.location_process[i]].node;
     }
+    const Window window = request.window.value_or(whole_run(request.profile));
     for (const model::Segment& segment : segments.records())
-        threads[segment.location].path_ns += segment.end - segment.begin;
+        threads[segment.location].path_ns += division::length_in(window, segment.begin, segment.end);
     std::erase_if(
         threads, [&](const Carrier& c) { return !request.selection.has_rank({static_cast<std::uint32_t>(c.number)}); });
     return list(request, std::move(threads),
@@ -201,7 +209,7 @@ Document thread_view(const HotspotRequest& request)
                   {"path_seconds", "Path s"},
                   {"path_percent", "Path %"},
                   {"node", "Node", Align::Left, Fit::Middle}},
-                 [](const Carrier& c, std::int64_t path_ns) -> Row {
+                 [](const Carrier& c, std::int64_t path_ns, bool /*of_run*/) -> Row {
                      return {c.name, c.number, Seconds{c.path_ns}, Share{part(c.path_ns, path_ns)}, c.node};
                  }});
 }

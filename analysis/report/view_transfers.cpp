@@ -34,20 +34,24 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
 {
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
+    const Window window = request.window.value_or(whole_run(request.profile));
     const std::vector<std::uint32_t>& process = request.profile.location_process;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Link> links;
     for (const model::Segment& segment : segments.records()) {
         if (static_cast<model::SegmentKind>(segment.kind) != model::SegmentKind::Transfer)
             continue;
         const std::uint32_t from = process[segment.from], to = process[segment.location];
-        if (!request.selection.has_rank({to}))
+        const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
+        if (!request.selection.has_rank({to}) || ns == 0)
             continue;
-        Link& link = links[{from, to, segment.function}];
+        const model::CallPathId call{segment.call};
+        const model::RowId function = call.valid() ? request.profile.row_of(call) : model::RowId::none();
+        Link& link = links[{from, to, function.value}];
         link.from = from;
         link.to = to;
-        link.function = {segment.function};
-        link.path_ns += segment.end - segment.begin;
-        link.longest_ns = std::max(link.longest_ns, segment.end - segment.begin);
+        link.function = function;
+        link.path_ns += ns;
+        link.longest_ns = std::max(link.longest_ns, ns);
         ++link.messages;
         link.bytes += segment.bytes;
     }
@@ -107,8 +111,8 @@ Document transfer_view(const HotspotRequest& request)
                        {"rows", "", static_cast<std::int64_t>(all)},
                        {"shown_path_percent", "", Share{share}}};
     document.tables.push_back(std::move(table));
-    document.notes.push_back(fmt::format("{} of {} shown: {} % of the critical path ({}).", count_text(links.size()),
-                                         counted(all, "row"), percent_text(share), duration_text(path_ns)));
+    document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(links.size()), counted(all, "row"),
+                                         percent_text(share), path_text(request.window, path_ns)));
     return document;
 }
 

@@ -135,6 +135,21 @@ void add_all(Sum& sum, const Items& items)
         add(sum, item);
 }
 
+template <class Record>
+std::uint64_t checksum_of(std::span<const Record> records, std::uint64_t first)
+{
+    using Words = std::array<std::uint64_t, sizeof(Record) / sizeof(std::uint64_t)>;
+    std::uint64_t total = 0;
+    for (const Record& record : records) {
+        Sum sum;
+        sum.add(first++);
+        for (const std::uint64_t word : std::bit_cast<Words>(record))
+            sum.add(word);
+        total += static_cast<std::uint64_t>(sum.value());
+    }
+    return total;
+}
+
 }  // namespace
 
 std::int64_t checksum(const model::Profile& profile)
@@ -170,16 +185,12 @@ std::int64_t checksum(const model::Profile& profile)
 
 std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t first)
 {
-    using Words = std::array<std::uint64_t, sizeof(model::Segment) / sizeof(std::uint64_t)>;
-    std::uint64_t total = 0;
-    for (const model::Segment& segment : segments) {
-        Sum sum;
-        sum.add(first++);
-        for (const std::uint64_t word : std::bit_cast<Words>(segment))
-            sum.add(word);
-        total += static_cast<std::uint64_t>(sum.value());
-    }
-    return total;
+    return checksum_of(segments, first);
+}
+
+std::uint64_t checksum(std::span<const model::Attribution> attributions, std::uint64_t first)
+{
+    return checksum_of(attributions, first);
 }
 
 }  // namespace critpath::result

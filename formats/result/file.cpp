@@ -72,6 +72,8 @@ int open_result(const std::filesystem::path& trace, const char* name)
     std::error_code ignored;
     if (!std::filesystem::is_directory(trace, ignored))
         fail(ExitCode::BadTrace, "{}: no such trace; give the directory that cpcollect made", trace.string());
+    if (std::filesystem::exists(database_path(trace), ignored))
+        fail(ExitCode::BadTrace, "{}: is missing; run again: mpirun -n N cpreplay {}", path.string(), trace.string());
     fail(ExitCode::BadTrace, "{}: no result yet; run: mpirun -n N cpreplay {}", trace.string(), trace.string());
 }
 

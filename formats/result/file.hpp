@@ -19,7 +19,8 @@ std::vector<unsigned char> read_file(const std::filesystem::path& trace, const c
 /// then nothing is left behind.
 void replace_file(const std::filesystem::path& path, std::span<const unsigned char> bytes);
 
-/// Opens TRACE/critpath/`name` for reading; the caller closes the descriptor. Throws as read_file().
+/// Opens TRACE/critpath/`name` for reading; the caller closes the descriptor. Throws as read_file(), and names the file
+/// if it alone is missing.
 int open_result(const std::filesystem::path& trace, const char* name);
 
 }  // namespace critpath::result

@@ -209,13 +209,26 @@ std::vector<model::Module> modules_of(const std::vector<model::Row>& rows,
     return result;
 }
 
-/// Rows of functions, by ContextId.
-std::vector<std::uint32_t> names_of_functions(const Replay& replay, const Places& places)
+/// By ContextId.
+std::vector<std::uint32_t> call_paths_of_contexts(const Replay& replay, const Places& places)
 {
-    std::vector<std::uint32_t> names;
+    std::vector<std::uint32_t> ids;
     for (std::uint32_t context = 0; context < replay.definitions.contexts.size(); ++context)
-        names.push_back(places.row(model::ContextId{context}).value);
-    return names;
+        ids.push_back(places.id({model::ContextId{context}}).value);
+    return ids;
+}
+
+/// Takes them out of the tally.
+std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const Places& places)
+{
+    std::vector<model::Attribution> result;
+    result.reserve(placed.size());
+    for (PlacedAttribution& p : placed) {
+        p.attribution.call_path = places.id(p.place).value;
+        result.push_back(p.attribution);
+    }
+    std::ranges::sort(result, {}, [](const model::Attribution& a) { return a.order(); });
+    return result;
 }
 
 /// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize.
@@ -241,16 +254,17 @@ void add_stretches(const Stretches& stretches, const Places& places, model::Prof
 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
-    const Tally sums = tally(replay, findings.predecessors, path);
+    Tally sums = tally(replay, findings.predecessors, path);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
     add_places(findings.stretches, used);
-    const Places places(replay, used, sums.functions());
+    const Places places(replay, used);
 
     Attributed result;
     result.numbers = number_segments(replay, path, sums.pieces);
-    result.function_rows = names_of_functions(replay, places);
+    result.call_paths = call_paths_of_contexts(replay, places);
+    result.attributions = in_order(std::move(sums.attributions), places);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);

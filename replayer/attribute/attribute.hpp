@@ -5,6 +5,7 @@
 // and the sums of all processes become the Profile.
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/collect/collect.hpp"
@@ -27,10 +28,10 @@ struct Findings {
 };
 
 struct Attributed {
-    model::Profile profile;  // whole on process 0 of `replay.comm`; on the others it has only rows
-    Numbers numbers;         // of the segments
-    std::vector<std::uint32_t>
-        function_rows;  // RowId of each MPI function, by ContextId: the names of Segment::function
+    model::Profile profile;                 // whole on process 0 of `replay.comm`; on the others it has only rows
+    Numbers numbers;                        // of the segments
+    std::vector<std::uint32_t> call_paths;  // CallPathId of each call, by ContextId: the names of Segment::call
+    std::vector<model::Attribution> attributions;  // of the processes that this one has; in the order of the file
 };
 
 /// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.

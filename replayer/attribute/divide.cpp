@@ -3,6 +3,7 @@
 #include "replayer/attribute/divide.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -10,6 +11,7 @@ namespace critpath::replayer
 namespace
 {
 
+using model::AttributionKind;
 using model::ContextId;
 using model::LocationTrace;
 using model::Ns;
@@ -54,8 +56,14 @@ void PathDivider::add_computation(const Segment& segment)
     const Stretch stretch = stretch_of(segment);
     const LocationTrace& location = stretch.location;
     if (!definitions_.has_samples) {
-        for_each_user_region(location, stretch.begin, stretch.end,
-                             [&](Place place, std::int64_t ns) { tally_.add_path(place, stretch.process, ns); });
+        Ns time = stretch.begin;  // regions come one behind the other
+        for_each_user_region(location, stretch.begin, stretch.end, [&](Place place, std::int64_t ns) {
+            if (place.pseudo == Pseudo::None)
+                add_interval(AttributionKind::Computation, place, stretch.process, time, ns);
+            else
+                tally_.add_path(place, stretch.process, ns);
+            time += Ns{ns};
+        });
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
@@ -63,8 +71,12 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t ns = (end - begin).count();
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, begin, end);
         const std::int64_t preempted = o.preempted ? ns : preemption_of_team(stretch, begin, end, ns - worked);
-        tally_.add_path({context, Pseudo::Preempted}, stretch.process, preempted);
-        tally_.add_path({context, Pseudo::Blocked}, stretch.process, ns - worked - preempted);
+        const std::int64_t blocked = ns - worked - preempted;
+        const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length) {
+            add_interval(AttributionKind::Computation, {context, pseudo}, stretch.process, since, length);
+        };
+        add(Pseudo::Preempted, begin, preempted);  // of a mixed interval, nobody knows what came first
+        add(Pseudo::Blocked, begin + Ns{preempted}, blocked);
         return ns - worked;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
@@ -76,12 +88,12 @@ void PathDivider::add_computation(const Segment& segment)
 void PathDivider::add_call(const Segment& segment)
 {
     const Stretch stretch = stretch_of(segment);
-    const ContextId context{segment.function};
+    const ContextId context{segment.call};
     // In a collective, to be blocked until the data of the others are there is what the call is about.
     const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
         const std::int64_t ns = may_block && !o.preempted ? 0 : (end - begin).count();
-        tally_.add_path({context, kind_of(o)}, stretch.process, ns);
+        add_interval(AttributionKind::Call, {context, kind_of(o)}, stretch.process, begin, ns);
         return ns;
     });
     tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);
@@ -100,11 +112,20 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
     return sum;
 }
 
+void PathDivider::add_interval(AttributionKind kind, Place place, std::uint32_t process, Ns begin, std::int64_t ns)
+{
+    tally_.add_path(place, process, ns);
+    if (ns > 0)
+        tally_.attributions.push_back({place, {(begin - origin_).count(), ns, 0, 0, process, 0, kind}});
+}
+
 void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
 {
-    ++tally_.independent_samples;
     if (!sample.context.valid()) {
         ++tally_.path_samples;
+        ++tally_.independent_samples;
+        tally_.attributions.push_back(
+            {{}, {(sample.time - origin_).count(), 0, 0, 0, stretch.process, 1, AttributionKind::Sample}});
         return;
     }
     if (waits_.has(sample.context)) {
@@ -113,30 +134,39 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
         const Samples work = work_of_others(stretch.trace, stretch.location.location, sample.time - around,
                                             sample.time + around, waits_);
         if (!work.empty()) {
-            share_out(stretch.process, sample.weight, work);
+            share_out(stretch.process, {work, sample.weight, sample.time, sample.time, 1});
             return;
         }
     }
-    add_sampled(stretch.process, sample.weight, sample);
+    add_sampled(stretch.process, sample.time, sample.weight, sample, 1);
 }
 
-void PathDivider::add_sampled(std::uint32_t process, std::int64_t ns, const Sample& sample)
+void PathDivider::add_sampled(std::uint32_t process, Ns time, std::int64_t ns, const Sample& sample,
+                              std::uint64_t independent)
 {
     const Place place = place_of(sample);
+    const std::uint64_t address = place.pseudo == Pseudo::None ? sample.offset : 0;
     ++tally_.path_samples;
+    tally_.independent_samples += independent;
     tally_.coverage[process].sampled += ns;
     tally_.add_path(place, process, ns, 1);
-    if (sample.offset != 0 && place.pseudo == Pseudo::None)
-        tally_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 1);
+    if (address != 0)
+        tally_.addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(ns, 1);
+    tally_.attributions.push_back({place,
+                                   {(time - origin_).count(), ns, address, 0, process,
+                                    static_cast<std::uint32_t>(independent), AttributionKind::Sample}});
 }
 
 /// Time of the path that belongs to these samples, by their weight.
-void PathDivider::share_out(std::uint32_t process, std::int64_t ns, const Samples& work)
+void PathDivider::share_out(std::uint32_t process, const Shared& shared)
 {
-    std::int64_t weight = weight_of(work);
-    for (const Sample* sample : work) {
+    std::int64_t weight = weight_of(shared.work);
+    std::int64_t ns = shared.ns;
+    std::uint64_t independent = shared.independent;
+    for (const Sample* sample : shared.work) {
         const auto part = static_cast<std::int64_t>(Wide{ns} * sample->weight / weight);
-        add_sampled(process, part, *sample);
+        add_sampled(process, std::clamp(sample->time, shared.begin, shared.end), part, *sample,
+                    std::exchange(independent, 0));
         ns -= part;
         weight -= sample->weight;
     }
@@ -150,10 +180,9 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
         return 0;
     const std::int64_t weight = weight_of(work);
     const std::int64_t worked = std::min((end - begin).count(), weight);
-    share_out(stretch.process, worked, work);
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
-    tally_.independent_samples += std::max<std::uint64_t>(1, of_one_thread);
+    share_out(stretch.process, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread)});
     return worked;
 }
 

@@ -6,6 +6,7 @@
 // path time becomes rows")
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "replayer/attribute/context_tree.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/team.hpp"
@@ -29,8 +30,8 @@ public:
     }
 
     void add_computation(const model::Segment& segment);
-    /// What passes in a call that waits for nobody, or, of a collective, for the data of others. Segment::function is
-    /// its context.
+    /// What passes in a call that waits for nobody, or, of a collective, for the data of others. Segment::call is its
+    /// context.
     void add_call(const model::Segment& segment);
 
     /// What a sample, or the lack of a processor, is time of.
@@ -47,10 +48,21 @@ private:
     };
     using Samples = std::vector<const model::Sample*>;
 
+    /// Samples that divide `ns` of the path, each at its time, or else at the next one in [begin, end].
+    struct Shared {
+        const Samples& work;
+        std::int64_t ns;
+        model::Ns begin, end;
+        std::uint64_t independent;  // samples that they count as
+    };
+
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
+    void add_interval(model::AttributionKind kind, Place place, std::uint32_t process, model::Ns begin,
+                      std::int64_t ns);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
-    void add_sampled(std::uint32_t process, std::int64_t ns, const model::Sample& sample);
-    void share_out(std::uint32_t process, std::int64_t ns, const Samples& work);
+    void add_sampled(std::uint32_t process, model::Ns time, std::int64_t ns, const model::Sample& sample,
+                     std::uint64_t independent);
+    void share_out(std::uint32_t process, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, model::Ns begin, model::Ns end);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/gather.hpp"
 
-#include "replayer/attribute/not_sampled.hpp"
+#include "analysis/division/not_sampled.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
@@ -12,6 +12,8 @@ namespace critpath::replayer
 
 namespace
 {
+
+using division::SampledTime;
 
 constexpr int collector = 0;  // the process that gets the profile
 
@@ -134,40 +136,6 @@ std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, cons
     return result;
 }
 
-/// Scales sampled path time if there is more of it than path, and adds the rows [not sampled].
-void balance(const std::vector<ProcessRecord>& processes, const Places& places, model::Profile& profile)
-{
-    std::vector<SampledTime> times;
-    std::int64_t left = 0;  // of the path time that samples divide
-    for (const ProcessRecord& p : processes) {
-        times.push_back(p.coverage);
-        left += p.coverage.time;
-    }
-    const NotSampled balanced = not_sampled(times);
-    std::int64_t largest = 0;
-    for (model::CallPathTime& time : profile.path)
-        if (time.samples > 0) {
-            time.ns = balanced.scale(time.ns);
-            left -= time.ns;
-        }
-    for (model::AddressTime& time : profile.addresses)
-        time.ns = balanced.scale(time.ns);
-    const model::CallPathId rest = places.id({model::ContextId::none(), Pseudo::NotSampled});
-    std::vector<model::CallPathTime> more;
-    for (std::size_t i = 0; i < processes.size(); ++i) {
-        left -= balanced.by_process[i];
-        more.push_back({rest, {processes[i].process}, balanced.by_process[i], 0});
-        if (processes[i].coverage.time > processes[static_cast<std::size_t>(largest)].coverage.time)
-            largest = static_cast<std::int64_t>(i);
-    }
-    if (!more.empty())
-        more[static_cast<std::size_t>(largest)].ns += left;  // what rounding left over, a few ns
-    std::ranges::copy_if(more, std::back_inserter(profile.path),
-                         [](const model::CallPathTime& t) { return t.ns != 0; });
-    std::ranges::sort(profile.path, {},
-                      [](const model::CallPathTime& t) { return std::tuple(t.call_path, t.process); });
-}
-
 }  // namespace
 
 void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile)
@@ -199,8 +167,12 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     for (std::uint32_t i = 0; i < totals.size(); ++i)
         if (const auto& [amount, other_threads_ns] = totals[i]; amount.ns != 0 || amount.count != 0)
             profile.totals.push_back({{i}, model::ProcessId::none(), amount.ns, amount.count, other_threads_ns});
-    if (definitions.has_samples)
-        balance(processes, places, profile);
+    if (definitions.has_samples) {
+        std::vector<SampledTime> coverage;
+        for (const ProcessRecord& p : processes)
+            coverage.push_back(p.coverage);
+        division::balance(profile, coverage, places.id({model::ContextId::none(), Pseudo::NotSampled}));
+    }
 }
 
 }  // namespace critpath::replayer

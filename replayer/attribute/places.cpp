@@ -46,25 +46,22 @@ auto order(const Row& row)
 
 }  // namespace
 
-Places::Places(const Replay& replay, const std::vector<Place>& used_here, const std::vector<ContextId>& functions)
+Places::Places(const Replay& replay, const std::vector<Place>& used_here)
 {
-    const std::vector<Uses> all = uses(replay, used_here, functions);
+    const std::vector<Uses> all = uses(replay, used_here);
     make_rows(replay.definitions, all);
     make_call_paths(replay.definitions, all);
     number_call_paths();
 }
 
 /// By context, that of an unknown one last. An ancestor of what is used needs a row.
-std::vector<Places::Uses> Places::uses(const Replay& replay, const std::vector<Place>& used_here,
-                                       const std::vector<ContextId>& functions) const
+std::vector<Places::Uses> Places::uses(const Replay& replay, const std::vector<Place>& used_here) const
 {
     const auto& contexts = replay.definitions.contexts;
     std::vector<Uses> uses(contexts.size() + 1, 0);
     for (const Place& place : used_here)
         uses[place.context.valid() ? place.context.value : contexts.size()] |=
             static_cast<Uses>(1U << static_cast<unsigned>(place.pseudo));
-    for (const ContextId context : functions)
-        uses[context.value] |= as_function;
     MPI_Allreduce(MPI_IN_PLACE, uses.data(), static_cast<int>(uses.size()), MPI_UINT16_T, MPI_BOR, replay.comm);
     for (std::size_t i = 0; i < contexts.size(); ++i)
         if ((uses[i] & as_place) != 0)

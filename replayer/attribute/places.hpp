@@ -57,8 +57,8 @@ struct Place {
 class Places
 {
 public:
-    /// `functions`: contexts of which at least the row is needed. Collective over `replay.comm`.
-    Places(const Replay& replay, const std::vector<Place>& used_here, const std::vector<model::ContextId>& functions);
+    /// Collective over `replay.comm`.
+    Places(const Replay& replay, const std::vector<Place>& used_here);
 
     /// none() if nobody has used it.
     [[nodiscard]] model::CallPathId id(Place place) const;
@@ -70,12 +70,11 @@ public:
 
 private:
     using Uses = std::uint16_t;  // bits: 1 << Pseudo, and
-    static constexpr Uses as_function = 1U << 15, as_ancestor = 1U << 14;
+    static constexpr Uses as_ancestor = 1U << 14;
     static constexpr Uses as_place = as_ancestor - 1;  // one of them
     static_assert(pseudo_names.size() <= 14);
 
-    [[nodiscard]] std::vector<Uses> uses(const Replay& replay, const std::vector<Place>& used_here,
-                                         const std::vector<model::ContextId>& functions) const;
+    [[nodiscard]] std::vector<Uses> uses(const Replay& replay, const std::vector<Place>& used_here) const;
     void make_rows(const model::Definitions& definitions, const std::vector<Uses>& uses);
     void make_call_paths(const model::Definitions& definitions, const std::vector<Uses>& uses);
     model::CallPathId add(model::RowId row, model::CallPathId parent);

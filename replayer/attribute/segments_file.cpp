@@ -5,6 +5,7 @@
 #include "formats/result/checksum.hpp"
 #include "formats/support/error.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -85,14 +86,14 @@ void on_first(MPI_Comm comm, int rank, const fs::path& file, Action action)
     agree(comm, file, error ? error.message() : "");
 }
 
-}  // namespace
-
-std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::SegmentsHeader& header,
-                            const EachBlock& each_block)
+/// Writes `final_name`, under another name first. `each_block(write)` calls `write(first, records)` for the records of
+/// this process. Returns the checksum of those of all.
+template <class Record, class Each>
+std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const result::RecordHeader& header,
+                           Each each_block)
 {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    const fs::path final_name = result::segments_path(trace);
     const fs::path name = final_name.string() + ".part";
     on_first(comm, rank, name, [&](std::error_code& error) {
         fs::create_directories(final_name.parent_path(), error);
@@ -101,8 +102,7 @@ std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::
     });
 
     const auto at = [](std::uint64_t index) {
-        const std::uint64_t offset = result::segments_header_size + index * sizeof(model::Segment);
-        return static_cast<MPI_Offset>(offset);
+        return static_cast<MPI_Offset>(result::record_header_size + index * sizeof(Record));
     };
     SharedFile file(comm, name);
     int code = file.resize(at(header.records));
@@ -110,10 +110,10 @@ std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::
     if (rank == 0)
         note(file.write(0, std::as_bytes(std::span(&header, 1))));
     std::uint64_t sum = 0;
-    each_block([&](std::uint64_t first, std::span<const model::Segment> segments) {
-        sum += result::checksum(segments, first);
-        if (!segments.empty())
-            note(file.write(at(first), std::as_bytes(segments)));
+    each_block([&](std::uint64_t first, std::span<const Record> records) {
+        sum += result::checksum(records, first);
+        if (!records.empty())
+            note(file.write(at(first), std::as_bytes(records)));
     });
     note(file.close());
     agree(comm, name, cause_of(code));
@@ -125,6 +125,33 @@ std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::
     });
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return static_cast<std::int64_t>(sum);
+}
+
+}  // namespace
+
+std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::RecordHeader& header,
+                            const EachBlock& each_block)
+{
+    return write_records<model::Segment>(comm, result::segments_path(trace), header, each_block);
+}
+
+std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
+                                std::span<const model::Attribution> own)
+{
+    constexpr std::size_t block = 1 << 20;  // MPI counts bytes in an int
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    const std::uint64_t mine = own.size();
+    std::uint64_t before = 0;
+    std::uint64_t all = 0;
+    MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, comm);
+    before = rank == 0 ? 0 : before;
+    const auto header = result::make_header(result::attribution_format, all, begin_ns, makespan_ns);
+    return write_records<model::Attribution>(comm, result::attribution_path(trace), header, [&](const auto& write) {
+        for (std::size_t i = 0; i < own.size(); i += block)
+            write(before + i, own.subspan(i, std::min(block, own.size() - i)));
+    });
 }
 
 }  // namespace critpath::replayer

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns how segments.bin is written: by all processes together, each its block of the path (formats/FORMAT.md).
+// Owns how segments.bin and attribution.bin are written: by all processes together, each its part of the records
+// (formats/FORMAT.md).
 #pragma once
 
 #include "formats/result/segments.hpp"
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 
 namespace critpath::replayer
 {
@@ -19,10 +21,15 @@ namespace critpath::replayer
 /// Calls the VisitBlock that it gets on each process, as often as on any other, with blocks of the path.
 using EachBlock = std::function<void(const VisitBlock&)>;
 
-/// Writes TRACE/critpath/segments.bin, under another name first. `header` says how many records there are; the
-/// functions in them are rows. Returns the checksum of all segments of all processes. Collective over `comm`. Throws
+/// Writes TRACE/critpath/segments.bin, under another name first. `header` says how many records there are; the calls in
+/// them are call paths. Returns the checksum of all segments of all processes. Collective over `comm`. Throws
 /// Failure on all processes if a process cannot write.
-std::int64_t write_segments(MPI_Comm comm, const std::filesystem::path& trace, const result::SegmentsHeader& header,
+std::int64_t write_segments(MPI_Comm comm, const std::filesystem::path& trace, const result::RecordHeader& header,
                             const EachBlock& each_block);
+
+/// Likewise TRACE/critpath/attribution.bin; `own`: the attributions of this process, which come behind those of the
+/// processes before it. `begin_ns` and `makespan_ns` as in the header of the segments.
+std::int64_t write_attributions(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
+                                std::int64_t makespan_ns, std::span<const model::Attribution> own);
 
 }  // namespace critpath::replayer

@@ -59,7 +59,7 @@ public:
         const auto kind = static_cast<SegmentKind>(segment.kind);
         const bool in_call = kind == SegmentKind::Mpi || kind == SegmentKind::Transfer ||
                              kind == SegmentKind::Collective || kind == SegmentKind::Delay;
-        const ContextId context{segment.function};
+        const ContextId context{segment.call};
         if (context.valid())
             result_.on_path[context.value] = true;
         const std::uint32_t function =
@@ -164,15 +164,9 @@ std::vector<Place> Tally::places() const
             result.push_back({model::ContextId{context}});
     for (const auto& [place, amount] : pseudo_totals)
         result.push_back(place);
-    return result;
-}
-
-std::vector<model::ContextId> Tally::functions() const
-{
-    std::vector<model::ContextId> result;
     for (std::uint32_t context = 0; context < on_path.size(); ++context)
         if (on_path[context])
-            result.push_back({context});
+            result.push_back({model::ContextId{context}});
     return result;
 }
 

@@ -5,6 +5,7 @@
 // process, and the time of all functions on and off the path. (formats/FORMAT.md, "How path time becomes rows")
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/places.hpp"
@@ -35,6 +36,12 @@ struct Coverage {
     std::int64_t sampled = 0;
 };
 
+/// An attribution whose call path has no number yet.
+struct PlacedAttribution {
+    Place place;
+    model::Attribution attribution;
+};
+
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
@@ -48,10 +55,11 @@ struct Tally {
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
     std::uint64_t path_samples = 0;
-    std::uint64_t independent_samples = 0;  // of these: of several threads at one time, one
-    std::vector<PieceSum> pieces;           // of the path, by piece
-    std::vector<Choices> choices;           // likewise
-    std::vector<bool> on_path;              // by ContextId: there is a segment with this function
+    std::uint64_t independent_samples = 0;        // of these: of several threads at one time, one
+    std::vector<PieceSum> pieces;                 // of the path, by piece
+    std::vector<Choices> choices;                 // likewise
+    std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
+    std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
 
     void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)
     {
@@ -59,9 +67,8 @@ struct Tally {
             path[{place, process}].add(ns, count);
     }
 
-    /// Every place that occurs here; and every function that segments name.
+    /// Every place that occurs here.
     [[nodiscard]] std::vector<Place> places() const;
-    [[nodiscard]] std::vector<model::ContextId> functions() const;
 };
 
 /// Sums over the owned processes. Talks to nobody.

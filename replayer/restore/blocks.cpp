@@ -128,8 +128,8 @@ public:
         for (;;) {
             for (; used_ < part_.segments.size() && number_ < limit; ++used_, ++number_) {
                 Segment segment = part_.segments[used_];
-                if (segment.function < names_.size())
-                    segment.function = names_[segment.function];
+                if (segment.call < names_.size())
+                    segment.call = names_[segment.call];
                 if (static_cast<model::Confidence>(segment.low_confidence) == model::Confidence::Meeting)
                     segment.low_confidence = static_cast<std::uint8_t>(model::Confidence::Full);
                 visit(number_, segment);

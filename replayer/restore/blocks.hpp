@@ -32,7 +32,7 @@ struct Numbers {
 Numbers number_segments(const Replay& replay, const Path& path, const std::vector<PieceSum>& sums);
 
 /// Calls `visit(first, segments)` on each process, as often as on any other, for segments `first`, `first` + 1, ... of
-/// the path; all calls together have each segment once. `names`: what Segment::function is replaced by, by ContextId.
+/// the path; all calls together have each segment once. `names`: what Segment::call is replaced by, by ContextId.
 /// Collective over `replay.comm`, and so may `visit` be.
 using VisitBlock = std::function<void(std::uint64_t first, std::span<const model::Segment> segments)>;
 void for_each_block(const Replay& replay, const Predecessors& predecessors, const Path& path, const Numbers& numbers,

@@ -29,7 +29,7 @@ Segment segment_like(std::uint32_t location, SegmentKind kind, ContextId context
     Segment segment{};
     segment.location = location;
     segment.from = location;
-    segment.function = context.value;
+    segment.call = context.value;
     segment.kind = static_cast<std::uint8_t>(kind);
     segment.low_confidence = static_cast<std::uint8_t>(confidence);
     return segment;

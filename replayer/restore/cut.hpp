@@ -19,7 +19,7 @@ namespace critpath::replayer
 {
 
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
-/// Times count from `origin`. Segment::function is a ContextId here.
+/// Times count from `origin`. Segment::call is a ContextId here.
 class PieceCutter
 {
 public:

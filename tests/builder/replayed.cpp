@@ -11,7 +11,7 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
+#include <string_view>
 
 namespace critpath::tests
 {
@@ -54,7 +54,7 @@ std::vector<model::Segment> all_segments(const replayer::Replay& replay, const r
                                          const replayer::Path& path, const replayer::Attributed& attributed)
 {
     std::vector<std::vector<Numbered>> to(static_cast<std::size_t>(replay.size));
-    replayer::for_each_block(replay, predecessors, path, attributed.numbers, attributed.function_rows,
+    replayer::for_each_block(replay, predecessors, path, attributed.numbers, attributed.call_paths,
                              [&](std::uint64_t first, std::span<const model::Segment> segments) {
                                  for (const model::Segment& segment : segments)
                                      to[0].push_back({first++, segment});
@@ -64,6 +64,21 @@ std::vector<model::Segment> all_segments(const replayer::Replay& replay, const r
     for (const Numbered& numbered : received)
         all[numbered.number] = numbered.segment;
     return all;
+}
+
+/// On process 0.
+std::vector<model::Attribution> all_attributions(const replayer::Replay& replay,
+                                                 const std::vector<model::Attribution>& own)
+{
+    std::vector<std::vector<model::Attribution>> to(static_cast<std::size_t>(replay.size));
+    to[0] = own;
+    return replayer::exchange(replay.comm, to).items;
+}
+
+template <class Record>
+std::string_view bytes_of(const std::vector<Record>& records)
+{
+    return {reinterpret_cast<const char*>(records.data()), records.size() * sizeof(Record)};
 }
 
 }  // namespace
@@ -142,7 +157,8 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
     const auto path = replayer::restore(loaded, predecessors, walk_path);
     const auto stretches = replayer::compare_with_peers(loaded, path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
-    return {attributed.profile, all_segments(loaded, predecessors, path, attributed)};
+    return {attributed.profile, all_segments(loaded, predecessors, path, attributed),
+            all_attributions(loaded, attributed.attributions)};
 }
 
 Replayed replay(const Program& program, replayer::Rules rules)
@@ -188,8 +204,12 @@ std::string text(const model::Profile& profile)
 
 bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b)
 {
-    return a.size() == b.size() &&
-           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(model::Segment)) == 0);
+    return bytes_of(a) == bytes_of(b);
+}
+
+bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b)
+{
+    return bytes_of(a) == bytes_of(b);
 }
 
 std::string path(const Program& program, replayer::Rules rules)

@@ -4,6 +4,7 @@
 // Owns how a test replays a built program, and how it states what it expects.
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/analysis.hpp"
@@ -21,7 +22,8 @@ namespace critpath::tests
 /// The outcome of a replay.
 struct Replayed {
     model::Profile profile;
-    std::vector<model::Segment> segments;  // the whole path; functions are rows
+    std::vector<model::Segment> segments;  // the whole path; calls are call paths
+    std::vector<model::Attribution> attributions;
 
     /// The segments in words, times in us: "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-20". Neighbouring
     /// segments of one kind and place are one; a "?" behind the kind says low confidence.
@@ -66,6 +68,7 @@ Replayed replay_alone(const Program& program, replayer::Rules rules);
 /// Everything in the profile, in words.
 std::string text(const model::Profile& profile);
 bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b);
+bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b);
 
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);

@@ -135,7 +135,7 @@ class Case(unittest.TestCase):
             shutil.rmtree(os.path.join(self.trace, "critpath"), ignore_errors=True)
             self.replay(processes, f"--engine={engine}")
             result = {}
-            for name in ("critpath.sqlite", "segments.bin"):
+            for name in ("critpath.sqlite", "segments.bin", "attribution.bin"):
                 with open(os.path.join(self.trace, "critpath", name), "rb") as file:
                     result[name] = file.read()
             reference = reference or result
@@ -146,9 +146,15 @@ class Case(unittest.TestCase):
     def report(self, view, *options):
         return self.succeed(run(tool("cpreport"), view, *options, self.trace)).out
 
-    def hotspots(self, sort="name"):
+    def hotspots(self, sort="name", *options):
         """All rows of `cpreport hotspots`, as dictionaries; in the order of their names, all that were seen anywhere."""
-        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--sort", sort))["hotspots"]
+        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--sort", sort, *options))["hotspots"]
+
+    @staticmethod
+    def path_times(hotspots):
+        """What the rows have on the path: of those that have anything there."""
+        columns = ("function", "module", "kind", "path_seconds", "path_percent", "path_percent_error", "path_samples")
+        return [[row[column] for column in columns] for row in hotspots if row["path_seconds"] > 0]
 
     def lines(self):
         """All rows of `cpreport hotspots --by line`, as dictionaries."""
@@ -171,7 +177,9 @@ class Case(unittest.TestCase):
         self.assertGreater(len(segments), 0)
         for before, after in itertools.pairwise(segments):
             self.assertAlmostEqual(before.end, after.begin, delta=2e-9, msg=f"a hole in the path: {before} {after}")
-        self.assertAlmostEqual(sum(row["path_seconds"] for row in self.hotspots()), segments[-1].end, delta=1e-6)
+        hotspots = self.hotspots()
+        self.assertAlmostEqual(sum(row["path_seconds"] for row in hotspots), segments[-1].end, delta=1e-6)
+        self.assertEqual(self.path_times(self.hotspots("name", "--from", "0")), self.path_times(hotspots))
         summary = json.loads(self.report("summary", "--format", "json"))
         self.assertAlmostEqual(summary["makespan_seconds"], segments[-1].end, delta=1e-6)
         anomalies = [entry for entry in summary.get("anomalies", []) if entry["fact"] not in expected_anomalies]

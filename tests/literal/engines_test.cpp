@@ -91,6 +91,7 @@ void expect_same_result(const Replay& loaded)
     const Replayed literal = replay(loaded, knows_nothing, replayer::literal_engine);
     EXPECT_EQ(text(literal.profile), text(bulk.profile));
     EXPECT_TRUE(same_bytes(literal.segments, bulk.segments));
+    EXPECT_TRUE(same_bytes(literal.attributions, bulk.attributions));
 }
 
 /// And what really happened never lets the replay stand still: that is the proof in messages.hpp.

@@ -58,7 +58,7 @@ class CommandLine(unittest.TestCase):
         self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, explain, path, diff", "sampled")
         self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
-        self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, rank, node, thread, transfer; "
+        self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, phase, rank, node, thread, transfer; "
                        "did you mean module?",
                        "hotspots", "--by=modul", "sampled")
         self.fail_with(2, "--format: 'xml' is not one of table, csv, json", "path", "--format", "xml", "sampled")
@@ -72,8 +72,25 @@ class CommandLine(unittest.TestCase):
         self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
                        "path", "--rank", "0,4", "sampled")
         self.fail_with(2, "--rank: '4' is not a rank of this trace", "hotspots", "--rank", "4", "sampled")
-        self.fail_with(2, "--rank: lines are known for all ranks together",
-                       "hotspots", "--by", "line", "--rank", "1", "sampled")
+        for command in (["hotspots"], ["annotate", "solve"]):
+            def refuse(message, *arguments):
+                self.fail_with(2, message, *command, *arguments, "phased")
+            refuse("--from: 'soon' is not a time", "--from", "soon")
+            refuse("--from: '-1' is not a time", "--from", "-1")
+            refuse("--to: '-1s' is not a time", "--to=-1s")
+            refuse("--to: '101%' is not a part of the run", "--to", "101%")
+            refuse("--to: '%' is not a part of the run", "--to", "%")
+            refuse("--to: 1 is not after --from; give a later time", "--from", "2", "--to", "1")
+            refuse("--to: 20% is not after --from; give a later time", "--from", "2", "--to", "20%")
+            refuse("--from: 10s is not before the end of the run at 10 s; give an earlier time", "--from", "10s")
+            refuse("--to: 10001ms is behind the end of the run at 10 s; leave it out", "--to", "10001ms")
+        self.fail_with(2, "--sort all: time on all ranks is known of the whole run only",
+                       "hotspots", "--sort", "all", "--from", "1", "phased")
+        self.fail_with(2, "--phases: 0 is not from 1 to 10000; for example: --phases 20",
+                       "hotspots", "--by", "phase", "--phases", "0", "phased")
+        self.fail_with(2, "--rank: a phase is of all ranks", "hotspots", "--by", "phase", "--rank", "1", "phased")
+        self.fail_with(2, "--sort name: phases stand in the order of time",
+                       "hotspots", "--by", "phase", "--sort", "name", "phased")
         self.fail_with(2, "--sort all: lines are known on the critical path only",
                        "hotspots", "--by", "line", "--sort", "all", "sampled")
         self.fail_with(2, "--sort all: threads are known on the critical path only",
@@ -111,8 +128,23 @@ class CommandLine(unittest.TestCase):
         segments.write_bytes(segments.read_bytes()[:-8])
         self.fail_with(3, "segments.bin: damaged (it is cut short)", "path", "sampled")
         segments.unlink()
-        self.fail_with(3, "sampled: no result yet", "path", "sampled")
+        self.fail_with(3, "segments.bin: is missing; run again: mpirun -n N cpreplay sampled", "path", "sampled")
         self.succeed("hotspots", "sampled")
+
+    def test_a_window_needs_the_attributions(self):
+        attributions = self.here / "phased" / "critpath" / "attribution.bin"
+        content = attributions.read_bytes()
+        damage = {"cut short": content[:-1], "not a file of attributions": b"X" + content[1:],
+                  "the checksum does not fit": content[:-60] + bytes([content[-60] ^ 1]) + content[-59:]}
+        for how, changed in damage.items():
+            attributions.write_bytes(changed)
+            for command in (["hotspots", "--from", "1"], ["hotspots", "--by", "phase"], ["annotate", "solve", "--to", "9"]):
+                self.fail_with(3, "attribution.bin: damaged (", *command, "phased")
+            self.fail_with(3, how, "hotspots", "--from", "1", "phased")
+        attributions.unlink()
+        self.fail_with(3, "attribution.bin: is missing; run again: mpirun -n N cpreplay phased",
+                       "hotspots", "--from", "1", "phased")
+        self.succeed("hotspots", "phased")
 
     def test_segments_of_another_replay_are_refused(self):
         shutil.copy(self.here / "traced/critpath/segments.bin", self.here / "sampled/critpath/segments.bin")
@@ -198,10 +230,59 @@ class CommandLine(unittest.TestCase):
         # Of equal ones the earlier.
         self.assertEqual(rows("--kind", "mpi", "--top", "1")[0]["begin_seconds"], 3.05)
 
+    def window(self, begin, end, *arguments):
+        """Path time of the rows of `phased` in a window in ms, in ms by name, and its samples."""
+        document = json.loads(self.succeed("hotspots", "phased", "--format", "json", "--top", "0", "--sort", "name",
+                                           "--from", f"{begin}ms", "--to", f"{end}ms", *arguments))
+        self.assertEqual((document["from_seconds"], document["to_seconds"], document["path_seconds"]),
+                         (begin / 1000, end / 1000, (end - begin) / 1000))
+        rows = next(value for value in document.values() if isinstance(value, list))
+        name = "function" if "function" in rows[0] else "rank"
+        return {row[name]: round(1000 * row["path_seconds"]) for row in rows}, document.get("path_samples")
+
+    def test_windows_have_what_was_done_in_them(self):
+        """As tests/result/samples.cpp says."""
+        self.assertEqual(self.window(0, 1000), ({"setup": 1000}, 100))
+        self.assertEqual(self.window(3000, 5500), ({"setup": 1000, "solve": 1300, "[transfer]": 200}, 230))
+        self.assertEqual(self.window(5900, 6600), ({"solve": 200, "[preempted]": 500}, 20))
+        self.assertEqual(self.window(6100, 6200), ({"[preempted]": 100}, 0))
+        self.assertEqual(self.window(9050, 9150), ({"MPI_Allreduce": 50, "[preempted]": 50}, 0))
+        self.assertEqual(self.window(8001, 8005), ({"[not sampled]": 4}, 0))
+        self.assertEqual(self.window(4100, 9750, "--by", "rank")[0], {0: 750, 1: 4900})
+        self.assertEqual(self.window(4100, 9750, "--rank", "0"), (
+            {"setup": 250, "MPI_Allreduce": 400, "[preempted]": 100}, 455))
+
+    def test_windows_add_up_to_the_run(self):
+        whole, samples = self.window(0, 10000)
+        rows = json.loads(self.succeed("hotspots", "phased", "--format", "json", "--top", "0", "--sort", "name"))
+        self.assertEqual(whole, {row["function"]: round(1000 * row["path_seconds"]) for row in rows["hotspots"]
+                                 if row["path_seconds"] > 0})
+        for parts in (2, 4, 10, 50):
+            sums, counted = {}, 0
+            for i in range(parts):
+                rows, number = self.window(10000 * i // parts, 10000 * (i + 1) // parts)
+                counted += number
+                for name, ms in rows.items():
+                    sums[name] = sums.get(name, 0) + ms
+            self.assertEqual((sums, counted), (whole, samples))
+
+    def test_phases_tell_when_the_run_changes(self):
+        document = json.loads(self.succeed("hotspots", "phased", "--by", "phase", "--format", "json"))
+        phases = document["phases"]
+        self.assertEqual([row["begin_seconds"] for row in phases], list(range(10)))
+        self.assertEqual([row["function"] for row in phases], ["setup"] * 4 + ["solve"] * 5 + ["setup"])
+        self.assertEqual([row["rank"] for row in phases], [0] * 4 + [1] * 5 + [0])
+        self.assertEqual([row["transfer_seconds"] for row in phases], [0] * 4 + [0.2] + [0] * 5)
+        self.assertEqual([row["without_processor_seconds"] for row in phases], [0] * 6 + [0.5] + [0] * 2 + [0.1])
+        self.assertEqual(phases[9]["collective_seconds"], 0.5)
+        for row in phases:
+            kinds = ("compute", "mpi", "transfer", "collective", "other")
+            self.assertAlmostEqual(sum(row[f"{kind}_seconds"] for kind in kinds), 1)
+
     def test_tables_fit_a_hundred_columns(self):
         for arguments in (["summary"], ["hotspots"], ["hotspots", "--by", "module"], ["hotspots", "--by", "rank"],
-                          ["path"]):
-            for trace in ("sampled", "traced", "awkward", "empty"):
+                          ["hotspots", "--by", "phase"], ["path"]):
+            for trace in ("sampled", "traced", "phased", "awkward", "empty"):
                 for line in self.succeed(*arguments, trace).splitlines():
                     self.assertLessEqual(len(line), 100)
                     self.assertEqual(line, line.rstrip())

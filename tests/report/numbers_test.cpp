@@ -80,5 +80,15 @@ TEST(Numbers, DurationsAreReadWithUnits)
         EXPECT_EQ(parse_duration(bad), std::nullopt) << bad;
 }
 
+TEST(Numbers, PercentagesAreReadFrom0To100)
+{
+    EXPECT_EQ(parse_percent("0%"), 0);
+    EXPECT_EQ(parse_percent("40%"), 0.4);
+    EXPECT_EQ(parse_percent("12.5%"), 0.125);
+    EXPECT_EQ(parse_percent("100%"), 1);
+    for (const char* bad : {"", "%", "40", "-1%", "100.1%", "nan%", "40 %", "40%%"})
+        EXPECT_EQ(parse_percent(bad), std::nullopt) << bad;
+}
+
 }  // namespace
 }  // namespace critpath::report

@@ -20,5 +20,6 @@ int main(int argc, char** argv)
     write_result(directory / "traced", traced_run());
     write_result(directory / "awkward", awkward_run());
     write_result(directory / "empty", empty_run());
+    write_result(directory / "phased", phased_run());
     return 0;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/result/samples.hpp"
 
+#include "formats/result/checksum.hpp"
 #include "formats/result/result.hpp"
 #include "formats/result/segments.hpp"
 
@@ -47,7 +48,7 @@ public:
         const std::uint32_t process = sample_.profile.location_process.at(location);
         sample_.profile.processes.at(process).path_ns += ns;
         const bool has_no_function = kind == SegmentKind::Compute || kind == SegmentKind::StartDelay;
-        const RowId row = has_no_function ? RowId::none() : RowId{function};
+        const RowId row = has_no_function ? RowId::none() : sample_.profile.row_of({function});
         for (model::KindTime& sum : sample_.profile.kinds) {
             if (sum.kind == kind && sum.function == row && sum.process.value == process) {
                 sum.ns += ns;
@@ -236,7 +237,7 @@ Sample traced_run()
         {RowKind::Mpi, "MPI_Recv", "MPI", "", 0},
         {RowKind::Pseudo, "[transfer]", "", "", 0},
     };
-    add_call_paths(p);
+    add_call_paths(p, {{3, 2}});
     p.path = {{CallPathId{0}, ProcessId{0}, 5 * ms, 0},
               {CallPathId{1}, ProcessId{0}, 30 * ms, 0},
               {CallPathId{2}, ProcessId{1}, 4 * ms, 0},
@@ -248,6 +249,8 @@ Sample traced_run()
     path.add(SegmentKind::Transfer, 1 * ms, 1, 0, 2, 8);
     path.add(SegmentKind::Mpi, 4 * ms, 1, 1, 2);
     path.finish();
+    sample.attributions = {{0, 5 * ms, 0, 0, 0, 0, model::AttributionKind::Computation},
+                           {5 * ms, 30 * ms, 0, 1, 0, 0, model::AttributionKind::Computation}};
     p.facts["unmatched_sends"] = 1;
     p.facts["ignored_records"] = 12;
     p.facts["clock_violations"] = 0;
@@ -260,6 +263,68 @@ Sample traced_run()
     p.facts["clock_doubted_ns"] = 36 * ms;
     p.facts["clocks_unknown"] = 0;
     p.properties = {{"rules", "enter"}, {"tool_version", "0.1.0"}};
+    return sample;
+}
+
+Sample phased_run()
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, 2, 10'000 * ms);
+    const std::string app = "/home/user/bin/phased";
+    p.rows = {
+        {RowKind::Sampled, "main", app, "", 0},         // 0
+        {RowKind::Sampled, "setup", app, "", 0},        // 1
+        {RowKind::Sampled, "solve", app, "", 0},        // 2
+        {RowKind::Mpi, "MPI_Allreduce", "MPI", "", 0},  // 3
+        {RowKind::Mpi, "MPI_Recv", "MPI", "", 0},       // 4
+        {RowKind::Pseudo, "[not sampled]", "", "", 0},  // 5
+        {RowKind::Pseudo, "[preempted]", "", "", 0},    // 6
+        {RowKind::Pseudo, "[transfer]", "", "", 0},     // 7
+    };
+    const CallPathId root = CallPathId::none();
+    p.call_paths = {{{0}, root}, {{1}, {0}}, {{2}, {0}}, {{3}, {0}}, {{6}, {3}},
+                    {{4}, {0}},  {{7}, {5}}, {{6}, {0}}, {{5}, root}};
+    constexpr std::uint32_t setup = 1, solve = 2, allreduce = 3, in_allreduce = 4, recv = 5, transfer = 6,
+                            preempted = 7;
+    p.modules = {{app, "1f2e3d"}};
+    p.path = {{{setup}, {0}, 4500 * ms, 450},     {{solve}, {1}, 4300 * ms, 430}, {{allreduce}, {0}, 400 * ms, 0},
+              {{in_allreduce}, {0}, 100 * ms, 0}, {{transfer}, {1}, 200 * ms, 0}, {{preempted}, {1}, 500 * ms, 0}};
+    const ProcessId all = ProcessId::none();
+    p.totals = {{{setup}, all, 9000 * ms, 900}, {{solve}, all, 5000 * ms, 500}};
+    p.addresses = {
+        {RowId{1}, 0x1139, 4500 * ms, 450}, {RowId{2}, 0x1150, 1800 * ms, 180}, {RowId{2}, 0x1160, 2500 * ms, 250}};
+
+    PathBuilder path(sample);
+    path.add(SegmentKind::Compute, 4000 * ms, 0, 0, RowId::none().value);
+    path.add(SegmentKind::Transfer, 200 * ms, 1, 0, recv, 1 << 20);
+    path.add(SegmentKind::Compute, 4800 * ms, 1, 1, recv);
+    path.add(SegmentKind::Collective, 500 * ms, 0, 1, allreduce);
+    path.add(SegmentKind::Compute, 500 * ms, 0, 0, allreduce);
+    path.finish();
+
+    using model::AttributionKind;
+    const auto add_samples = [&](std::int64_t begin, std::int64_t end, std::uint32_t rank, std::uint32_t function,
+                                 std::uint64_t address) {
+        for (std::int64_t time = begin; time < end; time += 10)
+            sample.attributions.push_back({time * ms, 10 * ms, address, function, rank, 1, AttributionKind::Sample});
+    };
+    const auto add_preemption = [&](std::int64_t begin, std::int64_t length, std::uint32_t rank, std::uint32_t place,
+                                    AttributionKind kind) {
+        sample.attributions.push_back({begin * ms, length * ms, 0, place, rank, 0, kind});
+    };
+    add_samples(0, 4000, 0, setup, 0x1139);
+    add_preemption(9100, 100, 0, in_allreduce, AttributionKind::Call);
+    add_samples(9500, 10'000, 0, setup, 0x1139);
+    add_samples(4200, 6000, 1, solve, 0x1150);
+    add_preemption(6000, 500, 1, preempted, AttributionKind::Computation);
+    add_samples(6500, 9000, 1, solve, 0x1160);
+
+    p.facts["samples"] = 1400;
+    p.facts["path_samples"] = p.facts["independent_samples"] = 880;
+    p.facts["attribution_checksum"] = static_cast<std::int64_t>(result::checksum(sample.attributions, 0));
+    p.properties = {{"command", "./phased"}, {"event", "cpu-clock"}, {"period", "10000000"},
+                    {"period_unit", "ns"},   {"rules", "arrival"},   {"tool_version", "0.1.0"}};
     return sample;
 }
 
@@ -288,6 +353,9 @@ Sample awkward_run()
     for (std::uint32_t row = 0; row < p.rows.size(); ++row) {
         p.path.push_back({CallPathId{row}, ProcessId{0}, 10 * ms + row * ms, 10 + row});
         p.totals.push_back({CallPathId{row}, ProcessId::none(), 10 * ms + row * ms, 10 + row});
+        const std::int64_t begin =
+            sample.attributions.empty() ? 0 : sample.attributions.back().begin + sample.attributions.back().ns;
+        sample.attributions.push_back({begin, 10 * ms + row * ms, 0, row, 0, 0, model::AttributionKind::Computation});
     }
     PathBuilder path(sample);
     path.add(SegmentKind::Compute, 91 * ms, 0, 0, RowId::none().value);
@@ -351,13 +419,17 @@ void write_result(const fs::path& trace, const Sample& sample)
         const auto found = sample.profile.facts.find(key);
         return found == sample.profile.facts.end() ? 0 : found->second;
     };
-    const result::SegmentsHeader header =
-        result::make_segments_header(sample.segments.size(), fact("begin_ns"), fact("makespan_ns"));
-    std::vector<unsigned char> bytes(sizeof header + sample.segments.size() * sizeof(model::Segment));
-    std::memcpy(bytes.data(), &header, sizeof header);
-    if (!sample.segments.empty())
-        std::memcpy(bytes.data() + sizeof header, sample.segments.data(), bytes.size() - sizeof header);
-    write_bytes(result::segments_path(trace), bytes);
+    const auto write = [&](const fs::path& file, const result::RecordFormat& format, const auto& records) {
+        const result::RecordHeader header =
+            result::make_header(format, records.size(), fact("begin_ns"), fact("makespan_ns"));
+        std::vector<unsigned char> bytes(sizeof header + records.size() * format.record_size);
+        std::memcpy(bytes.data(), &header, sizeof header);
+        if (!records.empty())
+            std::memcpy(bytes.data() + sizeof header, records.data(), bytes.size() - sizeof header);
+        write_bytes(file, bytes);
+    };
+    write(result::segments_path(trace), result::segments_format, sample.segments);
+    write(result::attribution_path(trace), result::attribution_format, sample.attributions);
 }
 
 }  // namespace critpath::testing

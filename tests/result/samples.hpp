@@ -4,6 +4,7 @@
 // Owns results made by hand, for the tests of their format and of cpreport.
 #pragma once
 
+#include "analysis/model/attribution.hpp"
 #include "analysis/model/profile.hpp"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ private:
 struct Sample {
     model::Profile profile;
     std::vector<model::Segment> segments;
+    std::vector<model::Attribution> attributions{};
 };
 
 /// Four ranks on two nodes, 10 s, samples of 1 ms: 8.5 s of the path are compute and mpi segments, of which 8.202 s
@@ -39,6 +41,10 @@ Sample sampled_run();
 
 /// Two ranks without samples: a trace of another measurement system, with user regions; some things went wrong.
 Sample traced_run();
+
+/// Two ranks, 10 s, samples of 10 ms: one computes "setup", the other then "solve", and who does what when is known to
+/// the ms (samples.cpp).
+Sample phased_run();
 
 /// Names that are long, wide, not UTF-8, or full of what CSV, JSON and a terminal take for their own.
 Sample awkward_run();
@@ -52,7 +58,7 @@ Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t seg
 std::vector<unsigned char> read_bytes(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::vector<unsigned char>& bytes);
 
-/// As cpreplay does: critpath.sqlite and segments.bin in TRACE/critpath.
+/// As cpreplay does: critpath.sqlite, segments.bin and attribution.bin in TRACE/critpath.
 void write_result(const std::filesystem::path& trace, const Sample& sample);
 
 }  // namespace critpath::testing

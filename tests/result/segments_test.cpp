@@ -16,6 +16,7 @@ namespace critpath
 namespace
 {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Bytes = std::vector<unsigned char>;
 
@@ -47,7 +48,7 @@ protected:
     std::string failure_with(std::size_t index, const std::function<void(model::Segment&)>& change)
     {
         return failure_after([&](Bytes& bytes) {
-            unsigned char* at = bytes.data() + result::segments_header_size + index * sizeof(model::Segment);
+            unsigned char* at = bytes.data() + result::record_header_size + index * sizeof(model::Segment);
             model::Segment segment{};
             std::memcpy(&segment, at, sizeof segment);
             change(segment);
@@ -74,12 +75,12 @@ TEST_F(SegmentsFile, ReturnsWhatWasWritten)
 
 TEST_F(SegmentsFile, HeaderIsAsSpecified)
 {
-    const result::SegmentsHeader header = result::make_segments_header(3, 5, 7);
+    const result::RecordHeader header = result::make_header(result::segments_format, 3, 5, 7);
     Bytes bytes(64);
     std::memcpy(bytes.data(), &header, sizeof header);
     Bytes expected(64, 0);
     std::memcpy(expected.data(), "CPSEGMT1", 8);
-    expected[8] = 1;    // version
+    expected[8] = 2;    // version
     expected[12] = 40;  // record size
     expected[16] = 3;   // records
     expected[24] = 5;   // begin
@@ -105,7 +106,7 @@ TEST_F(SegmentsFile, RefusesAHeaderThatDoesNotFit)
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes.pop_back(); }), HasSubstr("cut short"));
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes.push_back(0); }), HasSubstr("longer"));
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[0] = 'X'; }), HasSubstr("not a file of segments"));
-    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[8] = 2; }), HasSubstr("version 2"));
+    EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[8] = 1; }), HasSubstr("version 1"));
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[12] = 48; }), HasSubstr("another size"));
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[23] = 0xff; }), HasSubstr("cut short"));
     EXPECT_THAT(failure_after([](Bytes& bytes) { bytes[24] ^= 1; }), HasSubstr("another result"));
@@ -120,7 +121,7 @@ TEST_F(SegmentsFile, RefusesWhatIsNoPath)
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.kind = model::segment_kinds; }), HasSubstr("unknown kind"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.location = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.from = 4; }), HasSubstr("unknown location"));
-    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.function = 12; }), HasSubstr("unknown function"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.call = 12; }), HasSubstr("unknown call"));
 }
 
 TEST_F(SegmentsFile, NoticesAChangedBitInEveryByte)
@@ -162,7 +163,80 @@ TEST_F(SegmentsFile, SaysWhatToRunIfThereIsNone)
         FAIL() << "opened";
     } catch (const Failure& failure) {
         EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-        EXPECT_THAT(failure.what(), HasSubstr("no result yet; run: mpirun -n N cpreplay"));
+        EXPECT_THAT(failure.what(), HasSubstr("segments.bin: is missing; run again: mpirun -n N cpreplay"));
+    }
+}
+
+class AttributionFile : public ::testing::Test
+{
+protected:
+    AttributionFile() : sample_(testing::sampled_run())
+    {
+        using model::AttributionKind;
+        constexpr std::int64_t ms = 1'000'000;
+        sample_.attributions = {{60 * ms, 1 * ms, 0x1139, 0, 1, 1, AttributionKind::Sample},
+                                {61 * ms, 0, 0, model::CallPathId::none().value, 1, 1, AttributionKind::Sample},
+                                {3051 * ms, 4 * ms, 0, 6, 1, 0, AttributionKind::Call},
+                                {6700 * ms, 30 * ms, 0, 2, 2, 0, AttributionKind::Computation}};
+        sample_.profile.facts["attribution_checksum"] =
+            static_cast<std::int64_t>(result::checksum(sample_.attributions, 0));
+    }
+
+    /// The message with which opening and checking fails; empty if it does not.
+    std::string failure()
+    {
+        try {
+            result::Attributions(directory_.path()).check(sample_.profile);
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+            EXPECT_THAT(failure.what(),
+                        AllOf(HasSubstr("attribution.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
+            return failure.what();
+        }
+        return {};
+    }
+
+    std::string failure_with(std::size_t index, const std::function<void(model::Attribution&)>& change)
+    {
+        testing::Sample changed = sample_;
+        change(changed.attributions[index]);
+        testing::write_result(directory_.path(), changed);
+        return failure();
+    }
+
+    testing::TemporaryDirectory directory_;
+    testing::Sample sample_;
+};
+
+TEST_F(AttributionFile, RefusesWhatCannotBe)
+{
+    using model::Attribution;
+    EXPECT_EQ(failure_with(0, [](Attribution&) {}), "");
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.kind = static_cast<model::AttributionKind>(3); }),
+                HasSubstr("unknown kind"));
+    EXPECT_THAT(failure_with(3, [](Attribution& a) { a.process = 4; }), HasSubstr("unknown process"));
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.call_path = 12; }), HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(1, [](Attribution& a) { a.ns = 1; }), HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(2, [](Attribution& a) { a.call_path = 5; }), HasSubstr("below no call"));
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.begin = -1; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(3, [](Attribution& a) { a.ns += 3'300'000'000; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.begin += 2'000'000; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.ns += 1; }), HasSubstr("checksum"));
+    testing::write_result(directory_.path(), sample_);
+    std::filesystem::remove(result::attribution_path(directory_.path()));
+    EXPECT_THAT(failure(), HasSubstr("is missing"));
+}
+
+TEST_F(AttributionFile, NoticesAChangedBitInEveryByte)
+{
+    testing::write_result(directory_.path(), sample_);
+    const auto path = result::attribution_path(directory_.path());
+    const Bytes whole = testing::read_bytes(path);
+    for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+        Bytes changed = whole;
+        changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        testing::write_bytes(path, changed);
+        ASSERT_NE(failure(), "") << byte;
     }
 }
 

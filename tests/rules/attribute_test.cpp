@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/division/not_sampled.hpp"
 #include "replayer/attribute/attribute.hpp"
-#include "replayer/attribute/not_sampled.hpp"
 #include "tests/builder/replayed.hpp"
 
 #include <fmt/format.h>
@@ -192,7 +192,7 @@ TEST(Attribute, ACollectiveMayBlockButNotBePreempted)
 
 TEST(NotSampled, SharesAddUpAndNoneIsNegative)
 {
-    using replayer::not_sampled;
+    using division::not_sampled;
     const auto result = not_sampled({{100, 130}, {100, 20}, {50, 49}, {0, 0}});
     EXPECT_EQ(std::accumulate(result.by_process.begin(), result.by_process.end(), std::int64_t{0}), 51);
     for (const std::int64_t ns : result.by_process)

@@ -205,6 +205,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
                 expect_no_wait(alone);
             EXPECT_EQ(text(together.profile), text(alone.profile));
             EXPECT_TRUE(same_bytes(together.segments, alone.segments));
+            EXPECT_TRUE(same_bytes(together.attributions, alone.attributions));
         }
     }
 }
@@ -229,6 +230,7 @@ TEST_P(RandomPrograms, AllWaysToWalkComeToTheSamePath)
             const Replayed walked = walk(loaded, resolved, way);
             EXPECT_EQ(text(walked.profile), text(gathered.profile));
             EXPECT_TRUE(same_bytes(walked.segments, gathered.segments));
+            EXPECT_TRUE(same_bytes(walked.attributions, gathered.attributions));
         }
     }
 }
@@ -253,7 +255,8 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
     const bool is_last = loaded.rank + 1 == loaded.size;
     const std::size_t first = share * static_cast<std::size_t>(loaded.rank);
     const std::span segments(expected.segments);
-    const auto header = result::make_segments_header(segments.size(), expected.fact("begin_ns"), makespan);
+    const auto header =
+        result::make_header(result::segments_format, segments.size(), expected.fact("begin_ns"), makespan);
     const auto visit_share = [&](const replayer::VisitBlock& visit) {
         visit(first, segments.subspan(first, is_last ? std::dynamic_extent : share));
     };
@@ -275,9 +278,11 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
 
 TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
 {
-    EXPECT_THROW(replayer::write_segments(MPI_COMM_WORLD, "/proc/nowhere", result::make_segments_header(0, 0, 0),
+    EXPECT_THROW(replayer::write_segments(MPI_COMM_WORLD, "/proc/nowhere",
+                                          result::make_header(result::segments_format, 0, 0, 0),
                                           [](const replayer::VisitBlock&) {}),
                  Failure);
+    EXPECT_THROW(replayer::write_attributions(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // What is said of a path that waits for the other threads of its process, if only samples tell that it does.
 #include "replayer/attribute/team.hpp"
 #include "tests/builder/replayed.hpp"
+#include "tests/rules/windows.hpp"
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,7 @@ protected:
             sum += time.ns;
         }
         EXPECT_EQ(sum, 1'000'000) << "rows are not the path";
+        expect_windows_of(result, 1);
         return result;
     }
 

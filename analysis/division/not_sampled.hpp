@@ -4,10 +4,12 @@
 // Owns the row "[not sampled]": how path time that samples divide and the periods of those samples are made to agree.
 #pragma once
 
+#include "analysis/model/profile.hpp"
+
 #include <cstdint>
 #include <vector>
 
-namespace critpath::replayer
+namespace critpath::division
 {
 
 /// Sampled path time of one row on one process, or of one process altogether.
@@ -29,4 +31,8 @@ struct NotSampled {
 };
 NotSampled not_sampled(const std::vector<SampledTime>& processes);
 
-}  // namespace critpath::replayer
+/// Makes the rows of `profile` sum to the path time of all `processes` (by ProcessId): scales what samples have found
+/// if it is more, and adds [not sampled], which is the call path `rest`, if it is less.
+void balance(model::Profile& profile, const std::vector<SampledTime>& processes, model::CallPathId rest);
+
+}  // namespace critpath::division

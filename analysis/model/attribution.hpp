@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what of the critical path's segments is time of a place of its own: what samples find in computation, and when a
+// thread had no processor. With these and the segments, the path can be divided anew in any part of the run.
+#pragma once
+
+#include "analysis/model/ids.hpp"
+
+#include <cstdint>
+#include <tuple>
+
+namespace critpath::model
+{
+
+enum class AttributionKind : std::uint32_t {
+    Sample,       // a point of a compute segment
+    Computation,  // an interval of a compute segment
+    Call,         // an interval of a segment in an MPI call, taken from the call path that the place is below
+};
+inline constexpr std::uint32_t attribution_kinds = 3;
+
+/// One record of attribution.bin (formats/FORMAT.md): 40 bytes, little endian, sorted by all members in the order of
+/// order(). Intervals of a process do not overlap, and each lies in one segment of the path.
+struct Attribution {
+    std::int64_t begin;         // ns since the first moment of the run
+    std::int64_t ns;            // the length of an interval; what a sample stands for, wherever in that the path was
+    std::uint64_t address;      // of a sample, in its binary; 0: not known
+    std::uint32_t call_path;    // CallPathId; none(): a sample of an unknown place, which stands for nothing
+    std::uint32_t process;      // ProcessId
+    std::uint32_t independent;  // samples that this one counts as: of those of several threads at one time, one does
+    AttributionKind kind;
+
+    [[nodiscard]] bool is_sample() const { return kind == AttributionKind::Sample; }
+    [[nodiscard]] auto order() const { return std::tuple(process, begin, kind, call_path, address, ns, independent); }
+};
+static_assert(sizeof(Attribution) == 40);
+
+}  // namespace critpath::model

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns `cpreport hotspots --by phase`: when the critical path changes its character, in equal parts of the run.
+#include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// What a part of the path is, as far as one tells it apart at a glance.
+enum Character : std::uint8_t { Compute, Mpi, Transfer, Collective, Other };
+using Characters = std::array<std::int64_t, 5>;  // ns
+
+Character character_of(model::SegmentKind kind)
+{
+    switch (kind) {
+    case model::SegmentKind::Compute:
+        return Compute;
+    case model::SegmentKind::Mpi:
+    case model::SegmentKind::Delay:
+        return Mpi;
+    case model::SegmentKind::Transfer:
+        return Transfer;
+    case model::SegmentKind::Collective:
+        return Collective;
+    default:
+        return Other;
+    }
+}
+
+struct Phase {
+    Window window;
+    Characters ns{};
+    std::int64_t off_processor_ns = 0;  // of these
+    std::size_t rank = 0;               // that has most of it
+    std::int64_t rank_ns = 0;
+    Hotspot function;  // that has most of it; without a name if none has any
+};
+
+std::vector<Window> equal_parts(const Window& whole, std::int64_t number)
+{
+    __extension__ using Wide = __int128;
+    number = std::clamp<std::int64_t>(whole.length(), 1, number);
+    const auto cut = [&](std::int64_t i) {
+        return whole.begin + static_cast<std::int64_t>(Wide{whole.length()} * i / number);
+    };
+    std::vector<Window> parts;
+    for (std::int64_t i = 0; i < number; ++i)
+        parts.push_back({cut(i), cut(i + 1)});
+    return parts;
+}
+
+/// Of the functions that have path time, the one with most.
+Hotspot costliest(const model::Profile& profile)
+{
+    std::vector<Hotspot> items(profile.rows.size());
+    for (const model::CallPathTime& time : profile.path) {
+        if (profile.row(time.call_path).kind == model::RowKind::Pseudo)
+            continue;
+        Hotspot& item = items[profile.row_of(time.call_path).value];
+        item.path_ns += time.ns;
+        item.sampled_ns += time.samples > 0 ? time.ns : 0;
+        item.path_samples += time.samples;
+    }
+    const auto best = std::max_element(items.begin(), items.end(),
+                                       [](const Hotspot& a, const Hotspot& b) { return a.path_ns < b.path_ns; });
+    if (best == items.end() || best->path_ns == 0)
+        return {};
+    best->name = profile.rows[static_cast<std::size_t>(best - items.begin())].name;
+    best->module = profile.rows[static_cast<std::size_t>(best - items.begin())].module;
+    sums(profile).add_share(*best);
+    return *best;
+}
+
+/// `profile` becomes that of the phase.
+Phase describe(model::Profile& profile, division::Parts parts)
+{
+    Phase phase;
+    phase.window = parts.window;
+    division::restrict_to(profile, std::move(parts));
+    for (const model::KindTime& time : profile.kinds)
+        phase.ns[character_of(time.kind)] += time.ns;
+    for (const model::CallPathTime& time : profile.path)
+        if (const model::Row& row = profile.row(time.call_path);
+            row.kind == model::RowKind::Pseudo && (row.name == "[preempted]" || row.name == "[blocked]"))
+            phase.off_processor_ns += time.ns;
+    for (std::size_t rank = 0; rank < profile.processes.size(); ++rank)
+        if (profile.processes[rank].path_ns > phase.rank_ns) {
+            phase.rank = rank;
+            phase.rank_ns = profile.processes[rank].path_ns;
+        }
+    phase.function = costliest(profile);
+    return phase;
+}
+
+/// The phase whose parts are least like those of all phases together.
+std::size_t least_like_the_others(const std::vector<Phase>& phases)
+{
+    Characters all{};
+    std::int64_t all_ns = 0;
+    for (const Phase& phase : phases) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i] += phase.ns[i];
+        all_ns += phase.window.length();
+    }
+    const auto distance = [&](const Phase& phase) {
+        double sum = 0;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            sum += std::abs(part(phase.ns[i], phase.window.length()) - part(all[i], all_ns));
+        return sum;
+    };
+    const auto farthest = std::max_element(phases.begin(), phases.end(),
+                                           [&](const Phase& a, const Phase& b) { return distance(a) < distance(b); });
+    return static_cast<std::size_t>(farthest - phases.begin());
+}
+
+Row cells(std::size_t number, const Phase& phase)
+{
+    const std::int64_t length = phase.window.length();
+    Row row = {static_cast<std::int64_t>(number), Seconds{phase.window.begin}, Seconds{phase.window.end}};
+    for (const std::int64_t ns : {phase.ns[Compute], phase.off_processor_ns, phase.ns[Mpi], phase.ns[Transfer],
+                                  phase.ns[Collective], phase.ns[Other]}) {
+        row.emplace_back(Share{part(ns, length)});
+        row.emplace_back(Seconds{ns});
+    }
+    const bool has_function = !phase.function.name.empty();
+    row.emplace_back(static_cast<std::int64_t>(phase.rank));
+    row.emplace_back(Share{part(phase.rank_ns, length)});
+    row.push_back(has_function ? Cell(phase.function.name) : Cell());
+    row.push_back(has_function ? Cell(phase.function.module) : Cell());
+    row.push_back(has_function ? share_cell(phase.function) : Cell());
+    row.emplace_back(Share{phase.function.share.value});
+    row.push_back(error_cell(phase.function));
+    return row;
+}
+
+std::vector<Column> columns()
+{
+    return {{"phase", "#"},
+            {"begin_seconds", "Begin s"},
+            {"end_seconds", ""},
+            {"", "Comp. %"},
+            {"compute_seconds", ""},
+            {"", "No CPU %"},
+            {"without_processor_seconds", ""},
+            {"", "MPI %"},
+            {"mpi_seconds", ""},
+            {"", "Msg. %"},
+            {"transfer_seconds", ""},
+            {"", "Coll. %"},
+            {"collective_seconds", ""},
+            {"", ""},
+            {"other_seconds", ""},
+            {"rank", "Rank"},
+            {"rank_percent", "Its %"},
+            {"function", "Function", Align::Left, Fit::Name},
+            {"module", ""},
+            {"", "Its %"},
+            {"function_percent", ""},
+            {"function_percent_error", ""}};
+}
+
+}  // namespace
+
+Document phase_view(const HotspotRequest& request)
+{
+    constexpr std::uint64_t most = 10'000;
+    const Arguments& arguments = request.request.arguments;
+    if (arguments.text("--sort") != "path")
+        fail(ExitCode::Usage, "--sort {}: phases stand in the order of time; leave it out", arguments.text("--sort"));
+    if (!request.selection.ranks.empty())
+        fail(ExitCode::Usage,
+             "--rank: a phase is of all ranks; leave it out, or use --from and --to with --by function");
+    const std::uint64_t number = arguments.number("--phases");
+    if (number == 0 || number > most)
+        fail(ExitCode::Usage, "--phases: {} is not from 1 to {}; for example: --phases 20", number, most);
+
+    const Window whole = request.window.value_or(whole_run(request.profile));
+    model::Profile profile = request.profile;
+    std::vector<Phase> phases;
+    if (whole.length() > 0)
+        for (division::Parts& parts :
+             parts_of(request.request, request.profile, equal_parts(whole, static_cast<std::int64_t>(number))))
+            phases.push_back(describe(profile, std::move(parts)));
+
+    Table table;
+    table.key = "phases";
+    table.columns = columns();
+    std::vector<Row> rows;
+    for (const Phase& phase : phases)
+        rows.push_back(cells(rows.size() + 1, phase));
+    table.each_row = rows_of(std::move(rows));
+    Document document;
+    document.fields = {{"path_seconds", "", Seconds{whole.length()}},
+                       {"rows", "", static_cast<std::int64_t>(phases.size())}};
+    document.tables.push_back(std::move(table));
+    document.notes.push_back(fmt::format("{} of equal length: {}. Shares are of the phase; Rank and Function are those "
+                                         "that have most of it.",
+                                         counted(phases.size(), "phase"), path_text(request.window, whole.length())));
+    if (phases.size() > 1) {
+        const std::size_t other = least_like_the_others(phases);
+        document.notes.push_back(
+            fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", other + 1,
+                        exact_seconds(phases[other].window.begin), exact_seconds(phases[other].window.end),
+                        shell_quoted(request.request.trace_name)));
+    }
+    return document;
+}
+
+}  // namespace critpath::report

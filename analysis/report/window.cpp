@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/window.hpp"
+
+#include "analysis/report/numbers.hpp"
+#include "formats/result/segments.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace critpath::report
+{
+
+std::vector<Option> window_options()
+{
+    return {
+        {"--from", "TIME", "only what lies after this moment of the run: in seconds, or 20ms, or 40%", "", {}},
+        {"--to", "TIME", "only what lies before this moment", "", {}},
+    };
+}
+
+Window whole_run(const model::Profile& profile)
+{
+    return {0, fact(profile, "makespan_ns")};
+}
+
+std::optional<Window> window_of(const Arguments& arguments, const model::Profile& profile)
+{
+    const Window whole = whole_run(profile);
+    const auto from = arguments.moment_ns("--from", whole.end);
+    const auto to = arguments.moment_ns("--to", whole.end);
+    if (!from && !to)
+        return std::nullopt;
+    if (from && *from >= whole.end)
+        fail(ExitCode::Usage, "--from: {} is not before the end of the run at {} s; give an earlier time",
+             arguments.text("--from"), exact_seconds(whole.end));
+    if (to && *to > whole.end)
+        fail(ExitCode::Usage, "--to: {} is behind the end of the run at {} s; leave it out, or give an earlier time",
+             arguments.text("--to"), exact_seconds(whole.end));
+    const Window window{from.value_or(whole.begin), to.value_or(whole.end)};
+    if (window.length() <= 0)
+        fail(ExitCode::Usage, "--to: {} is not after --from; give a later time", arguments.text("--to"));
+    return window;
+}
+
+std::vector<division::Parts> parts_of(const Request& request, const model::Profile& profile,
+                                      const std::vector<Window>& windows, const Selection& selection)
+{
+    const result::Segments segments(request.trace);
+    segments.check(profile);
+    const result::Attributions attributions(request.trace);
+    attributions.check(profile);
+    division::HasRank has_rank;
+    if (!selection.ranks.empty())
+        has_rank = [&](model::ProcessId process) { return selection.has_rank(process); };
+    try {
+        return division::divide(profile, {segments.records(), attributions.records()}, windows, has_rank);
+    } catch (const std::out_of_range& error) {
+        fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}",
+             result::segments_path(request.trace).string(), error.what(), request.trace.string());
+    }
+}
+
+model::Profile profile_in(const Request& request, const model::Profile& profile, const Window& window,
+                          const Selection& selection)
+{
+    std::vector<division::Parts> parts = parts_of(request, profile, {window}, selection);
+    model::Profile result = profile;
+    division::restrict_to(result, std::move(parts.front()));
+    return result;
+}
+
+std::string path_text(const std::optional<Window>& window, std::int64_t path_ns)
+{
+    if (!window)
+        return fmt::format("the critical path ({})", duration_text(path_ns));
+    const auto seconds = [](std::int64_t ns) { return exact_seconds(ns) + " s"; };
+    return fmt::format("the critical path from {} to {} ({})", seconds(window->begin), seconds(window->end),
+                       duration_text(path_ns));
+}
+
+void add_window(Document& document, const Window& window)
+{
+    document.fields.push_back({"from_seconds", "", Seconds{window.begin}});
+    document.fields.push_back({"to_seconds", "", Seconds{window.end}});
+    for (Table& table : document.tables) {
+        table.columns.push_back({"from_seconds", ""});
+        table.columns.push_back({"to_seconds", ""});
+        table.each_row = [window, each_row = std::move(table.each_row)](const RowSink& sink) {
+            each_row([&](std::span<const Cell> cells) {
+                Row row(cells.begin(), cells.end());
+                row.emplace_back(Seconds{window.begin});
+                row.emplace_back(Seconds{window.end});
+                sink(row);
+            });
+        };
+    }
+}
+
+std::string window_note()
+{
+    return "Time on all ranks is known of the whole run only: without --from and --to.";
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns reports on a part of the run: which one --from and --to ask for, and its profile.
+#pragma once
+
+#include "analysis/division/windows.hpp"
+#include "analysis/report/command.hpp"
+#include "analysis/report/hotspots.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace critpath::report
+{
+
+using division::Window;
+
+/// The options of a command that has windows.
+std::vector<Option> window_options();
+
+/// What they ask for; nothing if they are not given. Throws Failure(Usage) if it is no part of the run.
+std::optional<Window> window_of(const Arguments& arguments, const model::Profile& profile);
+
+Window whole_run(const model::Profile& profile);
+
+/// What the path has in each window; windows follow each other. Addresses are those of the selected ranks. Throws
+/// Failure(BadTrace) if the files of the result are missing, damaged, or of another result.
+std::vector<division::Parts> parts_of(const Request& request, const model::Profile& profile,
+                                      const std::vector<Window>& windows, const Selection& selection = {});
+
+/// The profile of the window: all views make theirs of it as they do of that of the whole run.
+model::Profile profile_in(const Request& request, const model::Profile& profile, const Window& window,
+                          const Selection& selection = {});
+
+/// "the critical path (10.0 s)", "the critical path from 1.5 s to 2.5 s (1.000 s)".
+std::string path_text(const std::optional<Window>& window, std::int64_t path_ns);
+
+/// For CSV and JSON: what part of the run a document is about, as fields and in each row.
+void add_window(Document& document, const Window& window);
+
+/// What tables of windows lack.
+std::string window_note();
+
+}  // namespace critpath::report

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A part of the run is divided as the whole of it is: the window that is the whole run has the rows of the replay, the
+// windows that the run is cut into have them together, and where it is known what was done when, a window has that.
+#include "analysis/division/windows.hpp"
+#include "tests/builder/replayed.hpp"
+#include "tests/rules/windows.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <tuple>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using division::Parts;
+using division::Window;
+
+constexpr std::int64_t us = 1000;
+
+division::PathRecords records_of(const Replayed& r)
+{
+    return {r.segments, r.attributions};
+}
+
+/// What is in a profile that a window has, too.
+std::string window_text(model::Profile profile)
+{
+    const std::map<std::string, std::int64_t> facts = {
+        {"path_ns", profile.facts.at("path_ns")}, {"independent_samples", profile.facts.at("independent_samples")}};
+    profile.facts = facts;
+    profile.totals.clear();
+    profile.stretches.clear();
+    profile.stretch_shares.clear();
+    return text(profile);
+}
+
+model::Profile in_window(const Replayed& r, Window window)
+{
+    model::Profile profile = r.profile;
+    division::restrict_to(profile, division::divide(r.profile, records_of(r), std::span(&window, 1)).front());
+    return profile;
+}
+
+/// "f 20 | [transfer] 3": path time of the rows in the window, us.
+std::string rows(const Replayed& r, std::int64_t begin, std::int64_t end)
+{
+    const model::Profile profile = in_window(r, {begin * us, end * us});
+    std::map<std::string, std::int64_t> sums;
+    std::int64_t all = 0;
+    for (const model::CallPathTime& time : profile.path) {
+        sums[profile.row(time.call_path).name] += time.ns;
+        all += time.ns;
+    }
+    EXPECT_EQ(all, (end - begin) * us);
+    std::string words;
+    for (const auto& [name, ns] : sums)
+        words += fmt::format("{}{} {}", words.empty() ? "" : " | ", name, static_cast<double>(ns) / us);
+    return words;
+}
+
+/// The sums of `parts` by their keys.
+auto sums_of(const std::vector<Parts>& parts)
+{
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>> path;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>> addresses;
+    std::map<std::tuple<int, std::uint32_t, std::uint32_t>, std::int64_t> kinds;
+    std::map<std::size_t, std::tuple<std::int64_t, std::int64_t, std::int64_t>> processes;
+    std::uint64_t independent = 0;
+    for (const Parts& part : parts) {
+        for (const auto& t : part.path) {
+            auto& [ns, samples] = path[{t.call_path.value, t.process.value}];
+            ns += t.ns;
+            samples += t.samples;
+        }
+        for (const auto& a : part.addresses) {
+            auto& [ns, samples] = addresses[{a.row.value, a.address}];
+            ns += a.ns;
+            samples += a.samples;
+        }
+        for (const auto& k : part.kinds)
+            kinds[{static_cast<int>(k.kind), k.function.value, k.process.value}] += k.ns;
+        for (std::size_t i = 0; i < part.process_path_ns.size(); ++i) {
+            auto& [path_ns, time, sampled] = processes[i];
+            path_ns += part.process_path_ns[i];
+            if (!part.coverage.empty()) {
+                time += part.coverage[i].time;
+                sampled += part.coverage[i].sampled;
+            }
+        }
+        independent += part.independent_samples;
+    }
+    return std::tuple(path, addresses, kinds, processes, independent);
+}
+
+}  // namespace
+
+void expect_windows_of(const Replayed& r, std::uint32_t seed)
+{
+    const std::int64_t makespan = r.fact("makespan_ns");
+    EXPECT_EQ(window_text(in_window(r, {0, makespan})), window_text(r.profile));
+
+    const Window all{0, makespan};
+    const std::vector<Parts> whole = division::divide(r.profile, records_of(r), std::span(&all, 1));
+    std::mt19937 random(seed);
+    for (const std::int64_t number : {2, 3, 17, 200}) {
+        std::vector<std::int64_t> cuts = {0, makespan};
+        for (std::int64_t i = 1; i < number; ++i)
+            cuts.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(makespan)));
+        std::sort(cuts.begin(), cuts.end());
+        std::vector<Window> windows;
+        for (std::size_t i = 1; i < cuts.size(); ++i)
+            if (cuts[i] > cuts[i - 1])
+                windows.push_back({cuts[i - 1], cuts[i]});
+        const std::vector<Parts> parts = division::divide(r.profile, records_of(r), windows);
+        EXPECT_EQ(sums_of(parts), sums_of(whole)) << "seed " << seed << ", " << windows.size() << " windows";
+        for (std::size_t i = 0; i < windows.size(); ++i) {
+            // Alone as among others, and without remainder.
+            const std::vector<Parts> alone = division::divide(r.profile, records_of(r), std::span(&windows[i], 1));
+            EXPECT_EQ(sums_of(alone), sums_of({parts[i]}));
+            std::int64_t sum = 0;
+            for (const model::CallPathTime& time : in_window(r, windows[i]).path) {
+                EXPECT_GE(time.ns, 0);
+                sum += time.ns;
+            }
+            EXPECT_EQ(sum, windows[i].length());
+        }
+    }
+}
+
+namespace
+{
+
+// Rank 0 computes "a", then "b"; rank 1 goes on with "c" when its message has come.
+TEST(Windows, HaveWhatWasDoneInThem)
+{
+    Program p(2);
+    for (int t = 5; t < 200; t += 10)
+        p[0].sample(t, t < 100 ? "a" : "b", 10);
+    p[0].send({200, 201}, 1);
+    p[1].recv({10, 210}, 0);
+    for (int t = 215; t < 300; t += 10)
+        p[1].sample(t, "c", 10);
+    p.finish(300);
+    const Replayed r = replay(p);
+    EXPECT_EQ(rows(r, 0, 100), "a 100");
+    EXPECT_EQ(rows(r, 50, 150), "a 50 | b 50");
+    EXPECT_EQ(rows(r, 100, 200), "b 100");
+    EXPECT_EQ(rows(r, 202, 206), "[transfer] 4");
+    EXPECT_EQ(rows(r, 190, 220), "[transfer] 10 | b 10 | c 10");
+    EXPECT_EQ(rows(r, 210, 300), "c 90");
+    EXPECT_EQ(rows(r, 210, 214), "[not sampled] 4");
+    EXPECT_EQ(rows(r, 214, 218), "c 4");  // one sample, and no more time than there is
+    expect_windows_of(r, 1);
+}
+
+TEST(Windows, CutIntervalsWithoutAProcessorExactly)
+{
+    Program p(2);
+    p[0].called_from({"main", "step", "exchange"});
+    p[0].send({100, 101}, 1, 8, 1);
+    p[0].sample(150, {"main", "step", "kernel"}, 200, 0);
+    p[0].off({200, 300}, true);
+    p[0].off({350, 360}, false);
+    p[0].called_from({"main", "step"});
+    p[0].off({410, 450}, true);
+    p[0].collective(FunctionId::MPI_Allreduce, {401, 451});
+    p[1].recv({90, 102}, 0, 8, 1);
+    p[1].off({110, 440}, false);
+    p[1].collective(FunctionId::MPI_Allreduce, {105, 452});
+    p[1].finish(453);
+    p[0].finish(500);
+    const Replayed r = replay(p);
+    EXPECT_EQ(rows(r, 190, 250), "[not sampled] 10 | [preempted] 50");
+    EXPECT_EQ(rows(r, 250, 355), "[blocked] 5 | [not sampled] 50 | [preempted] 50");
+    EXPECT_EQ(rows(r, 405, 420), "MPI_Allreduce 5 | [preempted] 10");
+    EXPECT_EQ(rows(r, 440, 460), "MPI_Allreduce 1 | [not sampled] 9 | [preempted] 10");
+    expect_windows_of(r, 2);
+}
+
+TEST(Windows, OfUserRegions)
+{
+    Program p(2);
+    p[0].region(0, "main");
+    p[0].region(20, "heavy");
+    p[0].region(45, "main");
+    p[0].send({50, 51}, 1);
+    p[1].recv({10, 53}, 0);
+    p[1].call(FunctionId::MPI_Irecv, {60, 62});
+    p[0].finish(80);
+    p[1].finish(100);
+    const Replayed r = replay(p);
+    EXPECT_EQ(rows(r, 10, 30), "heavy 10 | main 10");
+    EXPECT_EQ(rows(r, 40, 52), "[transfer] 2 | heavy 5 | main 5");
+    EXPECT_EQ(rows(r, 55, 65), "MPI_Irecv 2 | [compute] 8");
+    expect_windows_of(r, 3);
+}
+
+/// Ranks that compute, by samples or by regions, lose their processor and talk to each other.
+void run_at_random(Program& program, std::uint32_t seed, bool samples)
+{
+    std::mt19937 random(seed);
+    const auto draw = [&](std::uint32_t below) { return static_cast<std::int64_t>(random() % below); };
+    std::int64_t now = 0;
+    for (int round = 0; round < 15; ++round) {
+        std::int64_t last = now;
+        std::vector<std::int64_t> arrival;
+        for (int r = 0; r < program.ranks(); ++r) {
+            Rank& rank = program[r];
+            const std::int64_t end = now + 20 + draw(200);
+            const std::string function(1, static_cast<char>('a' + draw(4)));
+            if (samples) {
+                for (std::int64_t t = now + draw(10); t < end; t += 10)
+                    rank.sample(t, {"main", function}, 5 + draw(10), static_cast<std::uint64_t>(draw(3)));
+                if (end - now > 100)
+                    rank.off({now + 40, now + 60 + draw(30)}, draw(2) == 0);
+            } else {
+                rank.region(now, draw(3) == 0 ? "" : "main");
+                rank.region(now + 10, function);
+            }
+            arrival.push_back(end);
+            last = std::max(last, end);
+        }
+        for (int r = 0; r < program.ranks(); ++r) {
+            const std::int64_t enter = arrival[static_cast<std::size_t>(r)];
+            program[r].called_from({"main", round % 2 == 0 ? "even" : "odd"});
+            if (samples && last - enter > 20)
+                program[r].off({enter + 2, last + 2}, draw(2) == 0);
+            program[r].collective(FunctionId::MPI_Allreduce, {enter, last + 5});
+        }
+        now = last + 5;
+    }
+    program.finish(now + 10);
+}
+
+class RandomWindows : public testing::TestWithParam<std::uint32_t>
+{
+};
+
+TEST_P(RandomWindows, AddUpToTheRun)
+{
+    for (const bool samples : {false, true}) {
+        SCOPED_TRACE(samples ? "samples" : "regions");
+        Program program(4);
+        run_at_random(program, GetParam(), samples);
+        const Replayed r = replay(program);
+        expect_windows_of(r, GetParam());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomWindows, testing::Range(1U, 9U));
+
+}  // namespace
+}  // namespace critpath::tests
