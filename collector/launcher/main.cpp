@@ -62,6 +62,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["output"] = choose_directory(options.output, name, options.force).native();
     config["force"] = options.force;
     config["frequency"] = options.frequency;
+    config["sampler"] = options.sampler;
     config["call_graph"] = options.call_graph;
     config["callpath"] = options.callpath;
     config["counters"] = options.counters;

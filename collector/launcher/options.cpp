@@ -35,6 +35,7 @@ Output
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199); --no-samples: 0
+      --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
       --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
@@ -147,6 +148,9 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--callpath", parsed.options.callpath)
         ->envname("CPCOLLECT_CALLPATH")
         ->check(one_of({"full", "site", "none"}));
+    app.add_option("--sampler", parsed.options.sampler)
+        ->envname("CPCOLLECT_SAMPLER")
+        ->check(one_of({"auto", "perf", "timer"}));
     app.add_option("--call-graph", parsed.options.call_graph)
         ->envname("CPCOLLECT_CALL_GRAPH")
         ->check(one_of({"fp", "dwarf", "none"}));

@@ -16,6 +16,7 @@ struct Options {
     unsigned frequency = 199;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
     unsigned long buffer_kb = 128;
     unsigned clock_period = 60;       // s between two comparisons of clocks; 0: only at the ends
+    std::string sampler = "auto";     // perf or timer: where samples come from
     std::string call_graph = "fp";    // dwarf or none: where the callers of a sample come from
     std::string callpath = "full";    // full, site or none
     std::string timer = "tsc";        // or kernel: what time stamps are read from
