@@ -45,8 +45,7 @@ Recording
       --clock-period S  time between comparisons of clocks in long runs (default 60)
       --timer WHICH    tsc (default, where the kernel trusts it) or kernel, for time stamps
 Other
-      --config         print what would be done as JSON, and do nothing
-  -h, --help           print this text     --version  print the version
+      --config         print what would be done as JSON     -h, --help  this text     --version
 Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 
 Examples
@@ -268,10 +267,17 @@ std::vector<std::string> choose_groups(const Parsed& parsed)
 
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv)
+unsigned usual_frequency(int ranks)
+{
+    constexpr int many = 10'000;
+    return ranks < many ? 199 : 97;  // primes, so as not to march in step with programs
+}
+
+Options parse_options(int argc, const char* const* argv, int ranks)
 {
     CLI::App app;
     Parsed parsed;
+    parsed.options.frequency = usual_frequency(ranks);
     declare(app, parsed);
     const std::vector<std::string> words(argv + 1, argv + argc);
     std::size_t end_of_ours = 0;

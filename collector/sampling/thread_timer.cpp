@@ -229,16 +229,9 @@ void write_sample(TimerPage& page, char* data, const ucontext_t& context, std::u
     record.end(page, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 }
 
-void take_sample(TimerPage& page, const ucontext_t& context, std::uint64_t overruns)
+void take_sample(TimerPage& page, const ucontext_t& context, std::uint64_t periods)
 {
-    // More than the kernel's tick explains: the signal was held back (by a system call of the application's own, past
-    // the C library), and where the thread was meanwhile is not known.
-    constexpr std::uint64_t most_overruns = 15;
-    const bool is_held_back = overruns > most_overruns;
-    const std::uint64_t periods = is_held_back ? 1 : 1 + overruns;
-    page.lost += is_held_back ? overruns : 0;
-    page.counted.store(page.counted.load(std::memory_order_relaxed) + (1 + overruns) * page.period,
-                       std::memory_order_relaxed);
+    page.counted.store(page.counted.load(std::memory_order_relaxed) + periods * page.period, std::memory_order_relaxed);
     char* data = reinterpret_cast<char*>(&page) + page_size();
     constexpr std::uint64_t of_lost = 64;
     if (room(page) < most_bytes(page) + of_lost) {
@@ -259,8 +252,9 @@ void handle(int /*signal*/, siginfo_t* info, void* context)
         return;
     }
     const int saved_errno = errno;
-    take_sample(*page, *static_cast<const ucontext_t*>(context),
-                info->si_overrun > 0 ? static_cast<std::uint64_t>(info->si_overrun) : 0);
+    // Ticks that find the thread without a processor are missed, and the next has the periods of all.
+    const std::uint64_t overruns = info->si_overrun > 0 ? static_cast<std::uint64_t>(info->si_overrun) : 0;
+    take_sample(*page, *static_cast<const ucontext_t*>(context), 1 + overruns);
     errno = saved_errno;
 }
 
