@@ -52,8 +52,9 @@ constexpr int reserved_signal = 32;
 struct TimerPage {
     perf_event_mmap_page ring;
     std::uint64_t ring_size;
-    std::uint64_t period;       // ns
-    std::uint64_t time_offset;  // as State::time_offset
+    std::uint64_t period;        // ns
+    std::uint64_t most_periods;  // of a sample
+    std::uint64_t time_offset;   // as State::time_offset
     std::uint64_t registers;
     std::uint32_t stack_bytes;
     spool::CallGraph call_graph;
@@ -231,6 +232,8 @@ void write_sample(TimerPage& page, char* data, const ucontext_t& context, std::u
 
 void take_sample(TimerPage& page, const ucontext_t& context, std::uint64_t periods)
 {
+    // More than a tick explains are of short runs that no tick met, such as those of a thread that waits and gives way
+    // again and again: they were not here.
     page.counted.store(page.counted.load(std::memory_order_relaxed) + periods * page.period, std::memory_order_relaxed);
     char* data = reinterpret_cast<char*>(&page) + page_size();
     constexpr std::uint64_t of_lost = 64;
@@ -241,7 +244,7 @@ void take_sample(TimerPage& page, const ucontext_t& context, std::uint64_t perio
     if (page.lost > 0) {
         write_lost(page, data);
     }
-    write_sample(page, data, context, periods);
+    write_sample(page, data, context, periods <= page.most_periods ? periods : 1);
 }
 
 void handle(int /*signal*/, siginfo_t* info, void* context)
@@ -252,7 +255,6 @@ void handle(int /*signal*/, siginfo_t* info, void* context)
         return;
     }
     const int saved_errno = errno;
-    // Ticks that find the thread without a processor are missed, and the next has the periods of all.
     const std::uint64_t overruns = info->si_overrun > 0 ? static_cast<std::uint64_t>(info->si_overrun) : 0;
     take_sample(*page, *static_cast<const ucontext_t*>(context), 1 + overruns);
     errno = saved_errno;
@@ -392,6 +394,7 @@ int open_timer(const EventChoice& choice, PerfEvent& event)
     auto& page = *static_cast<TimerPage*>(memory);
     page.ring_size = size;
     page.period = choice.period;
+    page.most_periods = 2 + tick() / choice.period;
     page.time_offset = choice.time_offset;
     page.registers = choice.registers;
     page.stack_bytes = choice.stack_bytes;

@@ -12,9 +12,8 @@
 //     to user code, not in the interrupt. (A thread that sleeps uses no time.)
 //   - The handler allocates nothing, waits for nothing, and leaves errno alone; no other handler runs on top of it.
 // The kernel looks at these timers at its tick, so that a sample lies up to a tick behind the moment that it stands
-// for. A thread that a tick does not meet has several periods in its next sample; whoever gives way all the time has
-// few samples. Where the application holds all signals back, by a system call of its own, the time counts where it lets
-// them in. There are no context switches.
+// for. Processor time that was used in short runs, between ticks, has no samples, but all of it is in Count. So is what
+// was used while the application held all signals back, by a system call of its own. There are no context switches.
 #pragma once
 
 #include "collector/sampling/perf_event.hpp"

@@ -82,8 +82,8 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
-/// thread. A sample stands for `period` times the expirations of its timer; the instruction is of user code, also for
-/// time in the kernel.
+/// thread. A sample stands for one or two of `period`; `counted` has all that have passed. The instruction is of user
+/// code, also for time in the kernel.
 struct SampleFormat {
     char event[32];              // "cycles", "cpu-clock" or "cpu-timer"; empty: not sampled
     std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise
