@@ -5,6 +5,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/result/result.hpp"
@@ -143,13 +144,13 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
 {
     const bool any_compared =
         std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
-    const auto event = profile.properties.find("event");
-    const bool is_sampled = event != profile.properties.end() && !event->second.empty();
     if (any_compared && std::ranges::none_of(explanations, &Explanation::is_counted))
         document.notes.emplace_back("Instructions, cycles per instruction and frequency cannot be told: record with "
                                     "--counters PAPI_TOT_INS,PAPI_TOT_CYC.");
-    if (any_compared && !is_sampled)
-        document.notes.emplace_back("Time without a processor is not known: the trace has no samples.");
+    if (any_compared && !knows_time_off_processor(profile))
+        document.notes.push_back(fmt::format(
+            "Time without a processor is not known, and counts as time on it: the trace has {}.",
+            property(profile, "event").empty() ? "no samples" : "only samples that timers took (cpu-timer)"));
 }
 
 Document run(const Request& request)

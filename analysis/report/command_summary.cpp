@@ -44,10 +44,11 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     const std::string call_graph = property(profile, "call_graph");
-    return fmt::format("{} every {}: {}, {} on the path{}", event,
+    return fmt::format("{} every {}: {}, {} on the path{}{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
-                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
+                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph),
+                       knows_time_off_processor(profile) ? "" : "; time off the processor is not known");
 }
 
 std::string clocks_text(const model::Profile& profile)

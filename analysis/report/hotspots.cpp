@@ -339,6 +339,12 @@ std::int64_t period_of(const model::Profile& profile)
     return value;
 }
 
+bool knows_time_off_processor(const model::Profile& profile)
+{
+    const std::string event = property(profile, "event");
+    return !event.empty() && event != "cpu-timer";
+}
+
 std::string property(const model::Profile& profile, const std::string& key)
 {
     const auto found = profile.properties.find(key);

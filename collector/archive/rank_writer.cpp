@@ -39,7 +39,7 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
     if (data.generator.is_zero()) {
         location.texts["no_samples"] =
             sampling.why_not != 0 ? std::strerror(static_cast<int>(sampling.why_not)) : "off";
-    } else if (std::string_view(sampling.event) != "cpu-clock" && sampling.counted > 0) {
+    } else if (!otf2::is_time_event(sampling.event) && sampling.counted > 0) {
         location.numbers["ns_per_count"] =
             static_cast<double>(sampling.time_running) / static_cast<double>(sampling.counted);
     }

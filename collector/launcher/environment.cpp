@@ -44,6 +44,12 @@ std::optional<int> launched_rank()
     return rank || environment_value("SLURM_STEP_ID").empty() ? rank : number("SLURM_PROCID");
 }
 
+std::optional<int> launched_ranks()
+{
+    const auto ranks = first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
+    return ranks || environment_value("SLURM_STEP_ID").empty() ? ranks : number("SLURM_STEP_NUM_TASKS");
+}
+
 bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
@@ -58,6 +64,7 @@ ProcessPlace find_place()
     if (const auto rank = launched_rank()) {
         place.is_parallel = true;
         place.rank = *rank;
+        place.ranks = launched_ranks().value_or(1);
     }
     place.rank_on_node =
         first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK", "SLURM_LOCALID"}).value_or(0);

@@ -13,6 +13,7 @@ namespace critpath::launcher
 struct ProcessPlace {
     int rank = 0;          // in MPI_COMM_WORLD; 0 if this is not a process of a parallel job
     int rank_on_node = 0;  // 0 where nobody tells
+    int ranks = 1;         // of the job; 1 where nobody tells
     bool is_parallel = false;
 };
 

@@ -62,6 +62,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["output"] = choose_directory(options.output, name, options.force).native();
     config["force"] = options.force;
     config["frequency"] = options.frequency;
+    config["sampler"] = options.sampler;
     config["call_graph"] = options.call_graph;
     config["callpath"] = options.callpath;
     config["counters"] = options.counters;
@@ -73,6 +74,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["timer"] = options.timer;
     config["quiet"] = options.quiet;
     config["rank"] = place.rank;
+    config["ranks"] = place.ranks;
     const Libraries libraries = find_libraries();
     config["preload_library"] = libraries.preload.native();
     config["archive_library"] = libraries.archive.native();
@@ -128,7 +130,7 @@ int refuse(const ProcessPlace& place, int exit_code, const std::string& message)
 int run(int argc, const char* const* argv, const ProcessPlace& place)
 {
     try {
-        const Options options = parse_options(argc, argv);
+        const Options options = parse_options(argc, argv, place.ranks);
         if (options.config) {
             print_config(options, place);
             return static_cast<int>(ExitCode::Done);

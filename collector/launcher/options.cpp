@@ -35,6 +35,7 @@ Output
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199); --no-samples: 0
+      --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
       --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
@@ -44,8 +45,7 @@ Recording
       --clock-period S  time between comparisons of clocks in long runs (default 60)
       --timer WHICH    tsc (default, where the kernel trusts it) or kernel, for time stamps
 Other
-      --config         print what would be done as JSON, and do nothing
-  -h, --help           print this text     --version  print the version
+      --config         print what would be done as JSON     -h, --help  this text     --version
 Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 
 Examples
@@ -147,6 +147,9 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--callpath", parsed.options.callpath)
         ->envname("CPCOLLECT_CALLPATH")
         ->check(one_of({"full", "site", "none"}));
+    app.add_option("--sampler", parsed.options.sampler)
+        ->envname("CPCOLLECT_SAMPLER")
+        ->check(one_of({"auto", "perf", "timer"}));
     app.add_option("--call-graph", parsed.options.call_graph)
         ->envname("CPCOLLECT_CALL_GRAPH")
         ->check(one_of({"fp", "dwarf", "none"}));
@@ -264,10 +267,17 @@ std::vector<std::string> choose_groups(const Parsed& parsed)
 
 }  // namespace
 
-Options parse_options(int argc, const char* const* argv)
+unsigned usual_frequency(int ranks)
+{
+    constexpr int many = 10'000;
+    return ranks < many ? 199 : 97;  // primes, so as not to march in step with programs
+}
+
+Options parse_options(int argc, const char* const* argv, int ranks)
 {
     CLI::App app;
     Parsed parsed;
+    parsed.options.frequency = usual_frequency(ranks);
     declare(app, parsed);
     const std::vector<std::string> words(argv + 1, argv + argc);
     std::size_t end_of_ours = 0;

@@ -13,9 +13,10 @@ namespace critpath::launcher
 struct Options {
     std::string output;  // empty: not given
     bool force = false;
-    unsigned frequency = 199;  // samples a second and thread; 0: none. Prime, so as not to march in step with programs
+    unsigned frequency = 0;  // samples a second and thread; 0: none
     unsigned long buffer_kb = 128;
     unsigned clock_period = 60;       // s between two comparisons of clocks; 0: only at the ends
+    std::string sampler = "auto";     // perf or timer: where samples come from
     std::string call_graph = "fp";    // dwarf or none: where the callers of a sample come from
     std::string callpath = "full";    // full, site or none
     std::string timer = "tsc";        // or kernel: what time stamps are read from
@@ -30,8 +31,12 @@ struct Options {
 /// The groups of functions that --include and --exclude know.
 const std::vector<std::string>& all_groups();
 
-/// Reads the command line up to the first word that is not an option: the rest is the application's. Prints and
-/// exits for --help and --version; throws Failure(Usage).
-Options parse_options(int argc, const char* const* argv);
+/// Samples a second where nobody says how many. The path picks, between two collectives, the slowest of all ranks,
+/// which is nearly always one that was just interrupted where there are many (docs/ALGORITHM, "Samples").
+unsigned usual_frequency(int ranks);
+
+/// Reads the command line, of one of so many ranks, up to the first word that is not an option: the rest is the
+/// application's. Prints and exits for --help and --version; throws Failure(Usage).
+Options parse_options(int argc, const char* const* argv, int ranks);
 
 }  // namespace critpath::launcher

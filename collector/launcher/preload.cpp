@@ -99,6 +99,7 @@ void set_environment(const Libraries& libraries, const Options& options, const P
     set("CRITPATH_BUFFER_KB", std::to_string(options.buffer_kb));
     set("CRITPATH_CLOCK_PERIOD", std::to_string(options.clock_period));
     set("CRITPATH_TIMER", options.timer);
+    set("CRITPATH_SAMPLER", options.sampler);
     set("CRITPATH_CALL_GRAPH", options.call_graph);
     set("CRITPATH_CALLPATH", options.callpath);
     set("CRITPATH_COUNTERS", options.counters);

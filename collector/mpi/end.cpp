@@ -109,9 +109,18 @@ void explain_missing_samples(int error)
     say(line);
 }
 
+void explain_timers(int error)
+{
+    Text line;
+    line << "cpcollect: samples are those of timers, without [preempted] and [blocked]: ";
+    sampling::explain_refusal(line, error);
+    say(line);
+}
+
 // Of each of these, the worst that any rank has to say.
 struct Complaints {
     int sampling_error;  // why there are no samples, 0 if nothing is wrong
+    int timers;          // why samples are those of timers, although nobody asked for them; 0 if they are not
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
 };
@@ -119,17 +128,19 @@ struct Complaints {
 Complaints worst_complaints()
 {
     const std::uint64_t cut_paths = incomplete_paths();
-    const int mine[] = {process.sampling ? sampling::refused() : 0,
+    const int mine[] = {process.sampling ? sampling::refused() : 0, process.sampling ? sampling::replaced() : 0,
                         cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX, why_records_were_lost()};
     int worst[std::size(mine)] = {};
     pmpi.Allreduce(mine, worst, std::size(mine), handles.type_int, handles.op_max, process.comm);
-    return {worst[0], worst[1], worst[2]};
+    return {worst[0], worst[1], worst[2], worst[3]};
 }
 
 void warn(const critpath_archive_summary& summary, const Complaints& worst)
 {
     if (worst.sampling_error != 0) {
         explain_missing_samples(worst.sampling_error);
+    } else if (worst.timers != 0 && !process.settings.quiet) {
+        explain_timers(worst.timers);
     }
     if (summary.inconsistent[0] != '\0') {
         say(Text() << "cpcollect: ranks disagree about communicators: " << summary.inconsistent

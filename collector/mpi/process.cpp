@@ -41,7 +41,8 @@ constexpr const char* own_variables[] = {
     "CRITPATH_TRACE=",    "CRITPATH_TRACE_OWNER=",   "CRITPATH_FREQUENCY=",       "CRITPATH_BUFFER_KB=",
     "CRITPATH_QUIET=",    "CRITPATH_LAUNCHER_RANK=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD=",
     "CRITPATH_CALLPATH=", "CRITPATH_CALL_GRAPH=",    "CRITPATH_COUNTERS=",        "CRITPATH_GROUPS=",
-    "CRITPATH_RANGE=",    "CRITPATH_CLOCK_PERIOD=",  "CRITPATH_PATIENCE=",        "CRITPATH_TIMER="};
+    "CRITPATH_RANGE=",    "CRITPATH_CLOCK_PERIOD=",  "CRITPATH_PATIENCE=",        "CRITPATH_TIMER=",
+    "CRITPATH_SAMPLER="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";
@@ -136,6 +137,14 @@ spool::CallGraph call_graph_setting(const char* value)
     return spool::CallGraph::FramePointers;
 }
 
+sampling::Sampler sampler_setting()
+{
+    if (is_setting("CRITPATH_SAMPLER", "timer")) {
+        return sampling::Sampler::Timer;
+    }
+    return is_setting("CRITPATH_SAMPLER", "perf") ? sampling::Sampler::Perf : sampling::Sampler::Auto;
+}
+
 // Some of functions::group_names, with commas between them.
 std::uint32_t groups_setting(const char* value)
 {
@@ -175,6 +184,7 @@ void read_settings()
     settings.frequency = static_cast<std::uint32_t>(number_setting("CRITPATH_FREQUENCY", 0));
     settings.buffer_kb = number_setting("CRITPATH_BUFFER_KB", settings.buffer_kb);
     settings.callpath = callpath_setting(value_of("CRITPATH_CALLPATH"));
+    settings.sampler = sampler_setting();
     settings.call_graph = call_graph_setting(value_of("CRITPATH_CALL_GRAPH"));
     copy_setting(settings.counters, "CRITPATH_COUNTERS");
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
@@ -256,7 +266,8 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     }
     if (process.settings.frequency > 0 && may_open_files()) {
         process.sampling = true;
-        sampling::start_process({process.settings.frequency, clock_id, process.settings.call_graph});
+        sampling::start_process(
+            {process.settings.frequency, clock_id, process.settings.call_graph, process.settings.sampler});
         sampling::start_thread(0);
         // A program without MPI may make a user namespace for the one that it starts, and must then be one thread.
         if (mpi_is_loaded()) {

@@ -9,6 +9,7 @@
 #include "collector/mpi/objects.hpp"
 #include "collector/mpi/requests.hpp"
 #include "collector/mpi/skipped.hpp"
+#include "collector/sampling/sampling.hpp"
 #include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
 
@@ -35,6 +36,7 @@ struct Settings {
     std::uint32_t frequency = 0;    // samples a second and thread
     std::uint64_t buffer_kb = 128;  // of one thread's stage
     CallPathMode callpath = CallPathMode::None;
+    sampling::Sampler sampler = sampling::Sampler::Auto;
     spool::CallGraph call_graph = spool::CallGraph::FramePointers;  // of samples
     char counters[512] = {};                                        // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;                                     // functions that are recorded: bit functions::Group

@@ -6,6 +6,7 @@
 #include "collector/sampling/drain.hpp"
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/text.hpp"
+#include "collector/sampling/thread_timer.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -19,7 +20,9 @@ namespace
 {
 
 constexpr char eventfd_target[] = "anon_inode:[eventfd]";
-constexpr useconds_t without_poll = 100'000;  // between two visits
+constexpr useconds_t without_poll = 100'000;   // between two visits
+constexpr int between_visits = 1000;           // ms, where nothing wakes the helper;
+constexpr int between_visits_to_timers = 250;  // likewise, as thread_timer.cpp reckons
 
 /// False if the application has closed the descriptor, and may have opened something of its own in its place.
 bool is_eventfd(int fd)
@@ -78,6 +81,29 @@ void look_at_polled(State& state, std::uint32_t count)
     }
 }
 
+/// As look_at_polled, for timers: they say nothing of a ring that fills, of the end of their thread, nor that they have
+/// lost their signal.
+void look_at_timers(State& state)
+{
+    const bool is_taken = !is_signal_ours() && !state.timers_taken.exchange(true);
+    pthread_mutex_lock(&state.pass_lock);
+    const std::uint32_t used = state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        Slot& slot = state.slots[i];
+        if (slot.state.load(std::memory_order_acquire) != SlotState::Active || !slot.event.is_timer) {
+            continue;
+        }
+        if (is_taken) {
+            disable_event(slot.event);
+        }
+        slot.ready = unread_bytes(slot.event) >= state.choice.wakeup_bytes;
+        if (!has_thread(slot.event)) {
+            end_slot(state, slot);
+        }
+    }
+    pthread_mutex_unlock(&state.pass_lock);
+}
+
 /// A process ends with its last thread; that must not be the helper. True if no thread is left to help; the helper
 /// is then free to end, and a later thread starts a new one.
 bool nobody_left(State& state)
@@ -105,11 +131,15 @@ void* help(void* argument)
     while (state.stage.load() == Stage::Running) {
         const std::uint32_t count = collect_polled(state);
         // An application that closes all descriptors closes the eventfd too, and poll() does not notice.
-        const int patience = until_respite_ends(state, state.wake.load() >= 0 ? 1000 : 100);  // ms
+        const int longest = state.choice.timer ? between_visits_to_timers : between_visits;
+        const int patience = until_respite_ends(state, state.wake.load() >= 0 ? longest : 100);  // ms
         if (poll(state.polled, count, patience) >= 0) {
             look_at_polled(state, count);
         } else if (errno != EINTR) {  // the limit of descriptors is less than their number by now
             usleep(without_poll);
+        }
+        if (state.choice.timer) {
+            look_at_timers(state);
         }
         pass(state);
         if (nobody_left(state)) {

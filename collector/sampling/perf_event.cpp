@@ -4,6 +4,7 @@
 
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/processor.hpp"
+#include "collector/sampling/thread_timer.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -173,13 +174,6 @@ bool delivers_samples(const EventChoice& choice)
     return seen;
 }
 
-/// A program that repeats itself every so many round units would meet a round period always at the same place.
-std::uint64_t uneven(std::uint64_t period)
-{
-    constexpr std::uint64_t shift = 331;  // parts of the period: 0.3 %
-    return (period % 1000 == 0 ? period + period / shift : period) | 1;
-}
-
 /// 0 if the calling thread can be sampled so, with or without the kernel.
 int try_event(EventChoice& choice)
 {
@@ -236,6 +230,12 @@ std::uint64_t word_at(const PerfEvent& event, std::uint64_t position)
 
 }  // namespace
 
+std::uint64_t uneven(std::uint64_t period)
+{
+    constexpr std::uint64_t shift = 331;  // parts of the period: 0.3 %
+    return (period % 1000 == 0 ? period + period / shift : period) | 1;
+}
+
 void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice)
 {
     constexpr std::uint64_t bytes_of_switches = 120'000;
@@ -291,6 +291,9 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
 int open_event(const EventChoice& choice, PerfEvent& event)
 {
     event = no_event;
+    if (choice.timer) {
+        return open_timer(choice, event);
+    }
     int error = ENOBUFS;
     for (std::size_t pages = choice.ring_pages; pages >= choice.fewest_pages && error == ENOBUFS; pages /= 2) {
         error = open_with_ring(choice, pages, event);
@@ -300,6 +303,10 @@ int open_event(const EventChoice& choice, PerfEvent& event)
 
 void close_event(PerfEvent& event)
 {
+    if (event.is_timer) {
+        close_timer(event);
+        return;
+    }
     const PerfEvent old = event;
     event = no_event;  // first, so that the child of a fork() in between closes nothing that is not ours
     if (old.control != nullptr) {
@@ -316,19 +323,23 @@ void drop_event(PerfEvent& event)
 
 bool is_ours(const PerfEvent& event)
 {
-    return is_event(event.fd, event.id);
+    return event.is_timer || is_event(event.fd, event.id);
 }
 
 void enable_event(const PerfEvent& event)
 {
-    if (is_ours(event)) {
+    if (event.is_timer) {
+        arm_timer(event);
+    } else if (is_ours(event)) {
         ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
     }
 }
 
 void disable_event(const PerfEvent& event)
 {
-    if (is_ours(event)) {
+    if (event.is_timer) {
+        disarm_timer(event);
+    } else if (is_ours(event)) {
         ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
     }
 }
@@ -379,6 +390,9 @@ void release_records(const PerfEvent& event, const Unread& unread)
 
 Count read_count(const PerfEvent& event)
 {
+    if (event.is_timer) {
+        return read_timer(event);
+    }
     struct {
         std::uint64_t events, time_enabled, time_running, value[2];
     } group{};

@@ -28,6 +28,8 @@ struct EventChoice {
     spool::CallGraph call_graph;
     std::uint64_t registers;    // as SampleFormat::registers
     std::uint32_t stack_bytes;  // as SampleFormat::stack_bytes
+    bool timer;                 // there are no events: the functions below are those of thread_timer.hpp
+    std::uint64_t time_offset;  // of timers: as State::time_offset
 };
 
 struct PerfEvent {
@@ -36,9 +38,12 @@ struct PerfEvent {
     std::uint64_t id, faults_id;  // the kernel's names of the two, by which a descriptor is known as ours
     char* control;                // perf_event_mmap_page, followed by the ring
     std::size_t ring_size;
+    bool is_timer;
+
+    [[nodiscard]] bool is_open() const { return control != nullptr; }
 };
 
-inline constexpr PerfEvent no_event = {-1, -1, 0, 0, nullptr, 0};
+inline constexpr PerfEvent no_event = {-1, -1, 0, 0, nullptr, 0, false};
 
 /// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
 struct Unread {
@@ -59,6 +64,10 @@ struct Count {
 
 /// Fills in what a sample is to carry, and how much room that takes at `frequency` Hz.
 void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice);
+
+/// A period a little beside `period`: a program that repeats itself every so many round units would meet a round one
+/// always at the same place.
+std::uint64_t uneven(std::uint64_t period);
 
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.

@@ -44,6 +44,13 @@ void explain_refusal(Text& text, int error)
     case EAGAIN:
         text << "no helper thread could be started; raise the limit of processes (ulimit -u)";
         break;
+    case ENXIO:
+        text << "on this machine the timers that --sampler=timer asks for cannot sample; record with --sampler=auto";
+        break;
+    case EBUSY:
+        text << "the signal that timers would sample by is taken (glibc before 2.34, or the application cancels "
+                "threads)";
+        break;
     case EMFILE:
     case ENFILE:
         text << "too many open files; raise the limit (ulimit -n)";

@@ -8,6 +8,7 @@
 #include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
 #include "collector/sampling/state.hpp"
+#include "collector/sampling/thread_timer.hpp"
 #include "collector/sampling/time_namespace.hpp"
 
 #include <atomic>
@@ -122,13 +123,31 @@ int open_slot_event(State& state, Slot& slot)
     return error;
 }
 
+/// What samples are taken from, in the whole process.
+void choose_source(State& state)
+{
+    const Config& config = state.config;
+    const bool asked_for = config.sampler == Sampler::Timer;
+    int error = ENXIO;
+    if (!asked_for) {
+        error = choose_event(config.frequency, config.clock_id, config.call_graph, state.choice);
+    }
+    if (error != 0 && config.sampler != Sampler::Perf) {
+        const int timer_error = choose_timer(config.frequency, config.clock_id, state.time_offset, config.call_graph,
+                                             asked_for, state.choice);
+        state.replaced = !asked_for && timer_error == 0 ? error : 0;
+        error = asked_for || timer_error == 0 ? timer_error : error;
+    }
+    state.refusal = error;
+}
+
 bool is_any_open(State& state)
 {
     const std::uint32_t used = state.used.load();
     bool open = false;
     for (std::uint32_t i = 0; i < used && !open; ++i) {
         const Slot& slot = state.slots[i];
-        open = slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0;
+        open = slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.is_open();
     }
     return open;
 }
@@ -140,7 +159,7 @@ void refuse_all(State& state, int error)
     const std::uint32_t used = state.used.load();
     for (std::uint32_t i = 0; i < used; ++i) {
         Slot& slot = state.slots[i];
-        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.is_open()) {
             close_event(slot.event);
             discard_memory(slot.file);
             init_file(slot.file);
@@ -153,7 +172,7 @@ void refuse_all(State& state, int error)
 /// The event of the calling thread, unless recording pauses.
 void enable_own(State& state, const PerfEvent& event)
 {
-    if (event.fd < 0) {
+    if (!event.is_open()) {
         return;
     }
     pthread_mutex_lock(&state.pass_lock);  // so that switch_all comes before or after
@@ -174,7 +193,7 @@ void switch_all(bool on)
     const std::uint32_t used = state->used.load();
     for (std::uint32_t i = 0; i < used && state->paused == on; ++i) {
         const Slot& slot = state->slots[i];
-        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0 &&
+        if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.is_open() &&
             !is_resting(slot)) {
             on ? enable_event(slot.event) : disable_event(slot.event);
         }
@@ -223,7 +242,7 @@ void start_process(const Config& config)
     state->time_offset = static_cast<std::uint64_t>(time_offset());
     state->wake = -1;
     pthread_mutex_init(&state->pass_lock, nullptr);
-    state->refusal = choose_event(config.frequency, config.clock_id, config.call_graph, state->choice);
+    choose_source(*state);
     state->create_thread = reinterpret_cast<CreateThread>(dlsym(RTLD_NEXT, "pthread_create"));
     if (state->create_thread == nullptr) {
         state->refusal = EAGAIN;
@@ -259,7 +278,7 @@ void start_thread(int thread)
     slot->why_not = open_slot_event(*state, *slot);
     const PerfEvent event = slot->event;
     own_slot = slot;
-    own_watch = event.fd >= 0 ? &slot->watch : nullptr;
+    own_watch = event.is_open() && !event.is_timer ? &slot->watch : nullptr;
     slot->state.store(SlotState::Active, std::memory_order_release);
     request_pass(*state);
     if (state->stage.load() != Stage::Running) {  // finish() did not see this slot
@@ -281,9 +300,11 @@ void stop_thread()
     if (slot == nullptr || state == nullptr || slot->tid != syscall(SYS_gettid)) {
         return;
     }
-    if (slot->event.fd >= 0) {
-        disable_event(slot->event);
+    const PerfEvent event = slot->event;
+    if (event.is_open()) {
+        disable_event(event);
     }
+    leave_timer();
     slot->end = now(*state);
     SlotState expected = SlotState::Active;
     if (slot->state.compare_exchange_strong(expected, SlotState::Ending)) {
@@ -358,6 +379,7 @@ void abandon_in_child()
     State* state = process_state.exchange(nullptr);
     own_slot = nullptr;
     own_watch = nullptr;
+    forget_timer();
     if (state == nullptr) {
         return;
     }
@@ -380,6 +402,12 @@ int refused()
 {
     const State* state = process_state.load(std::memory_order_acquire);
     return state != nullptr ? state->refusal.load() : 0;
+}
+
+int replaced()
+{
+    const State* state = process_state.load(std::memory_order_acquire);
+    return state != nullptr && state->refusal.load() == 0 ? state->replaced : 0;
 }
 
 }  // namespace critpath::sampling

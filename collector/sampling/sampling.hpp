@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the sampling of threads: one group of perf_events per thread, its ring, and the helper thread that drains rings
-// into <rank>.<thread>.samples. Part of the preload library: no C++ runtime, no exceptions, no malloc.
+// Owns the sampling of threads: one group of perf_events (or a timer) per thread, its ring, and the helper thread that
+// drains rings into <rank>.<thread>.samples. Part of the preload library: no C++ runtime, no exceptions, no malloc.
 //
 // Order of calls: start_process, start_thread on the main thread, start_helper before there is a second one or the ring
 // of the first is full, then start_thread on each thread that is to be sampled, open_files once the rank and the spool
@@ -21,10 +21,18 @@
 namespace critpath::sampling
 {
 
+/// Where samples come from.
+enum class Sampler : std::uint8_t {
+    Auto,   // perf_event, and timers where that is refused
+    Perf,   // perf_event only
+    Timer,  // timers of the threads' processor time only (thread_timer.hpp)
+};
+
 struct Config {
     std::uint32_t frequency;  // samples a second and thread, at least 1
     int clock_id;             // of all timestamps
     spool::CallGraph call_graph;
+    Sampler sampler;
 };
 
 /// Prepares sampling. Call before main() and before any other thread exists. The helper thread is started with the
@@ -35,8 +43,8 @@ void start_process(const Config& config);
 /// not fit into the ring of the only thread is counted as lost. Later calls do nothing.
 void start_helper();
 
-/// Samples the calling thread from now on. Signals are not used. Never fails: what cannot be sampled is counted and
-/// explained in the thread's SpoolHeader.
+/// Samples the calling thread from now on. Signals are used only by timers (thread_timer.hpp). Never fails: what cannot
+/// be sampled is counted and explained in the thread's SpoolHeader.
 void start_thread(int thread);
 
 /// The calling thread ends; its last samples are kept. Does nothing on a thread that was not started.
@@ -144,7 +152,11 @@ void abandon_in_child();
 /// helper thread); 0 if it is, or without start_process. Known after the first start_thread.
 int refused();
 
-/// Appends what `error`, a result of refused(), means and what to do about it: "object: cause; next action".
+/// The errno of perf_event_open where timers do what it refused to do; 0 elsewhere.
+int replaced();
+
+/// Appends what `error`, a result of refused() or replaced(), means and what to do about it: "object: cause; next
+/// action".
 void explain_refusal(Text& text, int error);
 
 }  // namespace critpath::sampling

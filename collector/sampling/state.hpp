@@ -73,6 +73,8 @@ struct State {
     std::uint64_t time_offset;  // modulo 2^64: from the kernel's times to ours
     std::atomic<Stage> stage;
     std::atomic<int> refusal;
+    int replaced;                    // as replaced()
+    std::atomic<bool> timers_taken;  // the application has the signal of the timers: they are off
     std::atomic<bool> files_open;
     std::atomic<bool> helper_wanted;
     std::atomic<bool> helper_running;

@@ -176,7 +176,7 @@ private:
     {
         OTF2_InterruptGeneratorRef id = 0;
         for (const GeneratorDefinition& generator : trace_.generators) {
-            const bool is_time = generator.event == "cpu-clock";
+            const bool is_time = is_time_event(generator.event);
             checked(OTF2_GlobalDefWriter_WriteInterruptGenerator(
                 out_, id++, string(generator.event),
                 is_time ? OTF2_INTERRUPT_GENERATOR_MODE_TIME : OTF2_INTERRUPT_GENERATOR_MODE_COUNT, OTF2_BASE_DECIMAL,

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace critpath::otf2
@@ -86,8 +87,14 @@ struct ContextDefinition {
 
 struct GeneratorDefinition {
     std::string event;
-    std::uint64_t period = 0;  // ns for cpu-clock, else counts
+    std::uint64_t period = 0;  // ns if the event is_time_event(), else counts
 };
+
+/// The sampled event is time itself, in ns: of perf_event, or of the timers that take its place.
+inline bool is_time_event(std::string_view event)
+{
+    return event == "cpu-clock" || event == "cpu-timer";
+}
 
 struct WindowDefinition {
     std::string name;

@@ -79,9 +79,14 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
 /// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either. Among these
 /// records there may be some of our own: struct RespiteRecord.
+///
+/// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
+/// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
+/// thread. A sample stands for one or two of `period`; `counted` has all that have passed. The instruction is of user
+/// code, also for time in the kernel.
 struct SampleFormat {
-    char event[32];              // "cycles" or "cpu-clock"; empty: not sampled
-    std::uint64_t period;        // of the event: ns for cpu-clock, counts otherwise
+    char event[32];              // "cycles", "cpu-clock" or "cpu-timer"; empty: not sampled
+    std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise
     std::uint64_t counted;       // total of the event over the thread's life (on close)
     std::uint64_t time_running;  // ns for which the event counted (on close)
     std::uint64_t page_faults;   // over the thread's life (on close)

@@ -127,7 +127,7 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     const Result result = collect("--help");
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
-    for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--buffer",
+    for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--sampler", "--buffer",
                                "--clock-period", "--timer", "--callpath", "--call-graph", "--counters", "--include",
                                "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
@@ -146,6 +146,7 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
     EXPECT_EQ(defaults["frequency"], 199);
+    EXPECT_EQ(defaults["sampler"], "auto");
     EXPECT_EQ(defaults["buffer_kb"], 128);
     EXPECT_EQ(defaults["clock_period_s"], 60);
     EXPECT_EQ(defaults["timer"], "tsc");
@@ -238,7 +239,7 @@ TEST_F(Launcher, EnvironmentGivesDefaults)
 {
     const std::string before =
         "CPCOLLECT_OUTPUT=x CPCOLLECT_FORCE=1 CPCOLLECT_QUIET=1 CPCOLLECT_FREQUENCY=50 CPCOLLECT_BUFFER=9 "
-        "CPCOLLECT_CLOCK_PERIOD=3 CPCOLLECT_TIMER=kernel";
+        "CPCOLLECT_CLOCK_PERIOD=3 CPCOLLECT_TIMER=kernel CPCOLLECT_SAMPLER=perf";
     const auto given = config("-F 60 ls", before);
     EXPECT_EQ(given["output"], (work() / "x").string());
     EXPECT_EQ(given["force"], true);
@@ -247,11 +248,27 @@ TEST_F(Launcher, EnvironmentGivesDefaults)
     EXPECT_EQ(given["buffer_kb"], 9);
     EXPECT_EQ(given["clock_period_s"], 3);
     EXPECT_EQ(given["timer"], "kernel");
+    EXPECT_EQ(given["sampler"], "perf");
     EXPECT_EQ(config("ls", "CPCOLLECT_NO_SAMPLES=1")["frequency"], 0);
     EXPECT_EQ(config("ls", "CPCOLLECT_INCLUDE=rma,io")["groups"], (nlohmann::json{"rma", "io"}));
     EXPECT_EQ(config("ls", "CPCOLLECT_COUNTERS=PAPI_TOT_INS")["counters"], "PAPI_TOT_INS");
     const Result by_variable = collect("-o x ls", "CPCOLLECT_CONFIG=1");
     EXPECT_EQ(nlohmann::json::parse(by_variable.out), config("-o x ls")) << by_variable.err;
+}
+
+TEST_F(Launcher, ManyRanksAreSampledLessOften)
+{
+    const auto frequency = [this](const std::string& job, const std::string& options = "") {
+        return config(options + "ls",
+                      "OMPI_COMM_WORLD_RANK=0 PMI_RANK=0 OMPI_COMM_WORLD_SIZE= PMI_SIZE= " + job)["frequency"];
+    };
+    EXPECT_EQ(frequency("PMI_SIZE=9999"), 199);
+    EXPECT_EQ(frequency("PMI_SIZE=10000"), 97);
+    EXPECT_EQ(frequency("OMPI_COMM_WORLD_SIZE=20000"), 97);
+    EXPECT_EQ(frequency("SLURM_STEP_ID=1 SLURM_STEP_NUM_TASKS=20000"), 97);
+    EXPECT_EQ(frequency("SLURM_STEP_NUM_TASKS=20000"), 199) << "a batch script is no step";
+    EXPECT_EQ(frequency("PMI_SIZE=20000", "-F 500 "), 500);
+    EXPECT_EQ(frequency("PMI_SIZE=20000 CPCOLLECT_FREQUENCY=400"), 400);
 }
 
 TEST_F(Launcher, DefaultOutputHasTheJob)
@@ -308,6 +325,7 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("--buffer 0 ls"), 2, "--buffer");
     expect_message(collect("--clock-period -1 ls"), 2, "--clock-period");
     expect_message(collect("--timer sundial ls"), 2, "'sundial' is none of tsc, kernel");
+    expect_message(collect("--sampler none ls"), 2, "'none' is none of auto, perf, timer");
     expect_message(collect("-F"), 2, "--frequency");
     expect_message(collect("-o '' ls"), 2, "--output");
     expect_message(collect("--output= --force ls"), 2, "--output=: the value is empty");
@@ -467,8 +485,9 @@ TEST_F(Launcher, LauncherAsApplicationIsAMistake)
 
 TEST_F(Launcher, TellsThePreloadLibrary)
 {
-    const Result result = collect("-o t -F 500 --buffer 5 --clock-period 7 --timer kernel -q --callpath site "
-                                  "--call-graph dwarf --counters A,B --range 2:9 --exclude io env");
+    const Result result =
+        collect("-o t -F 500 --buffer 5 --clock-period 7 --timer kernel --sampler timer -q --callpath site "
+                "--call-graph dwarf --counters A,B --range 2:9 --exclude io env");
     EXPECT_THAT(result.out, HasSubstr("LD_PRELOAD=" DUMMY_DIRECTORY "/libcritpath-preload.so\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=" + (work() / "t").string() + "\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE_OWNER=1\n"));
@@ -476,6 +495,7 @@ TEST_F(Launcher, TellsThePreloadLibrary)
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_BUFFER_KB=5\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CLOCK_PERIOD=7\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TIMER=kernel\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_SAMPLER=timer\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_QUIET=1\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_LAUNCHER_RANK=0\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_CALLPATH=site\n"));

@@ -303,6 +303,16 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
     EXPECT_EQ(unsampled_note(by_module(profile)).find("[not sampled]: "), 0U);
 }
 
+TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    EXPECT_TRUE(knows_time_off_processor(profile));
+    profile.properties["event"] = "cpu-timer";
+    EXPECT_FALSE(knows_time_off_processor(profile));
+    profile.properties.erase("event");
+    EXPECT_FALSE(knows_time_off_processor(profile));
+}
+
 TEST(Hotspots, WithoutSamplesEverythingIsExact)
 {
     const Hotspots hotspots = by_function(testing::traced_run().profile);

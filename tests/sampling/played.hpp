@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,8 @@ struct Sample {
     std::uint32_t pid, tid, processor;
     std::vector<std::uint64_t> values;  // of the event, and of page faults
     std::vector<std::uint64_t> chain;   // user part, leaf first
+    std::vector<std::uint64_t> registers;
+    std::uint64_t stack_bytes = 0;
 };
 
 struct Switch {
@@ -81,7 +84,7 @@ T take(const char*& at)
     return value;
 }
 
-inline Sample parse_sample(const char* at)
+inline Sample parse_sample(const char* at, const spool::SampleFormat& format)
 {
     Sample sample;
     sample.ip = take<std::uint64_t>(at);
@@ -96,13 +99,20 @@ inline Sample parse_sample(const char* at)
     for (std::uint64_t i = 0; i < values; ++i) {
         sample.values.push_back(take<std::uint64_t>(at));
     }
-    const auto frames = take<std::uint64_t>(at);
+    const bool has_chain = format.call_graph == spool::CallGraph::FramePointers;
+    const auto frames = has_chain ? take<std::uint64_t>(at) : 0;
     for (std::uint64_t i = 0; i < frames; ++i) {
         const auto frame = take<std::uint64_t>(at);
         if (frame < PERF_CONTEXT_MAX) {
             sample.chain.push_back(frame);
         }
     }
+    if (format.registers != 0 && take<std::uint64_t>(at) != 0) {
+        for (int i = 0; i < std::popcount(format.registers); ++i) {
+            sample.registers.push_back(take<std::uint64_t>(at));
+        }
+    }
+    sample.stack_bytes = format.stack_bytes != 0 ? take<std::uint64_t>(at) : 0;
     return sample;
 }
 
@@ -142,7 +152,7 @@ inline File parse_file(const fs::path& path)
             break;
         }
         if (header.type == PERF_RECORD_SAMPLE) {
-            file.samples.push_back(parse_sample(at + sizeof header));
+            file.samples.push_back(parse_sample(at + sizeof header, file.header.samples));
         }
         if (header.type == PERF_RECORD_SWITCH) {
             file.switches.push_back(parse_switch(at + sizeof header, header.misc));
@@ -184,9 +194,11 @@ protected:
 
     void TearDown() override { fs::remove_all(directory); }
 
-    void play(const std::string& scenario)
+    /// `sampler`: empty, or timer.
+    void play(const std::string& scenario, const std::string& sampler = "")
     {
-        const std::string command = "timeout -s KILL 30 " SAMPLING_SUBJECT " " + scenario + " " + directory.string();
+        const std::string command =
+            "timeout -s KILL 30 " SAMPLING_SUBJECT " " + scenario + " " + directory.string() + " " + sampler;
         FILE* pipe = popen(command.c_str(), "r");
         ASSERT_NE(pipe, nullptr);
         std::string output;
@@ -217,6 +229,26 @@ protected:
     {
         const double expected = samples_in(cpu_ns);
         EXPECT_NEAR(static_cast<double>(file.samples.size()), expected, 0.3 * expected);
+    }
+
+    /// Timers: all periods that have passed are the processor's time. Where others compete for the processors, some are
+    /// of runs between two ticks, and have no sample.
+    static void expect_time_matches(const File& file, std::uint64_t cpu_ns)
+    {
+        constexpr double unseen = 40e6;  // ns: some ticks before the first and behind the last sample
+        const auto expected = static_cast<double>(cpu_ns);
+        EXPECT_NEAR(static_cast<double>(file.header.samples.counted), expected, 0.1 * expected + unseen);
+        EXPECT_LE(sampled_ns(file), file.header.samples.counted);
+        EXPECT_GE(static_cast<double>(sampled_ns(file)), 0.5 * expected - unseen);
+    }
+
+    static std::uint64_t sampled_ns(const File& file)
+    {
+        std::uint64_t sum = 0;
+        for (const Sample& sample : file.samples) {
+            sum += sample.period;
+        }
+        return sum;
     }
 
     [[nodiscard]] bool inside(const char* code, std::uint64_t address) const

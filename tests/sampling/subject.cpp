@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The program that the tests of sampling sample: `sampling_subject SCENARIO DIRECTORY` plays one scenario, leaves
-// sample files in DIRECTORY and prints what it knows about itself as JSON.
+// The program that the tests of sampling sample: `sampling_subject SCENARIO DIRECTORY [timer]` plays one scenario,
+// leaves sample files in DIRECTORY and prints what it knows about itself as JSON.
 #include "tests/sampling/subject.hpp"
 
 #include <atomic>
@@ -32,6 +32,7 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 extern "C" {
 // The linker gives the bounds of sections whose names are C identifiers.
 extern const char __start_burning_code[], __stop_burning_code[], __start_calling_code[], __stop_calling_code[];
+extern const char __start_other_code[], __stop_other_code[];
 }
 
 namespace
@@ -65,6 +66,21 @@ __attribute__((noinline)) std::uint64_t burn_for(double seconds)
 }
 
 }  // namespace
+
+__attribute__((noinline, section("other_code"))) std::uint64_t critpath::test::burn_elsewhere(double seconds)
+{
+    const std::uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    std::uint64_t x = sink;
+    std::uint64_t used = 0;
+    while (used < static_cast<std::uint64_t>(seconds * 1e9)) {
+        for (int i = 0; i < 1'000'000; ++i) {
+            x = x * 6364136223846793005 + 1442695040888963407;
+        }
+        used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    }
+    sink = x;
+    return used;
+}
 
 /// Burns `seconds` of processor time in burn_a_little; returns what it took. Two calls above it, because the kernel's
 /// walk over frame pointers leaves out the direct caller of a leaf that has no frame.
@@ -279,16 +295,20 @@ int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed 
     };
     scenarios.merge(switch_scenarios());
     scenarios.merge(trouble_scenarios());
-    const auto scenario = argc == 3 ? scenarios.find(argv[1]) : scenarios.end();
+    scenarios.merge(timer_scenarios());
+    const auto scenario = argc == 3 || argc == 4 ? scenarios.find(argv[1]) : scenarios.end();
     if (scenario == scenarios.end()) {
-        std::cerr << "usage: sampling_subject SCENARIO DIRECTORY\n";
+        std::cerr << "usage: sampling_subject SCENARIO DIRECTORY [timer]\n";
         return 2;
     }
     Subject subject(argv[2]);
+    subject.sampler = argc == 4 ? sampling::Sampler::Timer : sampling::Sampler::Perf;
     subject.facts["burning"] = {reinterpret_cast<std::uint64_t>(__start_burning_code),
                                 reinterpret_cast<std::uint64_t>(__stop_burning_code)};
     subject.facts["calling"] = {reinterpret_cast<std::uint64_t>(__start_calling_code),
                                 reinterpret_cast<std::uint64_t>(__stop_calling_code)};
+    subject.facts["other"] = {reinterpret_cast<std::uint64_t>(__start_other_code),
+                              reinterpret_cast<std::uint64_t>(__stop_other_code)};
     scenario->second(subject);
     std::cout << subject.facts << std::endl;
     return 0;

@@ -42,6 +42,9 @@ inline std::uint64_t clock_ns(clockid_t clock)
 /// Burns `seconds` of processor time; returns what it took.
 std::uint64_t burn(double seconds);
 
+/// The same, in a function of its own.
+std::uint64_t burn_elsewhere(double seconds);
+
 /// How often the other thread of this process, the helper, has gone to sleep.
 long sleeps_of_helper();
 
@@ -60,7 +63,7 @@ public:
     void start_alone()
     {
         facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW, spool::CallGraph::FramePointers});
+        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW, call_graph, sampler});
         sampling::start_thread(0);
     }
 
@@ -95,6 +98,8 @@ public:
     [[nodiscard]] std::string directory() const { return directory_; }
 
     Json facts;
+    spool::CallGraph call_graph = spool::CallGraph::FramePointers;
+    sampling::Sampler sampler = sampling::Sampler::Perf;
 
 private:
     const char* directory_;
@@ -102,8 +107,12 @@ private:
 
 using Scenarios = std::map<std::string, std::function<void(Subject&)>>;
 
-/// Of subject_switches.cpp and subject_trouble.cpp.
+/// As a container without CAP_PERFMON does; the process ends where that cannot be had.
+void refuse_perf_event_open(int error);
+
+/// Of subject_switches.cpp, subject_timers.cpp and subject_trouble.cpp.
 Scenarios switch_scenarios();
+Scenarios timer_scenarios();
 Scenarios trouble_scenarios();
 
 }  // namespace critpath::test

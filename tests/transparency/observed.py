@@ -20,9 +20,11 @@ MPI = os.environ.get("TRANSPARENCY_MPI", "Open MPI")
 OPEN_MPI = MPI == "Open MPI"
 
 # How a run is recorded: as by default, with as little as possible, and with what costs most.
-MODES = {"full": (), "least": ("--no-samples", "--callpath=none"), "counters": ("--counters=perf::PAGE-FAULTS",)}
+MODES = {"full": (), "least": ("--no-samples", "--callpath=none"), "counters": ("--counters=perf::PAGE-FAULTS",),
+         "timer": ("--sampler=timer", "-F", "997")}
 USUAL_MODES = ("full", "least")
-ALL_MODES = USUAL_MODES if e2e.papi_refused() else tuple(MODES)
+ALL_MODES = (*USUAL_MODES, "timer") if e2e.papi_refused() else tuple(MODES)
+WITH_TIMERS = (*USUAL_MODES, "timer")
 
 # Without a summary and with nothing to warn of, as samples that the kernel refuses.
 SILENT = ("-q", "--no-samples") if e2e.perf_event_refused() else ("-q",)

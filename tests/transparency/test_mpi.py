@@ -13,14 +13,16 @@ class Mpi(observed.Case):
                      modes=observed.ALL_MODES)
 
     def test_messages(self):
-        self.compare(2, program("messages"), expect=["== errno_is_left_alone", "== end", "out of the handler"])
+        self.compare(2, program("messages"), expect=["== errno_is_left_alone", "== end", "out of the handler"],
+                     modes=observed.WITH_TIMERS)
 
     def test_groups(self):
         self.compare(3, program("groups"), expect=["== attributes", "== end", "after the end: initialized 1 finalized 1"])
 
     def test_exceptions(self):
         self.compare(2, program("exceptions"), ends="exit 5",
-                     expect=["caught: class 6", "== end", "the session ends, message from 1"])
+                     expect=["caught: class 6", "== end", "the session ends, message from 1"],
+                     modes=observed.WITH_TIMERS)
         # What comes after a wrapper that was left by an exception is recorded all the same.
         self.assertIn("MPI_Sendrecv", self.regions())
 

@@ -14,7 +14,8 @@ from observed import OPEN_MPI, e2e, program, tool
 class Process(observed.Case):
     def test_while_it_lives(self):
         self.compare(2, program("process"), "one", "", "a b", "*", wrapper=("env", "SOME=thing"), ends="exit 17",
-                     expect=["SOME=thing", "argument a b", "terminated 2 times", "cancelled 1", "== after MPI_Finalize"])
+                     expect=["SOME=thing", "argument a b", "terminated 2 times", "cancelled 1", "== after MPI_Finalize"],
+                     modes=observed.WITH_TIMERS)
 
 
 class Endings(observed.Case):
@@ -55,7 +56,7 @@ class Endings(observed.Case):
                 self.end(way, f"exit {code}", modes=observed.USUAL_MODES)
 
     def test_main_thread_ends_first(self):
-        self.end("main_thread", "exit 0", modes=observed.USUAL_MODES)
+        self.end("main_thread", "exit 0", modes=observed.WITH_TIMERS)
 
     def test_closed_streams(self):
         self.end("closed_streams", "exit 11")
