@@ -157,7 +157,7 @@ std::uint64_t readable_bytes(const StackBounds& stack, std::uint64_t begin, std:
 // Sanitizers know of the words between variables, and would say so.
 __attribute__((noinline, no_sanitize("address"))) std::uint64_t stack_word(std::uint64_t address)
 {
-    return *reinterpret_cast<const volatile std::uint64_t*>(address);
+    return *reinterpret_cast<const volatile std::uint64_t*>(address);  // NOLINT(performance-no-int-to-ptr): a register
 }
 
 FrameWalk::FrameWalk(const StackBounds& stack, const ucontext_t& context)

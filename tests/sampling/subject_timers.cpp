@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,11 +246,18 @@ void play_starts_others(Subject& subject)
     subject.open();
     int failed = 0;
     std::uint64_t cpu = 0;
+    char program[] = "/bin/true";
+    char* arguments[] = {program, nullptr};
     for (int round = 0; round < 20; ++round) {
         cpu += burn(0.01);
-        const pid_t child = round % 2 == 0 ? fork() : vfork();
+        pid_t child = -1;
+        if (round % 2 == 0) {
+            posix_spawn(&child, program, nullptr, nullptr, arguments, environ);  // as vfork
+        } else {
+            child = fork();
+        }
         if (child == 0) {
-            execl("/bin/true", "true", nullptr);
+            execv(program, arguments);
             _exit(1);
         }
         int status = -1;
