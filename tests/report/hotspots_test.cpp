@@ -86,19 +86,22 @@ TEST(Hotspots, DeepRecursion)
         EXPECT_EQ(inclusive.items[i].path_ns, 10 * std::int64_t{depth - i})
             << "a function that calls itself counts once";
 
+    // Rows are those that have time themselves; their text does not grow with what is above them.
+    constexpr std::uint32_t rows = 1000;
+    std::erase_if(p.path, [](const model::CallPathTime& time) { return time.call_path.value % (depth / rows) != 0; });
     const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}})};
     const Document document = call_path_view({p, request, {}});
     ASSERT_EQ(document.tables.size(), 1U);
-    std::uint32_t rows = 0;
+    std::uint32_t found = 0;
     std::string last;
     document.tables[0].each_row([&](std::span<const Cell> row) {
-        ++rows;
+        ++found;
         last = std::get<std::string>(row[1]);
         ASSERT_LT(std::get<std::string>(row[0]).size() + last.size(), 3000U);
     });
-    EXPECT_EQ(rows, depth);
+    EXPECT_EQ(found, rows);
     EXPECT_EQ(last.substr(0, 14), "even;odd;last;");
-    EXPECT_NE(last.find(";[99,744 more];"), std::string::npos) << last;
+    EXPECT_NE(last.find(";[99,645 more];"), std::string::npos) << last;
     EXPECT_EQ(last.substr(last.size() - 14), ";odd;last;even") << last;
 }
 
