@@ -377,7 +377,7 @@ void choose_followers(const char* list, EventChoice& choice)
 {
     choice.followers = 0;
     choice.follower[choice.followers++] = 0;  // tried by each thread
-    const bool samples_cycles = choice.type == PERF_TYPE_HARDWARE;
+    const bool samples_cycles = !choice.timer && choice.type == PERF_TYPE_HARDWARE;
     const char* rest = list != nullptr && *list != '\0' ? list : samples_cycles ? "instructions,cache-misses" : "";
     const char* word = nullptr;
     while (const std::size_t size = next_word(rest, word)) {
