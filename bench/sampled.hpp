@@ -40,6 +40,7 @@ inline sampling::PerfEvent sample_this_thread(unsigned hz,
     choice.clock_id = CLOCK_MONOTONIC_RAW;
     sampling::choose_contents(hz, call_graph, choice);
     choice.ring_pages = pages;
+    sampling::choose_followers("", choice);
     sampling::PerfEvent event = sampling::no_event;
     if (const int error = sampling::open_event(choice, event); error != 0) {
         fmt::print(stderr, "perf_event_open: {}\n", std::strerror(error));

@@ -57,6 +57,17 @@ struct AddressTime {
     std::uint64_t samples = 0;
 };
 
+/// What one call path, without those below it, counted of an event on the critical path, on one process.
+struct EventCount {
+    CallPathId call_path;
+    ProcessId process;
+    std::uint32_t event = 0;     // Profile::events
+    std::int64_t count = 0;      // as far as it is known
+    std::int64_t ns = 0;         // processor time on the path, of which
+    std::int64_t known_ns = 0;   // the count is, and of that
+    std::int64_t scaled_ns = 0;  // where it was counted for a part of the time, and scaled up
+};
+
 /// A binary that functions lie in.
 struct Module {
     std::string path;
@@ -108,6 +119,8 @@ struct Profile {
     std::vector<CallPath> call_paths;               // by CallPathId
     std::vector<CallPathTime> path;                 // sorted by (call path, process)
     std::vector<CallPathTime> totals;               // sorted by call path
+    std::vector<std::string> events;                // that samples count
+    std::vector<EventCount> path_events;            // sorted by (call path, process, event)
     std::vector<AddressTime> addresses;             // sorted by (row, address)
     std::vector<Module> modules;                    // of rows; sorted by path
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)

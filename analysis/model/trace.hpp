@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,7 @@ struct Definitions {
     std::string event;                 // what was sampled, e.g. "cpu-clock"
     std::uint64_t period = 0;          // nominal, in `period_unit`
     std::string period_unit;           // "ns" or "count"
+    std::vector<std::string> counted;  // events that samples count, e.g. "instructions"
     std::string call_graph;    // where the callers of samples come from ("fp", "dwarf", "none"); empty: not said
     std::string command;       // of the application
     std::string incomplete;    // which ranks' recordings ended too early, and how; empty: none
@@ -178,6 +180,34 @@ struct Sample {
     std::uint64_t offset;       // of the sampled instruction in its binary; 0 if unknown
 };
 
+/// What a thread counted from each sample to the next.
+class SampleCounts
+{
+public:
+    static constexpr std::int64_t unknown = -1;
+
+    /// Adds a sample: `counts` by Definitions::counted. `scaled`: they were counted for a part of the time only.
+    void push_back(std::span<const std::int64_t> counts, bool scaled)
+    {
+        counts_.insert(counts_.end(), counts.begin(), counts.end());
+        scaled_.push_back(scaled);
+    }
+
+    /// Of an event since the sample before; unknown also where nothing was added.
+    [[nodiscard]] std::int64_t count(std::size_t sample, std::size_t event) const
+    {
+        if (sample >= scaled_.size())
+            return unknown;
+        return counts_[sample * (counts_.size() / scaled_.size()) + event];
+    }
+    [[nodiscard]] bool is_scaled(std::size_t sample) const { return sample < scaled_.size() && scaled_[sample]; }
+    [[nodiscard]] bool empty() const { return counts_.empty(); }
+
+private:
+    std::vector<std::int64_t> counts_;
+    std::vector<bool> scaled_;
+};
+
 /// What a thread has done between two calls, as the processor counted it.
 struct Counted {
     static constexpr std::int64_t unknown = -1;
@@ -211,6 +241,7 @@ struct LocationTrace {
     std::vector<Interval> unrecorded;  // the user had switched the recording off
     std::vector<OffProcessor> off;     // empty also where nobody recorded it
     std::vector<Sample> samples;
+    SampleCounts sample_counts;    // of these
     std::vector<Counted> counted;  // by call, points left aside: since the leave of the call before. Where it is too
                                    // short, and first calls have none: not known
     std::vector<RegionChange> user_regions;

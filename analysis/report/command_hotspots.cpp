@@ -56,11 +56,15 @@ Document run(const Request& request)
              "--sort all: time on all ranks is known of the whole run only; leave out --from and --to");
     // Lines of some ranks are not in the database either.
     const bool needs_records = window || (by == "line" && !selection.ranks.empty());
+    const bool has_event = request.arguments.given("--event");
+    if (window && has_event)
+        fail(ExitCode::Usage, "--event: counts are known of the whole run only; leave out --from and --to");
     std::optional<model::Profile> part;
-    if (needs_records && !view.is_of_windows)
+    if (needs_records && !view.is_of_windows && !has_event)
         part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
+    const auto make = has_event ? event_view : view.make;
     Document document =
-        view.make({part ? *part : profile, request, selection, request.arguments.flag("--inclusive"), window});
+        make({part ? *part : profile, request, selection, request.arguments.flag("--inclusive"), window});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)
@@ -82,6 +86,7 @@ Command hotspots_command()
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "N,...", "path time on these ranks only", "", {}, true},
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
+            {"--event", "NAME", "counts of this event in place of time, such as instructions", "", {}},
             {"--inclusive", "", "functions with those that they call", "", {}},
             window_options()[0],
             window_options()[1],

@@ -34,4 +34,7 @@ Document node_view(const HotspotRequest& request);
 Document thread_view(const HotspotRequest& request);
 Document transfer_view(const HotspotRequest& request);
 
+/// With --event, in place of these.
+Document event_view(const HotspotRequest& request);
+
 }  // namespace critpath::report

@@ -33,8 +33,13 @@ struct Estimate {
     bool exact;
 };
 
+/// So many of one thing for each of another.
+struct Ratio {
+    double value;
+};
+
 /// monostate: there is no such value ("-" in a table, empty in CSV, null in JSON).
-using Cell = std::variant<std::monostate, std::string, std::int64_t, Seconds, Share, Estimate>;
+using Cell = std::variant<std::monostate, std::string, std::int64_t, Seconds, Share, Estimate, Ratio>;
 using Row = std::vector<Cell>;
 
 enum class Align : std::uint8_t { Left, Right };

@@ -37,6 +37,7 @@ struct JsonText {
     std::string operator()(Seconds time) const { return exact_seconds(time.ns); }
     std::string operator()(Share share) const { return exact_percent(share.value); }
     std::string operator()(const Estimate& estimate) const { return exact_percent(estimate.value); }
+    std::string operator()(Ratio ratio) const { return fmt::format("{:.6g}", ratio.value); }
 };
 
 void write_rows(const Table& table, Output& output)

@@ -35,6 +35,11 @@ struct CellText {
     std::string operator()(Seconds time) const { return seconds_text(time.ns, decimals); }
     std::string operator()(Share share) const { return percent_text(share.value); }
     std::string operator()(const Estimate& estimate) const { return estimate_text(estimate); }
+    std::string operator()(Ratio ratio) const
+    {
+        constexpr double few = 0.1;
+        return ratio.value < few ? fmt::format("{:.2g}", ratio.value) : fmt::format("{:.2f}", ratio.value);
+    }
 };
 
 std::string text_of(const Cell& cell, int decimals)

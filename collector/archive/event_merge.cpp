@@ -29,7 +29,7 @@ public:
     Merge(const ProcessData& process, std::size_t thread, const EventIds& ids, otf2::EventWriter& out)
         : process_(process), spool_(process.spool().threads[thread]), data_(process.threads()[thread]), ids_(ids),
           out_(out), metric_(ids.metrics[thread]), target_(process, ids, out),
-          kernel_(process.threads()[thread], ids, ids.generators[thread], out)
+          kernel_(process.threads()[thread], ids, thread, out)
     {
     }
 

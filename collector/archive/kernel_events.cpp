@@ -120,12 +120,29 @@ void KernelEvents::write_samples_before(std::uint64_t time)
 {
     for (; sample_ != samples_end_ && sample_->time < time; ++sample_) {
         const SamplePoint& s = *sample_;
-        const std::uint64_t faults = s.page_faults - std::min(s.page_faults, page_faults_);
+        write_counts(s);
+        const std::optional<std::size_t> place = thread_.events.page_faults;
+        const std::uint64_t faults = place ? counts_.since(*place) : 0;
         out_.sample(s.time, ids_.contexts[s.context], generator_, s.offset,
-                    s.period == period_ ? std::nullopt : std::optional(s.period),
+                    s.period == thread_.period ? std::nullopt : std::optional(s.period),
                     faults == 0 ? std::nullopt : std::optional(faults));
-        page_faults_ = s.page_faults;
         ++samples_;
+    }
+}
+
+// The record of what was counted, and what the sample behind it says of that.
+void KernelEvents::write_counts(const SamplePoint& sample)
+{
+    counts_.advance(thread_.totals_of(sample));
+    if (metric_ != otf2::none && counts_.counted() > 0) {
+        sums_.clear();
+        for (const std::size_t place : thread_.events.places) {
+            sums_.push_back(counts_.sum(place));
+        }
+        out_.metric(sample.time, metric_, sums_);
+    }
+    if (counts_.counted() != SampleCounts::whole) {
+        out_.attach(otf2::Attribute::Counted, counts_.counted());
     }
 }
 

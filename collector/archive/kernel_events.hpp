@@ -30,10 +30,11 @@ struct OffTotals {
 class KernelEvents
 {
 public:
-    KernelEvents(const ThreadData& thread, const EventIds& ids, OTF2_InterruptGeneratorRef generator,
-                 otf2::EventWriter& out)
-        : ids_(ids), generator_(generator), period_(thread.period), out_(out), sample_(thread.samples.begin()),
-          samples_end_(thread.samples.end()), off_(thread.off.begin()), off_end_(thread.off.end())
+    /// `position`: of the thread, in `ids`.
+    KernelEvents(const ThreadData& thread, const EventIds& ids, std::size_t position, otf2::EventWriter& out)
+        : thread_(thread), ids_(ids), generator_(ids.generators[position]), metric_(ids.event_metrics[position]),
+          out_(out), counts_(thread.events), sample_(thread.samples.begin()), samples_end_(thread.samples.end()),
+          off_(thread.off.begin()), off_end_(thread.off.end())
     {
     }
 
@@ -52,6 +53,7 @@ public:
 
 private:
     void write_samples_before(std::uint64_t time);
+    void write_counts(const SamplePoint& sample);
     [[nodiscard]] const OffInterval* next_off() const;
     OffInterval take_one(std::uint64_t limit);
     OffInterval take_off(std::uint64_t limit);
@@ -59,16 +61,18 @@ private:
     void write_off(const OffInterval& off);
     void count(const OffInterval& off, bool is_rest);
 
+    const ThreadData& thread_;
     const EventIds& ids_;
     OTF2_InterruptGeneratorRef generator_;
-    std::uint64_t period_;
+    OTF2_MetricRef metric_;
     otf2::EventWriter& out_;
+    SampleCounts counts_;
+    std::vector<std::int64_t> sums_;  // of a record
     std::vector<SamplePoint>::const_iterator sample_, samples_end_;
     std::vector<OffInterval>::const_iterator off_, off_end_;
     std::optional<OffInterval> cut_;   // what of the last one taken was beyond the limit
     std::optional<OffInterval> rest_;  // such a one that goes on: comes before those in off_
     std::uint64_t samples_ = 0;
-    std::uint64_t page_faults_ = 0;
     OffTotals totals_;
 };
 

@@ -214,8 +214,10 @@ Numbers number(const Tables& tables, otf2::TraceDefinitions& out)
         tables.groups, [](const GroupEntry& g) { return std::tie(g.members); },
         [&](const GroupEntry& g, std::uint32_t) { out.groups.push_back(g.members); });
     ids.metrics = number_by(
-        tables.metrics, [](const MetricEntry& m) { return std::tie(m.names); },
-        [&](const MetricEntry& m, std::uint32_t) { out.metrics.push_back({m.names}); });
+        tables.metrics, [](const MetricEntry& m) { return std::tie(m.is_sampled, m.names); },
+        [&](const MetricEntry& m, std::uint32_t) {
+            out.metrics.push_back({m.names, m.is_sampled});
+        });
     return ids;
 }
 

@@ -86,7 +86,7 @@ public:
         off_.on(sample);
         if (sample.time <= end_) {
             const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0);
-            thread_.samples.push_back({sample.time, sample.period, leaf.offset, sample.page_faults, leaf.context});
+            thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample)});
         }
     }
     void on(const RawSwitch& change) override { off_.on(change); }
@@ -116,6 +116,18 @@ public:
     }
 
 private:
+    std::uint32_t keep_totals(const RawSample& sample)
+    {
+        auto& kept = thread_.event_totals;
+        const std::size_t place = kept.size();
+        if (sample.values.size() != thread_.events.values || place >= SamplePoint::no_totals) {
+            return SamplePoint::no_totals;
+        }
+        kept.insert(kept.end(), {sample.time_enabled, sample.time_running});
+        kept.insert(kept.end(), sample.values.begin(), sample.values.end());
+        return static_cast<std::uint32_t>(place);
+    }
+
     void end_respite(std::uint64_t time)
     {
         if (respite_) {
@@ -231,6 +243,7 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     thread.generator = Hasher().add(event).add(format.period).result();
     thread.period = format.period;
     tables_.generators.push_back({thread.generator, event, format.period});
+    add_events(format, thread);
     const spool::SpoolHeader& header = spool.samples->header();
     SampleTaker taker(contexts_, unwinder_, format, thread, end_);
     const std::uint64_t lost = read_samples(spool.samples->body(), format, header.time_offset, taker);
@@ -243,6 +256,22 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     }
     // The kernel writes them in order but for a sample that interrupts the writing of another.
     std::stable_sort(thread.samples.begin(), thread.samples.end(), [](auto& a, auto& b) { return a.time < b.time; });
+}
+
+void ProcessData::add_events(const spool::SampleFormat& format, ThreadData& thread)
+{
+    thread.events = event_group(format);
+    if (thread.events.names.empty()) {
+        return;
+    }
+    MetricEntry entry{{}, thread.events.names, true};
+    Hasher hasher;
+    hasher.add("sampled");
+    for (const std::string& name : entry.names) {
+        hasher.add(name);
+    }
+    thread.event_metric = entry.key = hasher.result();
+    tables_.metrics.push_back(std::move(entry));
 }
 
 void ProcessData::add_functions()
@@ -322,9 +351,12 @@ EventIds ProcessData::resolve(const Numbers& numbers) const
                                      ? otf2::none
                                      : numbers.generators[position(tables_.generators, thread.generator)]);
     }
+    const auto find_metric = [&](const Hash128& key) {
+        return key.is_zero() ? otf2::none : numbers.metrics[position(tables_.metrics, key)];
+    };
     for (const ThreadData& thread : threads_) {
-        ids.metrics.push_back(thread.metric.is_zero() ? otf2::none
-                                                      : numbers.metrics[position(tables_.metrics, thread.metric)]);
+        ids.metrics.push_back(find_metric(thread.metric));
+        ids.event_metrics.push_back(find_metric(thread.event_metric));
     }
     resolve_objects(numbers, ids);
     ids.preempted = find_context(off_key(otf2::preempted_region));

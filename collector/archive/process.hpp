@@ -10,6 +10,7 @@
 #include "collector/archive/off_processor.hpp"
 #include "collector/archive/posts.hpp"
 #include "collector/archive/recorded_call.hpp"
+#include "collector/archive/sample_counts.hpp"
 #include "collector/archive/spool_reader.hpp"
 #include "collector/archive/tables.hpp"
 #include "collector/archive/unwinder.hpp"
@@ -34,8 +35,9 @@ struct SamplePoint {
     std::uint64_t time = 0;
     std::uint64_t period = 0;
     std::uint64_t offset = 0;
-    std::uint64_t page_faults = 0;  // of the thread until now
-    std::uint32_t context = 0;      // local
+    std::uint32_t context = 0;                      // local
+    std::uint32_t totals = no_totals;               // ThreadData::event_totals from here on
+    static constexpr std::uint32_t no_totals = -1;  // they are not those of the group
 };
 
 struct Stretch {
@@ -50,6 +52,9 @@ struct ThreadData {
     Hash128 metric;                             // zero: no counters
     std::size_t counters = 0;                   // values of a CountersRecord
     std::vector<SamplePoint> samples;           // by time
+    EventGroup events;                          // of the samples
+    Hash128 event_metric;                       // of EventGroup::places; zero: there are none
+    std::vector<std::uint64_t> event_totals;    // of samples: time enabled and running, and the values of the group
     std::vector<OffInterval> off;               // by time
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
@@ -59,6 +64,14 @@ struct ThreadData {
     std::uint64_t respite_ns = 0;       // and elsewhere
     Hash128 generator;                  // zero: not sampled
     std::uint64_t period = 0;           // of the generator
+
+    [[nodiscard]] std::optional<EventTotals> totals_of(const SamplePoint& sample) const
+    {
+        if (sample.totals == SamplePoint::no_totals)
+            return std::nullopt;
+        const std::span<const std::uint64_t> all = event_totals;
+        return EventTotals{all[sample.totals], all[sample.totals + 1], all.subspan(sample.totals + 2, events.values)};
+    }
 };
 
 /// How a window of this process is called in the trace.
@@ -77,7 +90,8 @@ struct EventIds {
     std::vector<WindowId> windows;                                  // by ObjectRecord::id
     std::vector<OTF2_StringRef> files;                              // by ObjectRecord::id: their names
     std::unordered_map<Hash128, OTF2_GroupRef, HashOfHash> groups;  // by group_key
-    std::vector<OTF2_MetricRef> metrics;                            // by position of the thread
+    std::vector<OTF2_MetricRef> metrics;                            // by position of the thread: at calls,
+    std::vector<OTF2_MetricRef> event_metrics;                      // and at samples
     OTF2_StringRef user_reason = OTF2_UNDEFINED_STRING;             // defined where a recording was switched off
     std::vector<OTF2_CallingContextRef> contexts;                   // by local context
     std::vector<OTF2_InterruptGeneratorRef> generators;             // by position of the thread
@@ -145,6 +159,7 @@ private:
     void add_names();
     void resolve_objects(const Numbers& numbers, EventIds& ids) const;
     void add_counters(const spool::SpoolHeader& header, ThreadData& thread);
+    void add_events(const spool::SampleFormat& format, ThreadData& thread);
     void add_functions();
     void add_off_regions();
     void add_contexts();

@@ -43,6 +43,9 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
         location.numbers["ns_per_count"] =
             static_cast<double>(sampling.time_running) / static_cast<double>(sampling.counted);
     }
+    if (!data.events.missing.empty()) {
+        location.texts["no_events"] = fmt::format("{}", fmt::join(data.events.missing, ","));
+    }
 }
 
 std::string call_graph_name(const spool::SampleFormat& sampling)

@@ -36,9 +36,6 @@ struct Trailer {
     std::uint32_t processor, padding;
 };
 
-// Position of the page faults among the values.
-constexpr std::size_t faults_value = 1;
-
 // Addresses from here on are the markers PERF_CONTEXT_*, not addresses.
 constexpr std::uint64_t first_marker = PERF_CONTEXT_MAX;
 constexpr std::uint64_t user_marker = PERF_CONTEXT_USER;
@@ -108,7 +105,9 @@ std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spo
     RawSample sample;
     sample.time = fixed.time;
     sample.period = fixed.period;
-    sample.page_faults = values->size() > faults_value ? (*values)[faults_value] : 0;
+    sample.time_enabled = fixed.time_enabled;
+    sample.time_running = fixed.time_running;
+    sample.values = *values;
     sample.processor = fixed.processor;
     if (format.call_graph == spool::CallGraph::FramePointers) {
         const auto length = take_list(rest, 1);

@@ -22,7 +22,8 @@ struct RawStack {
 struct RawSample {
     std::uint64_t time = 0;  // ns
     std::uint64_t period = 0;
-    std::uint64_t page_faults = 0;  // of the thread until now
+    std::uint64_t time_enabled = 0, time_running = 0;  // ns, since the events were opened
+    std::span<const std::uint64_t> values;             // of the group, since then
     std::uint32_t processor = 0;
     std::uint64_t kernel = 0;  // where in the kernel the thread was; 0 if it was not
     /// User part of the call chain as the kernel walks it, sampled instruction first, then return addresses; may be

@@ -94,10 +94,11 @@ struct GroupEntry {
     bool operator==(const GroupEntry&) const = default;
 };
 
-/// The counters of a thread.
+/// The counters of a thread: those that it read at calls, or the events of its samples.
 struct MetricEntry {
     Hash128 key;
     std::vector<std::string> names;
+    bool is_sampled = false;
     void absorb(const MetricEntry&) {}
     bool operator==(const MetricEntry&) const = default;
 };

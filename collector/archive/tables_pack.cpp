@@ -70,7 +70,7 @@ void write(Packer& out, const GroupEntry& e)
 
 void write(Packer& out, const MetricEntry& e)
 {
-    out << e.key << static_cast<std::uint64_t>(e.names.size());
+    out << e.key << static_cast<std::uint8_t>(e.is_sampled) << static_cast<std::uint64_t>(e.names.size());
     for (const std::string& name : e.names) {
         out << name;
     }
@@ -141,7 +141,9 @@ void read(Unpacker& in, GroupEntry& e)
 
 void read(Unpacker& in, MetricEntry& e)
 {
-    in >> e.key;
+    std::uint8_t is_sampled = 0;
+    in >> e.key >> is_sampled;
+    e.is_sampled = is_sampled != 0;
     e.names.resize(in.length());
     for (std::string& name : e.names) {
         in >> name;

@@ -65,6 +65,7 @@ void print_config(const Options& options, const ProcessPlace& place)
     config["sampler"] = options.sampler;
     config["call_graph"] = options.call_graph;
     config["callpath"] = options.callpath;
+    config["events"] = options.events;
     config["counters"] = options.counters;
     config["unavailable_counters"] = unavailable_counters(options.counters);
     config["groups"] = options.groups;

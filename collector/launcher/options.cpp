@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/launcher/options.hpp"
 
+#include "collector/sampling/event_names.hpp"
 #include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"
 #include "formats/support/error.hpp"
@@ -38,7 +39,7 @@ Recording
       --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
       --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
       --callpath HOW   the way to each MPI call: full (default), site or none
-      --counters LIST  PAPI events to count at each MPI call, such as PAPI_TOT_INS
+      --counters LIST  PAPI events to count at each MPI call; --events LIST: perf's, with samples
       --include LIST   only these of p2p, collective, rma, io, local; --exclude LIST: not these
       --range A:B      from the A-th to the B-th collective of all ranks; or pcontrol
       --buffer KB      memory for one thread's records, packed when full (default 128)
@@ -103,6 +104,44 @@ CLI::Validator counter_list()
         "");
 }
 
+/// Names of sampling::event_names, which become those that reports know them by; or the word none.
+CLI::Validator event_list()
+{
+    return CLI::Validator(
+        [](std::string& text) -> std::string {
+            if (text == "none") {
+                return {};
+            }
+            std::vector<std::string_view> names;
+            const std::string_view view = text;
+            for (std::size_t begin = 0; begin <= view.size();) {
+                const std::size_t end = std::min(view.find(',', begin), view.size());
+                const std::string_view word = view.substr(begin, end - begin);
+                const std::uint32_t found = sampling::find_event_name(word.data(), word.size());
+                if (found == sampling::event_name_count) {
+                    std::vector<std::string_view> all;
+                    for (const sampling::EventName& event : sampling::event_names) {
+                        all.emplace_back(event.name);
+                    }
+                    return fmt::format("'{}' is none of {}; nor is the list none", word, fmt::join(all, ", "));
+                }
+                if (std::ranges::find(names, sampling::event_names[found].name) == names.end()) {
+                    names.emplace_back(sampling::event_names[found].name);
+                }
+                begin = end + 1;
+            }
+            // Page faults are always among them.
+            const auto others = static_cast<std::size_t>(
+                std::ranges::count_if(names, [](std::string_view name) { return name != "page-faults"; }));
+            if (others >= spool::max_events) {
+                return fmt::format("{} events, but beside page-faults at most {} fit", others, spool::max_events - 1);
+            }
+            text = fmt::format("{}", fmt::join(names, ","));
+            return {};
+        },
+        "");
+}
+
 /// A:B with A <= B, either of which may be missing, or the word pcontrol.
 CLI::Validator range()
 {
@@ -153,6 +192,7 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--call-graph", parsed.options.call_graph)
         ->envname("CPCOLLECT_CALL_GRAPH")
         ->check(one_of({"fp", "dwarf", "none"}));
+    app.add_option("--events", parsed.options.events)->envname("CPCOLLECT_EVENTS")->transform(event_list());
     app.add_option("--counters", parsed.options.counters)->envname("CPCOLLECT_COUNTERS")->check(counter_list());
     app.add_option("--range", parsed.options.range)->envname("CPCOLLECT_RANGE")->check(range());
     for (auto [name, variable, groups] : {std::tuple{"--include", "CPCOLLECT_INCLUDE", &parsed.include},

@@ -20,6 +20,7 @@ struct Options {
     std::string call_graph = "fp";    // dwarf or none: where the callers of a sample come from
     std::string callpath = "full";    // full, site or none
     std::string timer = "tsc";        // or kernel: what time stamps are read from
+    std::string events;               // that samples count, with commas between them; empty: the usual ones
     std::string counters;             // PAPI events, with commas between them
     std::string range;                // from:to, or pcontrol; empty: everything
     std::vector<std::string> groups;  // of functions that are recorded

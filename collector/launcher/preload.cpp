@@ -102,6 +102,7 @@ void set_environment(const Libraries& libraries, const Options& options, const P
     set("CRITPATH_SAMPLER", options.sampler);
     set("CRITPATH_CALL_GRAPH", options.call_graph);
     set("CRITPATH_CALLPATH", options.callpath);
+    set("CRITPATH_EVENTS", options.events);
     set("CRITPATH_COUNTERS", options.counters);
     set("CRITPATH_RANGE", options.range);
     set("CRITPATH_GROUPS", fmt::format("{}", fmt::join(options.groups, ",")));

@@ -9,6 +9,7 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/sampling/event_names.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/withheld.hpp"
 
@@ -123,16 +124,54 @@ struct Complaints {
     int timers;          // why samples are those of timers, although nobody asked for them; 0 if they are not
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
+    int events[sampling::event_name_count];  // errno by event: why it could not be counted with samples
 };
 
 Complaints worst_complaints()
 {
     const std::uint64_t cut_paths = incomplete_paths();
-    const int mine[] = {process.sampling ? sampling::refused() : 0, process.sampling ? sampling::replaced() : 0,
-                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX, why_records_were_lost()};
-    int worst[std::size(mine)] = {};
-    pmpi.Allreduce(mine, worst, std::size(mine), handles.type_int, handles.op_max, process.comm);
-    return {worst[0], worst[1], worst[2], worst[3]};
+    constexpr int all = sizeof(Complaints) / sizeof(int);
+    Complaints mine = {process.sampling ? sampling::refused() : 0,
+                       process.sampling ? sampling::replaced() : 0,
+                       cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX,
+                       why_records_were_lost(),
+                       {}};
+    for (std::uint32_t i = 0; process.sampling && i < sampling::event_name_count; ++i) {
+        mine.events[i] = sampling::refused_event(i);
+    }
+    Complaints worst = {};
+    pmpi.Allreduce(&mine, &worst, all, handles.type_int, handles.op_max, process.comm);
+    return worst;
+}
+
+const char* why_not_counted(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+        return "this machine does not count it";
+    case EACCES:
+    case EPERM:
+        return "the kernel does not permit it; lower /proc/sys/kernel/perf_event_paranoid to 1 or less";
+    case ENXIO:
+        return "timers count page faults only";
+    case EBUSY:
+    case EINVAL:
+        return "it cannot be counted together with the others; ask for fewer";
+    default:
+        return error_text(error);
+    }
+}
+
+void warn_of_events(const Complaints& worst)
+{
+    for (std::uint32_t i = 0; i < sampling::event_name_count; ++i) {
+        if (worst.events[i] != 0) {
+            say(Text() << "cpcollect: event " << sampling::event_names[i].name << ": "
+                       << why_not_counted(worst.events[i]) << " (recorded without it)");
+        }
+    }
 }
 
 void warn(const critpath_archive_summary& summary, const Complaints& worst)
@@ -142,6 +181,7 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     } else if (worst.timers != 0 && !process.settings.quiet) {
         explain_timers(worst.timers);
     }
+    warn_of_events(worst);
     if (summary.inconsistent[0] != '\0') {
         say(Text() << "cpcollect: ranks disagree about communicators: " << summary.inconsistent
                    << "; the analysis of operations on them will be wrong: please report this defect of critpath");

@@ -186,6 +186,7 @@ void read_settings()
     settings.callpath = callpath_setting(value_of("CRITPATH_CALLPATH"));
     settings.sampler = sampler_setting();
     settings.call_graph = call_graph_setting(value_of("CRITPATH_CALL_GRAPH"));
+    copy_setting(settings.events, "CRITPATH_EVENTS");
     copy_setting(settings.counters, "CRITPATH_COUNTERS");
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
     range_setting(settings, value_of("CRITPATH_RANGE"));
@@ -266,8 +267,8 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     }
     if (process.settings.frequency > 0 && may_open_files()) {
         process.sampling = true;
-        sampling::start_process(
-            {process.settings.frequency, clock_id, process.settings.call_graph, process.settings.sampler});
+        sampling::start_process({process.settings.frequency, clock_id, process.settings.call_graph,
+                                 process.settings.sampler, process.settings.events});
         sampling::start_thread(0);
         // A program without MPI may make a user namespace for the one that it starts, and must then be one thread.
         if (mpi_is_loaded()) {

@@ -38,6 +38,7 @@ struct Settings {
     CallPathMode callpath = CallPathMode::None;
     sampling::Sampler sampler = sampling::Sampler::Auto;
     spool::CallGraph call_graph = spool::CallGraph::FramePointers;  // of samples
+    char events[512] = {};                                          // that samples count, likewise with commas
     char counters[512] = {};                                        // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;                                     // functions that are recorded: bit functions::Group
     std::uint64_t range_begin = 0;    // recorded from the leave of this collective of all ranks on (0: from the start),

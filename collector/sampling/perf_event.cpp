@@ -7,6 +7,7 @@
 #include "collector/sampling/thread_timer.hpp"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 
@@ -102,28 +103,45 @@ bool is_event(int fd, std::uint64_t id)
 
 void close_descriptors(const PerfEvent& event)
 {
-    if (is_event(event.faults_fd, event.faults_id)) {
-        close(event.faults_fd);
+    for (std::uint32_t i = 0; i < event.followers; ++i) {
+        if (is_event(event.follower_fd[i], event.follower_id[i])) {
+            close(event.follower_fd[i]);
+        }
     }
     if (is_event(event.fd, event.id)) {
         close(event.fd);
     }
 }
 
-/// Follows its leader: counts while that counts. -1 if it would take one of the last two descriptors, which the
-/// helper's eventfd and the file of samples need more.
-int open_faults(const EventChoice& choice, int leader)
+/// Follows its leader: counts while that counts.
+int open_follower(const EventChoice& choice, const EventName& name, int leader)
 {
-    const int for_helper = fcntl(leader, F_DUPFD_CLOEXEC, 0);
-    const int for_file = fcntl(leader, F_DUPFD_CLOEXEC, 0);
-    const int fd =
-        for_file >= 0 ? open_descriptor(attributes(choice, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS), leader) : -1;
+    if (name.only_in_kernel && !choice.kernel) {
+        errno = EACCES;
+        return -1;
+    }
+    return open_descriptor(attributes(choice, name.type, name.config), leader);
+}
+
+/// None may take one of the last two descriptors, which the helper's eventfd and the file of samples need more.
+void open_followers(const EventChoice& choice, PerfEvent& event)
+{
+    const int for_helper = fcntl(event.fd, F_DUPFD_CLOEXEC, 0);
+    const int for_file = fcntl(event.fd, F_DUPFD_CLOEXEC, 0);
+    for (std::uint32_t i = 0; for_file >= 0 && i < choice.followers; ++i) {
+        const int fd = open_follower(choice, event_names[choice.follower[i]], event.fd);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            break;
+        }
+        event.follower_fd[i] = move_descriptor_up(fd);
+        event.follower_id[i] = id_of(event.follower_fd[i]);
+        event.followers = i + 1;
+    }
     for (const int reserved : {for_helper, for_file}) {
         if (reserved >= 0) {
             close(reserved);
         }
     }
-    return move_descriptor_up(fd);
 }
 
 int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& event)
@@ -140,8 +158,7 @@ int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& even
     }
     event.id = id_of(fd);
     event.fd = move_descriptor_up(fd);
-    event.faults_fd = open_faults(choice, event.fd);
-    event.faults_id = id_of(event.faults_fd);
+    open_followers(choice, event);
     event.control = static_cast<char*>(memory);
     event.ring_size = pages * page;
     return 0;
@@ -189,6 +206,74 @@ int try_event(EventChoice& choice)
         }
     }
     return errno;
+}
+
+/// The next word of a list with commas between them, which is then behind it; 0: there is none.
+std::size_t next_word(const char*& list, const char*& word)
+{
+    list += *list == ',' ? 1 : 0;
+    word = list;
+    while (*list != '\0' && *list != ',') {
+        ++list;
+    }
+    return static_cast<std::size_t>(list - word);
+}
+
+bool has_follower(const EventChoice& choice, std::uint32_t name)
+{
+    bool found = false;
+    for (std::uint32_t i = 0; i < choice.followers; ++i) {
+        found = found || choice.follower[i] == name;
+    }
+    return found;
+}
+
+/// Adds the event if the calling thread can have it in a group with those before.
+void try_follower(std::uint32_t name, EventChoice& choice)
+{
+    const bool is_leader = event_names[name].type == choice.type && event_names[name].config == choice.config;
+    if (is_leader || has_follower(choice, name) || choice.followers == spool::max_events) {
+        return;
+    }
+    const int leader = open_leader(choice, page_size());
+    if (leader < 0) {
+        return;  // why, is said by who opens it next
+    }
+    PerfEvent group = no_event;
+    group.fd = leader;
+    group.id = id_of(leader);
+    open_followers(choice, group);
+    const int fd = open_follower(choice, event_names[name], leader);
+    const int error = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    close_descriptors(group);
+    // Of descriptors there may be more when it matters.
+    if (error == 0 || error == EMFILE || error == ENFILE) {
+        choice.follower[choice.followers++] = name;
+    } else {
+        choice.refused[name] = error;
+    }
+}
+
+/// The last hardware event of the group; `followers` if there is none.
+std::uint32_t last_counter(const EventChoice& choice)
+{
+    std::uint32_t i = choice.followers;
+    while (i > 0 && event_names[choice.follower[i - 1]].type != PERF_TYPE_HARDWARE) {
+        --i;
+    }
+    return i == 0 ? choice.followers : i - 1;
+}
+
+void drop_follower(std::uint32_t place, EventChoice& choice)
+{
+    choice.refused[choice.follower[place]] = EBUSY;
+    --choice.followers;
+    for (std::uint32_t i = place; i < choice.followers; ++i) {
+        choice.follower[i] = choice.follower[i + 1];
+    }
 }
 
 // Bits by the kernel's numbers of registers: what unwinding begins with, and all that it may come to need. Other
@@ -288,6 +373,31 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
     return try_event(choice);
 }
 
+void choose_followers(const char* list, EventChoice& choice)
+{
+    choice.followers = 0;
+    choice.follower[choice.followers++] = 0;  // tried by each thread
+    const bool samples_cycles = !choice.timer && choice.type == PERF_TYPE_HARDWARE;
+    const char* rest = list != nullptr && *list != '\0' ? list : samples_cycles ? "instructions,cache-misses" : "";
+    const char* word = nullptr;
+    while (const std::size_t size = next_word(rest, word)) {
+        const std::uint32_t name = find_event_name(word, size);
+        if (choice.timer && name > 0 && name < event_name_count) {
+            choice.refused[name] = ENXIO;  // its handler asks for page faults, and nothing else
+        } else if (name < event_name_count) {
+            try_follower(name, choice);
+        }
+    }
+    // A group that needs more counters than there are opens, and never counts.
+    EventChoice trial = choice;
+    trial.period = samples_cycles ? trial_period : ns_per_second / 10'000;
+    for (std::uint32_t last = last_counter(choice); last < choice.followers && !delivers_samples(trial);
+         last = last_counter(choice)) {
+        drop_follower(last, choice);
+        drop_follower(last, trial);
+    }
+}
+
 int open_event(const EventChoice& choice, PerfEvent& event)
 {
     event = no_event;
@@ -324,6 +434,15 @@ void drop_event(PerfEvent& event)
 bool is_ours(const PerfEvent& event)
 {
     return event.is_timer || is_event(event.fd, event.id);
+}
+
+std::uint64_t counted_events(const PerfEvent& event)
+{
+    std::uint64_t counted = event.is_timer ? 1 : 0;
+    for (std::uint32_t i = 0; i < event.followers; ++i) {
+        counted |= event.follower_id[i] != 0 ? std::uint64_t{1} << i : 0;
+    }
+    return counted;
 }
 
 void enable_event(const PerfEvent& event)
@@ -394,13 +513,14 @@ Count read_count(const PerfEvent& event)
         return read_timer(event);
     }
     struct {
-        std::uint64_t events, time_enabled, time_running, value[2];
+        std::uint64_t events, time_enabled, time_running, value[1 + spool::max_events];
     } group{};
     const ssize_t size = is_ours(event) ? read(event.fd, &group, sizeof group) : 0;
-    if (size < static_cast<ssize_t>(sizeof group - sizeof group.value[1])) {
+    if (size < static_cast<ssize_t>(offsetof(decltype(group), value) + sizeof group.value[0])) {
         return {};
     }
-    return {group.value[0], group.time_running, group.value[1]};
+    const bool counts_faults = event.followers > 0 && event.follower_id[0] != 0;
+    return {group.value[0], group.time_running, counts_faults ? group.value[1] : 0};
 }
 
 }  // namespace critpath::sampling

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns one group of perf_events of the calling thread (what is sampled, and the count of page faults that each sample
+// Owns one group of perf_events of the calling thread (what is sampled, and the events whose counts each sample
 // carries) and the ring that the kernel writes samples and context switches to. Plain data, because it lives in zeroed
 // memory that was never constructed.
 #pragma once
 
+#include "collector/sampling/event_names.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstddef>
@@ -30,20 +31,25 @@ struct EventChoice {
     std::uint32_t stack_bytes;  // as SampleFormat::stack_bytes
     bool timer;                 // there are no events: the functions below are those of thread_timer.hpp
     std::uint64_t time_offset;  // of timers: as State::time_offset
+    std::uint32_t followers;
+    std::uint32_t follower[spool::max_events];  // counted with it: places in event_names; the first one is page faults
+    int refused[event_name_count];              // errno, where an event was asked for that cannot be counted
 };
 
 struct PerfEvent {
-    int fd;                       // of the sampled event, which leads the group; -1: not open
-    int faults_fd;                // counts page faults; -1: not counted
-    std::uint64_t id, faults_id;  // the kernel's names of the two, by which a descriptor is known as ours
-    char* control;                // perf_event_mmap_page, followed by the ring
+    int fd;            // of the sampled event, which leads the group; -1: not open
+    std::uint64_t id;  // the kernel's name of it, by which a descriptor is known as ours
+    char* control;     // perf_event_mmap_page, followed by the ring
     std::size_t ring_size;
+    std::uint32_t followers;  // EventChoice::follower, as far as they were tried
+    int follower_fd[spool::max_events];
+    std::uint64_t follower_id[spool::max_events];  // 0: not counted
     bool is_timer;
 
     [[nodiscard]] bool is_open() const { return control != nullptr; }
 };
 
-inline constexpr PerfEvent no_event = {-1, -1, 0, 0, nullptr, 0, false};
+inline constexpr PerfEvent no_event = {-1, 0, nullptr, 0, 0, {}, {}, false};
 
 /// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
 struct Unread {
@@ -73,9 +79,14 @@ std::uint64_t uneven(std::uint64_t period);
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
 int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice);
 
+/// What is to be counted in the group of the event that was chosen: page faults, and those of `list` (names of
+/// event_names, with commas between them) that the machine counts, and counts at the same time. Empty: instructions and
+/// cache misses, if cycles are sampled.
+void choose_followers(const char* list, EventChoice& choice);
+
 /// Opens the event for the calling thread, disabled, with the largest ring that the limits allow. Returns 0 or an
-/// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory. Page faults are left out
-/// if they cannot be counted, for want of a descriptor for example.
+/// errno; ENOBUFS says that not even the smallest ring fits into the limit of locked memory. Events of the group are
+/// left out if they cannot be counted, for want of a descriptor for example.
 int open_event(const EventChoice& choice, PerfEvent& event);
 void close_event(PerfEvent& event);
 
@@ -85,6 +96,9 @@ void drop_event(PerfEvent& event);
 /// False if the application has closed the descriptor of the sampled event, whatever that may stand for now. It is then
 /// left alone by all functions here.
 bool is_ours(const PerfEvent& event);
+
+/// Which of EventChoice::follower are counted, as SampleFormat::counted_events.
+std::uint64_t counted_events(const PerfEvent& event);
 
 void enable_event(const PerfEvent& event);
 void disable_event(const PerfEvent& event);

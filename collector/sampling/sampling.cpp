@@ -99,6 +99,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.ready = false;
     slot.file_tried = false;
     slot.event = no_event;
+    slot.counted_events = 0;
     slot.count = {};
     init_file(slot.file);
 }
@@ -137,6 +138,9 @@ void choose_source(State& state)
                                              asked_for, state.choice);
         state.replaced = !asked_for && timer_error == 0 ? error : 0;
         error = asked_for || timer_error == 0 ? timer_error : error;
+    }
+    if (error == 0) {
+        choose_followers(config.events, state.choice);
     }
     state.refusal = error;
 }
@@ -277,6 +281,7 @@ void start_thread(int thread)
     init_slot(*state, *slot, thread);
     slot->why_not = open_slot_event(*state, *slot);
     const PerfEvent event = slot->event;
+    slot->counted_events = counted_events(event);
     own_slot = slot;
     own_watch = event.is_open() && !event.is_timer ? &slot->watch : nullptr;
     slot->state.store(SlotState::Active, std::memory_order_release);
@@ -408,6 +413,12 @@ int replaced()
 {
     const State* state = process_state.load(std::memory_order_acquire);
     return state != nullptr && state->refusal.load() == 0 ? state->replaced : 0;
+}
+
+int refused_event(std::uint32_t name)
+{
+    const State* state = process_state.load(std::memory_order_acquire);
+    return state != nullptr ? state->choice.refused[name] : 0;
 }
 
 }  // namespace critpath::sampling

@@ -33,6 +33,7 @@ struct Config {
     int clock_id;             // of all timestamps
     spool::CallGraph call_graph;
     Sampler sampler;
+    const char* events;  // as choose_followers; only looked at by start_process
 };
 
 /// Prepares sampling. Call before main() and before any other thread exists. The helper thread is started with the
@@ -154,6 +155,10 @@ int refused();
 
 /// The errno of perf_event_open where timers do what it refused to do; 0 elsewhere.
 int replaced();
+
+/// Why the event, a place in event_names, cannot be counted here although it was asked for, as errno; 0: nobody asked,
+/// or it is.
+int refused_event(std::uint32_t name);
 
 /// Appends what `error`, a result of refused() or replaced(), means and what to do about it: "object: cause; next
 /// action".

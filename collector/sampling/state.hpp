@@ -56,6 +56,7 @@ struct Slot {
     bool ready;  // poll said so; only used by the helper
     bool file_tried;
     PerfEvent event;
+    std::uint64_t counted_events;  // as SampleFormat
     SampleFile file;
     Count count;
 };

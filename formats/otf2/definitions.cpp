@@ -276,23 +276,24 @@ private:
 
     void metrics()
     {
-        std::map<std::string, OTF2_MetricMemberRef> members;
+        std::map<std::pair<bool, std::string>, OTF2_MetricMemberRef> members;
         OTF2_MetricRef id = 0;
         for (const MetricDefinition& metric : trace_.metrics) {
             std::vector<OTF2_MetricMemberRef> list;
             for (const std::string& name : metric.names) {
                 const auto [member, is_new] =
-                    members.try_emplace(name, static_cast<OTF2_MetricMemberRef>(members.size()));
+                    members.try_emplace({metric.is_sampled, name}, static_cast<OTF2_MetricMemberRef>(members.size()));
                 if (is_new) {
-                    checked(OTF2_GlobalDefWriter_WriteMetricMember(out_, member->second, string(name), string(""),
-                                                                   OTF2_METRIC_TYPE_PAPI, OTF2_METRIC_ACCUMULATED_START,
-                                                                   OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, string("#")));
+                    checked(OTF2_GlobalDefWriter_WriteMetricMember(
+                        out_, member->second, string(name), string(""),
+                        metric.is_sampled ? OTF2_METRIC_TYPE_OTHER : OTF2_METRIC_TYPE_PAPI,
+                        OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, string("#")));
                 }
                 list.push_back(member->second);
             }
-            checked(OTF2_GlobalDefWriter_WriteMetricClass(out_, id++, static_cast<std::uint8_t>(list.size()),
-                                                          list.data(), OTF2_METRIC_SYNCHRONOUS,
-                                                          OTF2_RECORDER_KIND_CPU));
+            checked(OTF2_GlobalDefWriter_WriteMetricClass(
+                out_, id++, static_cast<std::uint8_t>(list.size()), list.data(),
+                metric.is_sampled ? OTF2_METRIC_ASYNCHRONOUS : OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
         }
     }
 

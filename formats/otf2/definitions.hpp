@@ -104,6 +104,7 @@ struct WindowDefinition {
 /// Counters that are recorded together, in the order of their values.
 struct MetricDefinition {
     std::vector<std::string> names;
+    bool is_sampled = false;  // recorded with samples; else with calls
 };
 
 struct ModuleDefinition {

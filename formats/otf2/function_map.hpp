@@ -45,6 +45,7 @@ enum class Attribute : OTF2_AttributeRef {
     Processor,
     Skipped,
     Dest,
+    Counted,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -83,6 +84,8 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.processor", "the other processor on which the thread came back", OTF2_TYPE_UINT32},
     {"critpath.skipped", "operations that count although they were not recorded", OTF2_TYPE_INT32},
     {"critpath.dest", "destination of the messages that were skipped", OTF2_TYPE_INT32},
+    {"critpath.counted", "for so many millionths of the time since the sample before, events were counted",
+     OTF2_TYPE_UINT32},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)

@@ -62,6 +62,15 @@ void add(Sum& sum, const model::AddressTime& time)
     sum.add(time.samples);
 }
 
+void add(Sum& sum, const model::EventCount& event)
+{
+    sum.add(event.call_path.value);
+    sum.add(event.process.value);
+    sum.add(event.event);
+    for (const std::int64_t number : {event.count, event.ns, event.known_ns, event.scaled_ns})
+        sum.add(static_cast<std::uint64_t>(number));
+}
+
 void add(Sum& sum, const model::CallPathTime& time)
 {
     sum.add(static_cast<std::uint64_t>(time.other_threads_ns));
@@ -176,6 +185,9 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.call_paths);
     add_all(sum, profile.path);
     add_all(sum, profile.totals);
+    for (const std::string& name : profile.events)
+        sum.add(name);
+    add_all(sum, profile.path_events);
     add_all(sum, profile.addresses);
     add_all(sum, profile.kinds);
     add_all(sum, profile.stretches);

@@ -117,6 +117,11 @@ void read_call_tree(TableReader& tables, model::Profile& profile)
             damaged("modules are missing");
         profile.modules.push_back({row.text(1), row.text(2)});
     });
+    tables.each("SELECT id, name FROM event ORDER BY id", [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(profile.events.size()))
+            damaged("events are missing");
+        profile.events.push_back(row.text(1));
+    });
     tables.each("SELECT id, row, parent FROM call_path ORDER BY id", [&](const Statement& row) {
         const std::size_t before = profile.call_paths.size();
         if (row.integer(0) != static_cast<std::int64_t>(before))
@@ -145,6 +150,17 @@ void read_times(TableReader& tables, model::Profile& profile)
         profile.addresses.push_back({model::RowId{index(row, 0, rows)}, std::bit_cast<std::uint64_t>(row.integer(1)),
                                      row.integer(2), count(row, 3)});
     });
+    tables.each("SELECT call_path, process, event, count, ns, known_ns, scaled_ns FROM path_events "
+                "ORDER BY call_path, process, event",
+                [&](const Statement& row) {
+                    profile.path_events.push_back({{index(row, 0, call_paths)},
+                                                   {index(row, 1, processes)},
+                                                   index(row, 2, profile.events.size()),
+                                                   row.integer(3),
+                                                   row.integer(4),
+                                                   row.integer(5),
+                                                   row.integer(6)});
+                });
     tables.each("SELECT kind, function, process, ns, segments FROM kind_time", [&](const Statement& row) {
         const auto kind = segment_kind(row.text(0));
         if (!kind)

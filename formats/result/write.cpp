@@ -42,6 +42,10 @@ CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns I
     samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
 CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
     samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
+CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE path_events(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
+    event INTEGER NOT NULL REFERENCES event, count INTEGER NOT NULL, ns INTEGER NOT NULL, known_ns INTEGER NOT NULL,
+    scaled_ns INTEGER NOT NULL, PRIMARY KEY(call_path, process, event)) WITHOUT ROWID;
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
@@ -93,6 +97,11 @@ void insert_names(const Database& database, const model::Profile& profile)
     for (const model::Module& m : profile.modules)
         module.run(id++, m.path, m.build_id);
 
+    Statement event(database, "INSERT INTO event VALUES(?, ?)");
+    id = 0;
+    for (const std::string& name : profile.events)
+        event.run(id++, name);
+
     Statement call_path(database, "INSERT INTO call_path VALUES(?, ?, ?)");
     id = 0;
     for (const model::CallPath& c : profile.call_paths)
@@ -110,6 +119,9 @@ void insert_times(const Database& database, const model::Profile& profile)
     Statement address(database, "INSERT INTO address_time VALUES(?, ?, ?, ?)");
     for (const model::AddressTime& time : profile.addresses)
         address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
+    Statement counted(database, "INSERT INTO path_events VALUES(?, ?, ?, ?, ?, ?, ?)");
+    for (const model::EventCount& e : profile.path_events)
+        counted.run(e.call_path.value, e.process.value, e.event, e.count, e.ns, e.known_ns, e.scaled_ns);
     Statement kind(database, "INSERT INTO kind_time VALUES(?, ?, ?, ?, ?)");
     for (const model::KindTime& time : profile.kinds) {
         const Statement::Value function =
@@ -146,6 +158,10 @@ void sort_times(model::Profile& profile)
     std::sort(profile.totals.begin(), profile.totals.end(), by_call_path);
     for (model::CallPathTime& time : profile.totals)
         time.process = model::ProcessId::none();
+    std::sort(profile.path_events.begin(), profile.path_events.end(),
+              [](const model::EventCount& a, const model::EventCount& b) {
+                  return std::tie(a.call_path, a.process, a.event) < std::tie(b.call_path, b.process, b.event);
+              });
     std::sort(profile.addresses.begin(), profile.addresses.end(),
               [](const model::AddressTime& a, const model::AddressTime& b) {
                   return std::tie(a.row, a.address) < std::tie(b.row, b.address);

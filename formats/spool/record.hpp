@@ -23,9 +23,10 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
+inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
 
 enum class RecordKind : std::uint8_t {
     Empty = 0,
@@ -72,8 +73,10 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// READ, with CALLCHAIN for CallGraph::FramePointers, with REGS_USER if `registers` is not 0, and with STACK_USER if
 /// `stack_bytes` is not 0. read_format is fixed at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
 /// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled
-/// event and, if a descriptor was left for it, the count of the thread's page faults (those of user code only, where
-/// `kernel` is 0). Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
+/// event and those of `events` that `counted_events` has, in their order (of page faults, those of user code only,
+/// where `kernel` is 0); a sample with another number of values has lost one. Values are those since the events were
+/// opened, not scaled. Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be
+/// added.
 ///
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
@@ -95,6 +98,8 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
+    std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
+    char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };
 
 /// Between two of these the events of the thread were disabled, because it switched too often: there are neither

@@ -39,6 +39,12 @@ struct AddressRecord {
     auto key() const { return std::tuple(row, address); }
 };
 
+struct EventRecord {
+    std::uint32_t call_path, process, event, padding;
+    EventAmount amount;
+    auto key() const { return std::tuple(call_path, process, event); }
+};
+
 struct KindRecord {
     std::uint32_t kind, function, process, padding;
     Amount amount;
@@ -56,7 +62,7 @@ std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> recor
     std::vector<Record> sums;
     for (const Record& record : all) {
         if (!sums.empty() && sums.back().key() == record.key())
-            sums.back().amount.add(record.amount.ns, record.amount.count);
+            sums.back().amount.add(record.amount);
         else
             sums.push_back(record);
     }
@@ -91,6 +97,16 @@ std::vector<AddressRecord> address_records(const Tally& tally, const Places& pla
     return records;
 }
 
+std::vector<EventRecord> event_records(const Tally& tally, const Places& places)
+{
+    std::vector<EventRecord> records;
+    for (const auto& [key, amount] : tally.events) {
+        const auto& [place, process, event] = key;
+        records.push_back({places.id(place).value, process, event, 0, amount});
+    }
+    return records;
+}
+
 std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
 {
     std::vector<KindRecord> records;
@@ -105,35 +121,27 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
 
 struct Total {
     Amount amount;
-    std::int64_t other_threads_ns;
+    std::int64_t other_threads_ns = 0;
 };
 
 /// Sums of totals by call path, on the collector.
 std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, const Places& places)
 {
-    const std::size_t size = places.call_paths().size();
-    std::vector<std::int64_t> ns(size, 0);
-    std::vector<std::uint64_t> counts(size, 0);
-    std::vector<std::int64_t> of_others(size, 0);
+    std::vector<Total> sums(places.call_paths().size());
     const auto add = [&](Place place, const Amount& amount, std::int64_t others_ns) {
         if (const model::CallPathId id = places.id(place); id.valid()) {
-            ns[id.value] += amount.ns;
-            counts[id.value] += amount.count;
-            of_others[id.value] += others_ns;
+            sums[id.value].amount.add(amount);
+            sums[id.value].other_threads_ns += others_ns;
         }
     };
     for (std::uint32_t context = 0; context < tally.totals.size(); ++context)
         add({model::ContextId{context}}, tally.totals[context], tally.totals_of_others[context]);
     for (const auto& [place, amount] : tally.pseudo_totals)
         add(place, amount, 0);
-    const auto n = static_cast<int>(size);
-    MPI_Allreduce(MPI_IN_PLACE, ns.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
-    MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_UINT64_T, MPI_SUM, replay.comm);
-    MPI_Allreduce(MPI_IN_PLACE, of_others.data(), n, MPI_INT64_T, MPI_SUM, replay.comm);
-    std::vector<Total> result;
-    for (std::size_t i = 0; i < size; ++i)
-        result.push_back({{ns[i], counts[i]}, of_others[i]});
-    return result;
+    constexpr std::size_t numbers = sizeof(Total) / sizeof(std::int64_t);
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
+                  replay.comm);
+    return sums;
 }
 
 }  // namespace
@@ -144,6 +152,7 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     const auto path = collect_sums(replay, path_records(tally, places));
     const auto kinds = collect_sums(replay, kind_records(tally, places));
     const auto addresses = collect_sums(replay, address_records(tally, places));
+    const auto events = collect_sums(replay, event_records(tally, places));
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
@@ -159,6 +168,10 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     }
     for (const PathRecord& p : path)
         profile.path.push_back({{p.call_path}, {p.process}, p.amount.ns, p.amount.count});
+    profile.events = definitions.counted;
+    for (const EventRecord& e : events)
+        profile.path_events.push_back(
+            {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
     for (const AddressRecord& a : addresses)
         profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
     for (const KindRecord& k : kinds)

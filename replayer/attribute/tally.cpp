@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/tally.hpp"
 
+#include "replayer/attribute/count.hpp"
 #include "replayer/attribute/divide.hpp"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ class Tallier
 {
 public:
     Tallier(const Replay& replay, Ns origin)
-        : replay_(replay), definitions_(replay.definitions), divider_(replay, origin, result_)
+        : replay_(replay), definitions_(replay.definitions), divider_(replay, origin, result_),
+          counter_(replay, origin, divider_, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -72,11 +74,13 @@ public:
         switch (kind) {
         case SegmentKind::Compute:
             divider_.add_computation(segment);
+            counter_.add_computation(segment);
             break;
         case SegmentKind::Mpi:
         case SegmentKind::Delay:
         case SegmentKind::Collective:
             divider_.add_call(segment);
+            counter_.add_call(segment);
             break;
         case SegmentKind::Transfer:
             result_.add_path({context, Pseudo::Transfer}, process, ns);
@@ -149,7 +153,8 @@ private:
     const Replay& replay_;
     const model::Definitions& definitions_;
     Tally result_;
-    PathDivider divider_;  // adds to it
+    PathDivider divider_;   // adds to it,
+    CountDivider counter_;  // and so does this
 };
 
 }  // namespace
@@ -164,6 +169,8 @@ std::vector<Place> Tally::places() const
             result.push_back({model::ContextId{context}});
     for (const auto& [place, amount] : pseudo_totals)
         result.push_back(place);
+    for (const auto& [key, amount] : events)
+        result.push_back(std::get<0>(key));
     for (std::uint32_t context = 0; context < on_path.size(); ++context)
         if (on_path[context])
             result.push_back({model::ContextId{context}});

@@ -28,6 +28,7 @@ struct Amount {
         ns += more_ns;
         count += more;
     }
+    void add(const Amount& more) { add(more.ns, more.count); }
 };
 
 /// Path time that samples are to divide, and what they stand for, on one process.
@@ -42,7 +43,24 @@ struct PlacedAttribution {
     model::Attribution attribution;
 };
 
+/// What was counted of an event. Of the processor time that it is of, so much is known, and so much of that scaled.
+struct EventAmount {
+    std::int64_t count = 0;
+    std::int64_t ns = 0, known_ns = 0, scaled_ns = 0;
+
+    void add(const EventAmount& more)
+    {
+        // Of damaged traces, the sum may be none.
+        const auto sum = static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(more.count);
+        count = static_cast<std::int64_t>(sum);
+        ns += more.ns;
+        known_ns += more.known_ns;
+        scaled_ns += more.scaled_ns;
+    }
+};
+
 struct Tally {
+    using EventKey = std::tuple<Place, std::uint32_t, std::uint32_t>;  // place, ProcessId, Definitions::counted
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
     std::map<std::pair<Place, std::uint32_t>, Amount> path;  // by place and ProcessId
@@ -50,6 +68,7 @@ struct Tally {
     std::vector<std::int64_t> totals_of_others;              // the part of other threads than the first of a process
     std::map<Place, Amount> pseudo_totals;                   // of time that belongs to no function
     std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
+    std::map<EventKey, EventAmount> events;                               // on the path
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples

@@ -32,6 +32,7 @@ struct Topology {
 struct Metric {
     OTF2_MetricRef self;
     std::vector<OTF2_MetricMemberRef> members;
+    OTF2_MetricOccurrence occurrence;
 };
 
 struct Property {
@@ -59,7 +60,10 @@ public:
     void on(const def::CallingContext& d) override { contexts.push_back(d); }
     void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
     void on(const def::MetricMember& d) override { metric_members[d.self] = d; }
-    void on(const def::MetricClass& d) override { metrics.push_back({d.self, {d.members, d.members + d.size}}); }
+    void on(const def::MetricClass& d) override
+    {
+        metrics.push_back({d.self, {d.members, d.members + d.size}, d.occurrence});
+    }
     void on(const def::CartDimension& d) override
     {
         dimensions[d.self] = {d.size, d.periodicity == OTF2_CART_PERIODIC_TRUE};

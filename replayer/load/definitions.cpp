@@ -140,6 +140,7 @@ private:
             {"critpath.dest", &a.dest},
             {"critpath.assertions", &a.assertions},
             {"critpath.page_faults", &a.page_faults},
+            {"critpath.counted", &a.counted},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {
@@ -161,7 +162,14 @@ private:
 
     void add_counters()
     {
+        if (vocabulary_.attributes.page_faults != OTF2_UNDEFINED_ATTRIBUTE) {
+            definitions_.counted.emplace_back(page_faults_event);
+        }
         for (const Metric& metric : in_.metrics) {
+            if (metric.occurrence == OTF2_METRIC_ASYNCHRONOUS) {
+                add_events(metric);
+                continue;
+            }
             CounterPlaces places;
             for (std::size_t i = 0; i < metric.members.size(); ++i) {
                 const auto member = in_.metric_members.find(metric.members[i]);
@@ -179,6 +187,30 @@ private:
                 vocabulary_.counters[metric.self] = places;
             }
         }
+    }
+
+    /// Events that stand before samples, not before calls.
+    void add_events(const Metric& metric)
+    {
+        constexpr std::size_t most = 64;
+        auto& names = definitions_.counted;
+        if (names.size() + metric.members.size() > most) {
+            return;
+        }
+        EventPlaces places;
+        for (const OTF2_MetricMemberRef reference : metric.members) {
+            const auto member = in_.metric_members.find(reference);
+            if (member == in_.metric_members.end() || member->second.mode != OTF2_METRIC_ACCUMULATED_START) {
+                return;
+            }
+            const std::string& name = in_.text(member->second.name);
+            const auto known = std::ranges::find(names, name);
+            places.push_back(static_cast<std::size_t>(known - names.begin()));
+            if (known == names.end()) {
+                names.push_back(name);
+            }
+        }
+        vocabulary_.sampled[metric.self] = std::move(places);
     }
 
     void add_regions()
@@ -463,6 +495,9 @@ private:
                 facts.respite_ns = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.wait_respite_ns") {
                 facts.wait_respite_ns = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.no_events" && property.type == OTF2_TYPE_STRING) {
+                const std::string missing = "," + in_.text(property.value.stringRef) + ",";
+                facts.counts_page_faults = missing.find("," + std::string(page_faults_event) + ",") == missing.npos;
             } else if (name == "critpath.incomplete" && property.type == OTF2_TYPE_STRING) {
                 add_recording_end(in_.text(property.value.stringRef), location->second);
             }

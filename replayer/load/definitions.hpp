@@ -10,6 +10,7 @@
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/clock.hpp"
 #include "replayer/load/counts.hpp"
+#include "replayer/load/event_reader.hpp"
 #include "replayer/load/ref_map.hpp"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct Attributes {
     OTF2_AttributeRef dest = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef assertions = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef page_faults = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef counted = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.
@@ -51,6 +53,7 @@ struct LocationFacts {
     std::uint64_t lost_records = 0;
     std::uint64_t unresolved_records = 0;
     std::uint64_t lost_samples = 0;
+    bool counts_page_faults = true;  // with its samples
     std::uint64_t respite_ns = 0, wait_respite_ns = 0;
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };
@@ -70,6 +73,7 @@ struct Vocabulary {
     RefMap<model::ProcessGroupId> groups;
     Generator generator;  // the first that is defined; samples of others are not used
     std::unordered_map<OTF2_MetricRef, CounterPlaces> counters;  // of the metric classes that have some that we know
+    std::unordered_map<OTF2_MetricRef, EventPlaces> sampled;     // of the metric classes that stand before samples
     Attributes attributes;
     std::optional<OTF2_StringRef> user_reason;  // value of `reason` where the user switched the recording off
     std::vector<LocationFacts> locations;       // by LocationId

@@ -578,6 +578,12 @@ void EventLoader::on(const Moment& moment, const event::Other& record)
 void EventLoader::on(const Moment& moment, const event::Metric& record)
 {
     const Ns now = advance(moment);
+    if (const auto sampled = vocabulary_.sampled.find(record.metric); sampled != vocabulary_.sampled.end()) {
+        if (!events_.read(now, record, sampled->second, definitions_.counted.size())) {
+            ++out_.anomalies.ignored_metric_records;
+        }
+        return;
+    }
     const auto places = vocabulary_.counters.find(record.metric);
     if (places == vocabulary_.counters.end() || !counts_.read(now, record, places->second)) {
         ++out_.anomalies.ignored_metric_records;
@@ -609,6 +615,32 @@ void EventLoader::on(const Moment& moment, const event::CallingContextSample& re
     }
     out_.trace.samples.push_back(
         {now, context, static_cast<std::uint32_t>(page_faults), static_cast<std::int64_t>(period), offset});
+    add_counts(now, moment, page_faults);
+}
+
+/// What stands before the sample, or in its attributes.
+void EventLoader::add_counts(Ns now, const Moment& moment, std::uint64_t page_faults)
+{
+    const std::size_t events = definitions_.counted.size();
+    if (events == 0) {
+        return;
+    }
+    const std::span<std::int64_t> counts = events_.take(now, events);
+    const auto& attributes = vocabulary_.attributes;
+    const bool has_faults = attributes.page_faults != OTF2_UNDEFINED_ATTRIBUTE &&
+                            vocabulary_.locations[out_.trace.location.value].counts_page_faults;
+    if (has_faults) {
+        counts.front() = static_cast<std::int64_t>(page_faults);
+    }
+    bool is_scaled = false;
+    if (attributes.counted != OTF2_UNDEFINED_ATTRIBUTE) {
+        const auto counted = moment.uint32(attributes.counted);
+        is_scaled = counted.has_value();
+        if (counted == 0U) {
+            std::ranges::fill(counts, model::SampleCounts::unknown);
+        }
+    }
+    out_.trace.sample_counts.push_back(counts, is_scaled);
 }
 
 void EventLoader::scale_samples()

@@ -157,6 +157,7 @@ private:
     void add_thread_record(const otf2::Moment& moment, ThreadRecord::What what, std::uint32_t object,
                            std::uint64_t number);
     [[nodiscard]] std::uint32_t assertions(const otf2::Moment& moment) const;
+    void add_counts(model::Ns now, const otf2::Moment& moment, std::uint64_t page_faults);
     void scale_samples();
     void ignore() { ++out_.anomalies.ignored_records; }
 
@@ -186,6 +187,7 @@ private:
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
     std::uint64_t calls_ = 0;                     // without points
     CountReader counts_;
+    EventReader events_;
     std::uint64_t bytes_in_call_ = 0;
     std::vector<model::ContextId> user_stack_;
     std::optional<model::Ns> off_since_;  // measurement is off

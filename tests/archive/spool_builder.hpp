@@ -258,17 +258,25 @@ public:
     static constexpr std::uint64_t user = PERF_CONTEXT_USER;
     static constexpr std::uint64_t kernel = PERF_CONTEXT_KERNEL;
 
-    static constexpr std::uint64_t no_faults = ~0ULL;
+    /// What the group has counted until then.
+    struct Group {
+        std::uint64_t time_enabled, time_running;
+        std::vector<std::uint64_t> values;
+    };
 
-    /// `faults`: page faults until then; they are not counted if it is no_faults.
+    /// `faults`: page faults until then.
     void sample(std::uint64_t time, std::uint64_t period, const std::vector<std::uint64_t>& chain, std::uint64_t ip = 0,
-                std::uint64_t faults = no_faults, std::uint32_t processor = 0)
+                std::uint64_t faults = 0, std::uint32_t processor = 0)
+    {
+        sample(time, period, chain, Group{time, time, {time, faults}}, ip, processor);
+    }
+
+    void sample(std::uint64_t time, std::uint64_t period, const std::vector<std::uint64_t>& chain, const Group& group,
+                std::uint64_t ip = 0, std::uint32_t processor = 0)
     {
         std::vector<std::uint64_t> words = {ip, 0, time, processor, period};
-        words.insert(words.end(), {faults == no_faults ? 1U : 2U, time, time, period * 100});
-        if (faults != no_faults) {
-            words.push_back(faults);
-        }
+        words.insert(words.end(), {group.values.size(), group.time_enabled, group.time_running});
+        words.insert(words.end(), group.values.begin(), group.values.end());
         words.push_back(chain.size());
         words.insert(words.end(), chain.begin(), chain.end());
         record(PERF_RECORD_SAMPLE, words);

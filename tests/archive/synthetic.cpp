@@ -305,6 +305,8 @@ spool::SpoolHeader sampled(int rank, int thread)
     std::strcpy(header.samples.event, "cpu-clock");
     header.samples.period = 1000;
     header.samples.call_graph = spool::CallGraph::FramePointers;
+    header.samples.counted_events = 1;
+    std::strcpy(header.samples.events[0], "page-faults");
     header.closed = 1;
     return header;
 }

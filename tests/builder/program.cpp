@@ -3,6 +3,7 @@
 #include "tests/builder/program.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace critpath::tests
 {
@@ -292,6 +293,12 @@ void Rank::sample(std::int64_t time, const std::vector<std::string>& path, std::
 void Rank::page_faults(std::uint32_t number)
 {
     trace_.locations[0].samples.back().page_faults = number;
+}
+
+void Rank::counts(std::int64_t instructions, bool scaled)
+{
+    program_->definitions_.counted = {"instructions"};
+    trace_.locations[0].sample_counts.push_back(std::array{instructions}, scaled);
 }
 
 void Rank::counted(std::int64_t instructions, std::int64_t cycles)

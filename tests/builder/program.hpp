@@ -113,6 +113,8 @@ public:
     void sample(std::int64_t time, const std::vector<std::string>& path, std::int64_t weight, std::uint64_t offset = 0);
     /// Of the last sample.
     void page_faults(std::uint32_t number);
+    /// Of the event "instructions" since the sample before; SampleCounts::unknown: not known. Of all samples or none.
+    void counts(std::int64_t instructions, bool scaled = false);
     /// Between the last call and the next.
     void counted(std::int64_t instructions, std::int64_t cycles);
     /// The calls that follow are made by the last of these functions, which the others have called.

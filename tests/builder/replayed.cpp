@@ -190,6 +190,9 @@ std::string text(const model::Profile& profile)
             words += fmt::format("{} {} {} {}\n", t.call_path.value, t.process.value, t.ns, t.samples);
     for (const auto& path : profile.call_paths)
         words += fmt::format("{} {}\n", path.row.value, path.parent.value);
+    for (const auto& e : profile.path_events)
+        words += fmt::format("{} {} {} {} {} {} {}\n", e.call_path.value, e.process.value, profile.events[e.event],
+                             e.count, e.ns, e.known_ns, e.scaled_ns);
     for (const auto& a : profile.addresses)
         words += fmt::format("{} {} {} {}\n", a.row.value, a.address, a.ns, a.samples);
     for (const auto& k : profile.kinds)

@@ -4,6 +4,7 @@
 samples on the clock of the calls, also where a time namespace has set that clock."""
 
 import collections
+import json
 import os
 
 import harness
@@ -133,6 +134,31 @@ class Kernel(harness.Case):
         self.replay_on(1, 2)
         blocked = sum(thread.count("blocked_ns") for thread in threads)
         self.assertEqual(self.fact("blocked_ns"), blocked)
+
+    def test_events_of_samples(self):
+        """One process alone is the path, so that all that it counted until its last sample is on it."""
+        program = os.path.join(harness.PROGRAMS, "sleeper.py")
+        asked = ["minor-faults", "task-clock", "instructions"]
+        result = self.record(1, harness.PYTHON, "-B", program, options=("-F", "999", "--events", ",".join(asked)))
+        self.validate()
+        self.replay_on(1)
+
+        def counts(event):
+            report = json.loads(self.report("hotspots", "--event", event, "--top", "0", "--format", "json"))
+            self.assertEqual(sum(row["count"] or 0 for row in report["events"]), report["count"])
+            return report["count"]
+
+        faults = counts("page-faults")
+        self.assertGreaterEqual(faults, 4000)
+        self.assertGreaterEqual(counts("minor-faults"), 4000)
+        self.assertLessEqual(counts("minor-faults"), faults)
+        computed = sum(row["path_seconds"] for row in self.hotspots() if not row["function"].startswith("["))
+        self.assertGreater(counts("task-clock"), computed * 1e9 / 2)
+        unknown = harness.run(harness.tool("cpreport"), "hotspots", "--event", "instructions", self.trace)
+        if "cpcollect: event instructions: " in result.err:
+            self.assert_message(unknown, 2, "page-faults, minor-faults, task-clock")
+        else:
+            self.assertGreater(counts("instructions"), 0)
 
     def test_counters(self):
         """Between the i-th barrier and the next, programs/counters.c of the collector's tests touches 100 i pages; some

@@ -128,8 +128,8 @@ TEST_F(Launcher, HelpFitsAScreenAndEndsInExamples)
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 24);
     for (const char* option : {"--output", "--force", "--quiet", "--frequency", "--no-samples", "--sampler", "--buffer",
-                               "--clock-period", "--timer", "--callpath", "--call-graph", "--counters", "--include",
-                               "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
+                               "--clock-period", "--timer", "--callpath", "--call-graph", "--counters", "--events",
+                               "--include", "--exclude", "--range", "--config", "--version", "CPCOLLECT_FREQUENCY"}) {
         EXPECT_THAT(result.out, HasSubstr(option));
     }
     EXPECT_GT(result.out.find("cpcollect ./app"), result.out.find("Examples"));
@@ -190,6 +190,11 @@ TEST_F(Launcher, GroupsAreWhatIsIncludedAndNotExcluded)
 
 TEST_F(Launcher, WhereTheCallersOfASampleComeFrom)
 {
+    EXPECT_EQ(config("ls")["events"], "");
+    EXPECT_EQ(config("--events none ls")["events"], "none");
+    EXPECT_EQ(config("--events instructions,faults,migrations,cpu-migrations ls")["events"],
+              "instructions,page-faults,cpu-migrations");
+    EXPECT_EQ(config("ls", "CPCOLLECT_EVENTS=cache-misses")["events"], "cache-misses");
     EXPECT_EQ(config("ls")["call_graph"], "fp");
     EXPECT_EQ(config("--call-graph dwarf ls")["call_graph"], "dwarf");
     EXPECT_EQ(config("ls", "CPCOLLECT_CALL_GRAPH=none")["call_graph"], "none");
@@ -320,6 +325,10 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("--"), 2, "no application given");
     expect_message(collect("--typo ls"), 2, "--typo: no such option");
     expect_message(collect("-F abc ls"), 2, "'abc' is not a whole number from 0 to 20000");
+    expect_message(collect("--events cycles,instruction ls"), 2, "'instruction' is none of page-faults, ");
+    expect_message(collect("--events cycles,,instructions ls"), 2, "'' is none of page-faults, ");
+    expect_message(collect("--events cycles,instructions,branches,branch-misses,cache-misses,ref-cycles ls"), 2,
+                   "6 events, but beside page-faults at most 5 fit");
     expect_message(collect("-F 20001 ls"), 2, "--frequency");
     expect_message(collect("-F -5 ls"), 2, "--frequency");
     expect_message(collect("--buffer 0 ls"), 2, "--buffer");

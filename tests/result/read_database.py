@@ -19,6 +19,8 @@ COLUMNS = {
     "module": ["id", "path", "build_id"],
     "call_path": ["id", "row", "parent"],
     "path_time": ["call_path", "process", "ns", "samples"],
+    "event": ["id", "name"],
+    "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "own_preempted_ns", "own_blocked_ns", "compared", "slowest",

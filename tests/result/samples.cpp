@@ -188,6 +188,19 @@ Sample sampled_run()
     p.modules = {{app, "1f2e3d"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
     add_stretches(p);
     p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
+    p.events = {"page-faults", "cycles", "instructions"};
+    p.path_events = {
+        {CallPathId{0}, ProcessId{1}, 0, 40, 1500 * ms, 1500 * ms, 0},
+        {CallPathId{0}, ProcessId{1}, 1, 4'500'000'000, 1500 * ms, 1500 * ms, 0},
+        {CallPathId{0}, ProcessId{1}, 2, 9'000'000'000, 1500 * ms, 1500 * ms, 0},
+        {CallPathId{2}, ProcessId{1}, 0, 60, 4000 * ms, 4000 * ms, 0},
+        {CallPathId{2}, ProcessId{1}, 1, 12'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms},
+        {CallPathId{2}, ProcessId{1}, 2, 3'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms},
+        {CallPathId{2}, ProcessId{2}, 1, 3'000'000'000, 2000 * ms, 1000 * ms, 0},
+        {CallPathId{2}, ProcessId{2}, 2, 1'000'000'000, 2000 * ms, 1000 * ms, 0},
+        {CallPathId{3}, ProcessId{2}, 2, 0, 700 * ms, 0, 0},
+        {CallPathId{7}, ProcessId{1}, 2, 300'000'000, 100 * ms, 100 * ms, 0},
+    };
     p.path = {{CallPathId{0}, ProcessId{1}, 1500 * ms, 1500}, {CallPathId{1}, ProcessId{2}, 2 * ms, 2},
               {CallPathId{2}, ProcessId{1}, 4000 * ms, 4000}, {CallPathId{2}, ProcessId{2}, 2000 * ms, 2000},
               {CallPathId{3}, ProcessId{2}, 700 * ms, 700},   {CallPathId{5}, ProcessId{3}, 500 * ms, 0},

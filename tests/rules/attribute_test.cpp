@@ -202,5 +202,92 @@ TEST(NotSampled, SharesAddUpAndNoneIsNegative)
     EXPECT_EQ(not_sampled({{100, 400}}).scale(80), 20);
 }
 
+/// Of the event of the only kind that these programs have: "count of ns, known of these, scaled of these".
+std::map<std::string, std::string> counts(const Replayed& r)
+{
+    std::map<std::string, model::EventCount> sums;
+    for (const model::EventCount& e : r.profile.path_events) {
+        model::EventCount& sum = sums[r.profile.row(e.call_path).name];
+        sum.count += e.count;
+        sum.ns += e.ns;
+        sum.known_ns += e.known_ns;
+        sum.scaled_ns += e.scaled_ns;
+    }
+    std::map<std::string, std::string> words;
+    for (const auto& [name, sum] : sums)
+        words[name] =
+            fmt::format("{} of {}, {}, {}", sum.count, sum.ns / 1000, sum.known_ns / 1000, sum.scaled_ns / 1000);
+    return words;
+}
+
+using Words = std::map<std::string, std::string>;
+
+TEST(Counts, AreDividedAtTheBordersOfSegments)
+{
+    Program p(2);
+    p[0].sample(40, "work", 40);
+    p[0].counts(400);
+    p[0].sample(80, "more", 40);
+    p[0].counts(800);
+    p[0].call(FunctionId::MPI_Irecv, {90, 100});
+    p[0].sample(110, "again", 30);  // a third of it before the call, a third in it
+    p[0].counts(900);
+    p[0].send({120, 121}, 1);
+    p[0].sample(160, "later", 50);  // a fifth of it on the path
+    p[0].counts(1600);
+    p[1].sample(60, "progress", 60);  // all in a wait
+    p[1].counts(999);
+    p[1].recv({10, 123}, 0);
+    p[1].sample(140, "after", 80);
+    p[1].counts(80);
+    p.finish(160);
+    EXPECT_EQ(counts(replay(p)), (Words{{"work", "400 of 40, 40, 0"},
+                                        {"more", "1100 of 50, 50, 0"},
+                                        {"MPI_Irecv", "300 of 10, 10, 0"},
+                                        {"again", "620 of 20, 20, 0"},
+                                        {"after", "17 of 37, 17, 0"}}));
+}
+
+TEST(Counts, OfTimeWithoutAProcessorThereAreNone)
+{
+    Program p(1);
+    p[0].off({20, 60}, true);
+    p[0].sample(70, "work", 30);
+    p[0].counts(300);
+    p[0].call(FunctionId::MPI_Irecv, {80, 90});
+    p[0].off({95, 145}, false);
+    p[0].sample(150, "after", 30);  // 10 us before the call, 10 in it, 10 behind
+    p[0].counts(90);
+    p.finish(150);
+    EXPECT_EQ(counts(replay(p)),
+              (Words{{"work", "330 of 40, 40, 0"}, {"MPI_Irecv", "30 of 10, 10, 0"}, {"after", "30 of 10, 10, 0"}}));
+}
+
+TEST(Counts, WhatIsNotKnownIsNotZero)
+{
+    Program p(1);
+    p[0].sample(10, "a", 10);
+    p[0].counts(100);
+    p[0].sample(20, "b", 10);
+    p[0].counts(model::SampleCounts::unknown, true);
+    p[0].sample(30, "c", 10);
+    p[0].counts(50, true);
+    p.finish(40);
+    EXPECT_EQ(counts(replay(p)), (Words{{"a", "100 of 10, 10, 0"}, {"b", "0 of 10, 0, 0"}, {"c", "50 of 20, 10, 10"}}));
+}
+
+TEST(Counts, SegmentsWithoutSamplesHaveTheirPart)
+{
+    Program p(1);
+    for (int call = 0; call < 10; ++call)
+        p[0].call(FunctionId::MPI_Irecv, {10 * call + 8, 10 * call + 10});
+    p[0].sample(65, "work", 100);
+    p[0].counts(650);
+    p[0].sample(99, "inside", 100);
+    p[0].counts(340);
+    p.finish(100);
+    EXPECT_EQ(counts(replay(p)), (Words{{"work", "800 of 80, 80, 0"}, {"MPI_Irecv", "190 of 20, 19, 0"}}));
+}
+
 }  // namespace
 }  // namespace critpath::tests
