@@ -50,7 +50,9 @@ std::string find_function(const std::set<std::string>& names, const std::string&
     if (found.size() == 1)
         return found.front();
     if (found.empty())
-        fail(ExitCode::Usage, "'{}': samples found no such function on the critical path; see: cpreport hotspots",
+        fail(ExitCode::Usage,
+             "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
+             "cpreport hotspots",
              wanted);
     constexpr std::size_t most = 5;
     const std::size_t all = found.size();

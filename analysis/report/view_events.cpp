@@ -130,6 +130,15 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const By& by, std::ui
     return items;
 }
 
+/// Of all ranks and rows.
+std::int64_t count_on_path(const model::Profile& profile, std::uint32_t wanted)
+{
+    std::int64_t count = 0;
+    for (const model::EventCount& e : profile.path_events)
+        count += e.event == wanted ? e.count : 0;
+    return count;
+}
+
 Cell ratio(std::int64_t count, std::int64_t of)
 {
     return count > 0 && of > 0 ? Cell(Ratio{static_cast<double>(count) / static_cast<double>(of)}) : Cell();
@@ -154,23 +163,18 @@ std::optional<Relation> relation_of(const model::Profile& profile, const std::st
                     [](const Counted& i) { return ratio(i.instructions.count, i.cycles.count); }};
 }
 
-std::int64_t percent(std::int64_t ns, std::int64_t of)
-{
-    return of > 0 ? std::max<std::int64_t>(1, (100 * ns + of / 2) / of) : 0;
-}
-
 void add_notes(Document& document, const Counts& all, const std::string& event)
 {
     if (all.known_ns < all.ns)
         document.notes.push_back(
             fmt::format("Counts of {} are not known for {} % of the processor time on the path, and lack what was "
                         "counted there.",
-                        event, percent(all.ns - all.known_ns, all.ns)));
+                        event, percent_text(part(all.ns - all.known_ns, all.ns))));
     if (all.scaled_ns > 0)
         document.notes.push_back(fmt::format(
             "For {} % of it, they were counted for a part of the time and scaled up, because the processor has "
             "too few counters for all events at once.",
-            percent(all.scaled_ns, all.ns)));
+            percent_text(part(all.scaled_ns, all.ns))));
 }
 
 }  // namespace
@@ -188,10 +192,11 @@ Document event_view(const HotspotRequest& request)
         fail(ExitCode::Usage, "--inclusive: counts are those of each function alone; leave it out");
     if (sort == "all")
         fail(ExitCode::Usage, "--sort all: events are counted on the critical path only; leave it out");
-    std::vector<Counted> items = sum_up(request, *by, wanted_event(request.profile, name));
+    const std::uint32_t wanted = wanted_event(request.profile, name);
+    std::vector<Counted> items = sum_up(request, *by, wanted);
+    const std::int64_t of_path = count_on_path(request.profile, wanted);
     Counts all;
     for (const Counted& item : items) {
-        all.count += item.wanted.count;
         all.ns += item.wanted.ns;
         all.known_ns += item.wanted.known_ns;
         all.scaled_ns += item.wanted.scaled_ns;
@@ -218,7 +223,7 @@ Document event_view(const HotspotRequest& request)
     table.columns.insert(table.columns.end(), counts.begin(), counts.end());
     if (relation)
         table.columns.push_back(relation->column);
-    const std::vector<Column> times = {{"path_seconds", "Path s"}, {"known_percent", ""}, {"scaled_percent", ""}};
+    const std::vector<Column> times = {{"processor_seconds", "CPU s"}, {"known_percent", ""}, {"scaled_percent", ""}};
     table.columns.insert(table.columns.end(), times.begin(), times.end());
     std::vector<Row> cells;
     std::int64_t shown = 0;
@@ -230,7 +235,7 @@ Document event_view(const HotspotRequest& request)
         if (has_module)
             row.emplace_back(std::string(basename(item.module)));
         row.insert(row.end(), {item.module, item.kind, is_known ? Cell(c.count) : Cell(),
-                               is_known ? Cell(Share{part(c.count, all.count)}) : Cell()});
+                               is_known ? Cell(Share{part(c.count, of_path)}) : Cell()});
         if (relation)
             row.push_back(relation->cell(item));
         row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
@@ -240,15 +245,15 @@ Document event_view(const HotspotRequest& request)
     Document document;
     document.fields = {{"event", "", name},
                        {"sort", "", sort},
-                       {"count", "", all.count},
+                       {"count", "", of_path},
                        {"rows_shown", "", static_cast<std::int64_t>(items.size())},
                        {"rows", "", static_cast<std::int64_t>(rows)},
                        {"known_percent", "", Share{part(all.known_ns, all.ns)}},
                        {"scaled_percent", "", Share{part(all.scaled_ns, all.ns)}}};
     document.tables.push_back(std::move(table));
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {} {} on the critical path.", items.size(),
-                                         counted(rows, "row"), percent_text(part(shown, all.count)),
-                                         count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, all.count))),
+                                         counted(rows, "row"), percent_text(part(shown, of_path)),
+                                         count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of_path))),
                                          name));
     add_notes(document, all, name);
     return document;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace critpath::report
@@ -107,9 +108,14 @@ Phase describe(model::Profile& profile, division::Parts parts)
     return phase;
 }
 
-/// The phase whose parts are least like those of all phases together.
-std::size_t least_like_the_others(const std::vector<Phase>& phases)
+/// The phase whose parts are least like those of all phases together, if there are several others, and if it has a
+/// tenth of its time elsewhere.
+std::optional<std::size_t> least_like_the_others(const std::vector<Phase>& phases)
 {
+    constexpr std::size_t fewest = 3;
+    constexpr double far = 0.2;  // twice the part that is elsewhere: it lacks there what it has here
+    if (phases.size() < fewest)
+        return std::nullopt;
     Characters all{};
     std::int64_t all_ns = 0;
     for (const Phase& phase : phases) {
@@ -125,7 +131,8 @@ std::size_t least_like_the_others(const std::vector<Phase>& phases)
     };
     const auto farthest = std::max_element(phases.begin(), phases.end(),
                                            [&](const Phase& a, const Phase& b) { return distance(a) < distance(b); });
-    return static_cast<std::size_t>(farthest - phases.begin());
+    return distance(*farthest) < far ? std::nullopt
+                                     : std::optional(static_cast<std::size_t>(farthest - phases.begin()));
 }
 
 Row cells(std::size_t number, const Phase& phase)
@@ -208,16 +215,14 @@ Document phase_view(const HotspotRequest& request)
     document.fields = {{"path_seconds", "", Seconds{whole.length()}},
                        {"rows", "", static_cast<std::int64_t>(phases.size())}};
     document.tables.push_back(std::move(table));
-    document.notes.push_back(fmt::format("{} of equal length: {}. Shares are of the phase; Rank and Function are those "
-                                         "that have most of it.",
+    document.notes.push_back(fmt::format("{} of equal length: {}. Shares are of the phase; No CPU is part of the kinds "
+                                         "beside it; Rank and Function are those that have most of it.",
                                          counted(phases.size(), "phase"), path_text(request.window, whole.length())));
-    if (phases.size() > 1) {
-        const std::size_t other = least_like_the_others(phases);
+    if (const std::optional<std::size_t> other = least_like_the_others(phases))
         document.notes.push_back(
-            fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", other + 1,
-                        exact_seconds(phases[other].window.begin), exact_seconds(phases[other].window.end),
+            fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", *other + 1,
+                        exact_seconds(phases[*other].window.begin), exact_seconds(phases[*other].window.end),
                         shell_quoted(request.request.trace_name)));
-    }
     return document;
 }
 

@@ -133,7 +133,7 @@ void KernelEvents::write_samples_before(std::uint64_t time)
 // The record of what was counted, and what the sample behind it says of that.
 void KernelEvents::write_counts(const SamplePoint& sample)
 {
-    counts_.advance(thread_.totals_of(sample));
+    counts_.advance(thread_.totals_of(sample), !sample.behind_respite);
     if (metric_ != otf2::none && counts_.counted() > 0) {
         sums_.clear();
         for (const std::size_t place : thread_.events.places) {

@@ -86,12 +86,14 @@ public:
         off_.on(sample);
         if (sample.time <= end_) {
             const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0);
-            thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample)});
+            thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample),
+                                       std::exchange(rested_, false)});
         }
     }
     void on(const RawSwitch& change) override { off_.on(change); }
     void on(const RawRespite& change) override
     {
+        rested_ = true;
         if (change.change == RawRespite::Change::RestedInWaits) {
             thread_.wait_respite_ns += change.time;
             return;
@@ -144,6 +146,7 @@ private:
     ThreadData& thread_;
     std::uint64_t end_;
     std::optional<RawRespite> respite_;  // that has begun
+    bool rested_ = false;                // since the last sample
     OffProcessor off_;
 };
 

@@ -38,6 +38,7 @@ struct SamplePoint {
     std::uint32_t context = 0;                      // local
     std::uint32_t totals = no_totals;               // ThreadData::event_totals from here on
     static constexpr std::uint32_t no_totals = -1;  // they are not those of the group
+    bool behind_respite = false;                    // since the sample before, the events were disabled for a while
 };
 
 struct Stretch {

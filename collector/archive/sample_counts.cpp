@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -66,7 +67,7 @@ bool SampleCounts::goes_back(const EventTotals& totals) const
     return back;
 }
 
-void SampleCounts::advance(const std::optional<EventTotals>& totals)
+void SampleCounts::advance(const std::optional<EventTotals>& totals, bool all_the_time)
 {
     counted_ = 0;
     std::ranges::fill(scaled_, 0);
@@ -82,7 +83,7 @@ void SampleCounts::advance(const std::optional<EventTotals>& totals)
     const std::uint64_t enabled = totals->time_enabled - enabled_;
     const std::uint64_t running = std::min(totals->time_running - running_, enabled);
     const auto counted = enabled == 0 ? whole : static_cast<std::uint32_t>(Wide{running} * whole / enabled);
-    if (had_before && counted >= least_counted) {
+    if (had_before && all_the_time && counted >= least_counted) {
         counted_ = counted;
         for (std::size_t i = 0; i < before_.size(); ++i) {
             const std::uint64_t count = totals->values[i] - before_[i];
@@ -91,6 +92,8 @@ void SampleCounts::advance(const std::optional<EventTotals>& totals)
             scaled_[i] = static_cast<std::uint64_t>(std::min(scaled, Wide{most}));
             sums_[i] = std::min<std::int64_t>(sums_[i] + static_cast<std::int64_t>(scaled_[i]), most);
         }
+    } else if (had_before && !all_the_time) {
+        std::ranges::transform(totals->values, before_, scaled_.begin(), std::minus());
     }
     enabled_ = totals->time_enabled;
     running_ = totals->time_running;

@@ -45,12 +45,14 @@ public:
     {
     }
 
-    /// The next sample by time.
-    void advance(const std::optional<EventTotals>& totals);
+    /// The next sample by time. `all_the_time`: the events were enabled since the sample before; else nobody knows how
+    /// many there were.
+    void advance(const std::optional<EventTotals>& totals, bool all_the_time = true);
 
     /// For so much of the time since the sample before, the events had counters; 0: too little, or nobody knows.
     [[nodiscard]] std::uint32_t counted() const { return counted_; }
-    /// Since the sample before, scaled up to the whole time; nothing if that is not known.
+    /// Since the sample before, scaled up to the whole time; nothing if that is not known; while the events were
+    /// enabled, if they were not all the time.
     [[nodiscard]] std::uint64_t since(std::size_t place) const { return scaled_[place]; }
     /// The sum of these.
     [[nodiscard]] std::int64_t sum(std::size_t place) const { return sums_[place]; }

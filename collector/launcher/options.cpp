@@ -335,6 +335,10 @@ Options parse_options(int argc, const char* const* argv, int ranks)
     if (parsed.no_samples) {
         options.frequency = 0;
     }
+    if (options.frequency == 0 && !options.events.empty() && options.events != "none") {
+        fail(ExitCode::Usage, "--events: they are counted with samples; record some, or leave out --events {}",
+             options.events);
+    }
     const bool output_given = app.count("--output") > 0;
     if (output_given && options.output.empty()) {
         fail(ExitCode::Usage, "--output: the name is empty; give the directory for the trace");

@@ -122,6 +122,7 @@ void explain_timers(int error)
 struct Complaints {
     int sampling_error;  // why there are no samples, 0 if nothing is wrong
     int timers;          // why samples are those of timers, although nobody asked for them; 0 if they are not
+    int lost_signal;     // timers have stopped before the end
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
     int events[sampling::event_name_count];  // errno by event: why it could not be counted with samples
@@ -133,6 +134,7 @@ Complaints worst_complaints()
     constexpr int all = sizeof(Complaints) / sizeof(int);
     Complaints mine = {process.sampling ? sampling::refused() : 0,
                        process.sampling ? sampling::replaced() : 0,
+                       process.sampling && sampling::lost_signal() ? 1 : 0,
                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX,
                        why_records_were_lost(),
                        {}};
@@ -180,6 +182,10 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
         explain_missing_samples(worst.sampling_error);
     } else if (worst.timers != 0 && !process.settings.quiet) {
         explain_timers(worst.timers);
+    }
+    if (worst.lost_signal != 0) {
+        say(Text() << "cpcollect: timers stopped when the application cancelled a thread, and samples end there: what "
+                      "came later is [not sampled]; let the kernel sample (perf_event_open)");
     }
     warn_of_events(worst);
     if (summary.inconsistent[0] != '\0') {

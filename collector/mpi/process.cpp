@@ -42,7 +42,7 @@ constexpr const char* own_variables[] = {
     "CRITPATH_QUIET=",    "CRITPATH_LAUNCHER_RANK=", "CRITPATH_ARCHIVE_LIBRARY=", "CRITPATH_ORIGINAL_LD_PRELOAD=",
     "CRITPATH_CALLPATH=", "CRITPATH_CALL_GRAPH=",    "CRITPATH_COUNTERS=",        "CRITPATH_GROUPS=",
     "CRITPATH_RANGE=",    "CRITPATH_CLOCK_PERIOD=",  "CRITPATH_PATIENCE=",        "CRITPATH_TIMER=",
-    "CRITPATH_SAMPLER="};
+    "CRITPATH_SAMPLER=",  "CRITPATH_EVENTS="};
 constexpr char original_preload[] = "CRITPATH_ORIGINAL_LD_PRELOAD=";
 constexpr char preload[] = "LD_PRELOAD=";
 constexpr char owner_name[] = "CRITPATH_TRACE_OWNER";

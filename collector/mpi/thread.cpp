@@ -280,6 +280,7 @@ void start_threads()
 {
     find_thread_functions();
     find_yield();
+    find_alternate_stack();
     number_thread();
     exit_key_made = pthread_key_create(&exit_key, at_thread_exit) == 0;
 }

@@ -128,4 +128,7 @@ void begin_thread();
 void find_thread_functions();
 void find_yield();
 
+/// Likewise the sigaltstack of the application.
+void find_alternate_stack();
+
 }  // namespace critpath::preload

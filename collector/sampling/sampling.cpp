@@ -415,6 +415,12 @@ int replaced()
     return state != nullptr && state->refusal.load() == 0 ? state->replaced : 0;
 }
 
+bool lost_signal()
+{
+    const State* state = process_state.load(std::memory_order_acquire);
+    return state != nullptr && state->timers_taken.load();
+}
+
 int refused_event(std::uint32_t name)
 {
     const State* state = process_state.load(std::memory_order_acquire);

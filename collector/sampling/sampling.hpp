@@ -156,6 +156,9 @@ int refused();
 /// The errno of perf_event_open where timers do what it refused to do; 0 elsewhere.
 int replaced();
 
+/// True if timers have stopped because the application cancelled a thread (thread_timer.hpp).
+bool lost_signal();
+
 /// Why the event, a place in event_names, cannot be counted here although it was asked for, as errno; 0: nobody asked,
 /// or it is.
 int refused_event(std::uint32_t name);

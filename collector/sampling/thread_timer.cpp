@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -63,12 +64,14 @@ struct TimerPage {
     int timer;
     StackBounds stack;
     std::atomic<bool> armed;
-    std::atomic<bool> left;   // by its thread: no handler will look at this again
-    std::uint64_t remaining;  // ns of the period when it was disarmed, under the pass lock
+    std::atomic<bool> left;         // by its thread: no handler will look at this again
+    std::atomic<bool> has_no_room;  // for the handler
+    std::uint64_t remaining;        // ns of the period when it was disarmed, under the pass lock
     // Of the handler:
     std::uint64_t lost;  // since there was room last
     std::atomic<std::uint64_t> counted;
     std::atomic<std::uint64_t> page_faults;
+    std::uint64_t faults_before;  // the timer was opened
 };
 static_assert(sizeof(TimerPage) <= 4096);
 
@@ -204,7 +207,7 @@ void write_stack(const TimerPage& page, const ucontext_t& context, Writer& recor
 void write_sample(TimerPage& page, char* data, const ucontext_t& context, std::uint64_t periods)
 {
     const std::uint64_t counted = page.counted.load(std::memory_order_relaxed);
-    const std::uint64_t faults = page_faults();
+    const std::uint64_t faults = page_faults() - page.faults_before;
     page.page_faults.store(faults, std::memory_order_relaxed);
     Writer record(page, data);
     record.put(0);  // header
@@ -330,6 +333,15 @@ itimerspec every(std::uint64_t first, std::uint64_t period)
     return {time(period), time(first)};
 }
 
+/// What the kernel puts there and what the handler needs.
+bool is_too_small(const stack_t& stack)
+{
+    constexpr std::size_t of_handler = 4096;
+    const std::size_t of_kernel = getauxval(AT_MINSIGSTKSZ);  // 0 before Linux 5.14
+    constexpr std::size_t usual = 4096;                       // with AVX-512
+    return (stack.ss_flags & SS_DISABLE) == 0 && stack.ss_size < of_handler + (of_kernel > 0 ? of_kernel : usual);
+}
+
 int create_timer(TimerPage& page)
 {
     struct sigevent event;
@@ -404,6 +416,9 @@ int open_timer(const EventChoice& choice, PerfEvent& event)
     page.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
     page.stack = own_stack();
     page.remaining = page.period;
+    page.faults_before = page_faults();
+    stack_t alternate{};
+    page.has_no_room = sigaltstack(nullptr, &alternate) == 0 && is_too_small(alternate);
     if (const int error = create_timer(page); error != 0) {
         munmap(memory, size + page_size());
         return error;
@@ -435,6 +450,9 @@ void close_timer(PerfEvent& event)
 void arm_timer(const PerfEvent& event)
 {
     TimerPage& page = *page_of(event);
+    if (page.has_no_room) {
+        return;
+    }
     page.armed = true;
     const itimerspec times = every(page.remaining, page.period);
     syscall(SYS_timer_settime, page.timer, 0, &times, nullptr);
@@ -467,6 +485,20 @@ void leave_timer()
     if (page != nullptr) {
         page->left = true;
     }
+}
+
+void handlers_run_on(const stack_t& stack)
+{
+    TimerPage* page = own_page;
+    if (page == nullptr || !is_too_small(stack)) {
+        return;
+    }
+    const int saved_errno = errno;
+    page->has_no_room = true;
+    page->armed = false;
+    const itimerspec never{};
+    syscall(SYS_timer_settime, page->timer, 0, &never, nullptr);  // on the way back from it, the last one comes
+    errno = saved_errno;
 }
 
 void forget_timer()

@@ -10,7 +10,8 @@
 //     no more samples. After fork there is no timer; exec deletes the timers with their signals.
 //   - It interrupts no system call: on the kernels that choose_timer() asks for, such a timer expires on the way back
 //     to user code, not in the interrupt. (A thread that sleeps uses no time.)
-//   - The handler allocates nothing, waits for nothing, and leaves errno alone; no other handler runs on top of it.
+//   - The handler allocates nothing, waits for nothing, and leaves errno alone; no other handler runs on top of it. It
+//     runs on the thread's alternate stack, if it has one; where that is too small, the thread has no samples.
 // The kernel looks at these timers at its tick, so that a sample lies up to a tick behind the moment that it stands
 // for. Processor time that was used in short runs, between ticks, has no samples, but all of it is in Count. So is what
 // was used while the application held all signals back, by a system call of its own. There are no context switches.
@@ -19,6 +20,8 @@
 #include "collector/sampling/perf_event.hpp"
 
 #include <cstdint>
+
+#include <signal.h>
 
 namespace critpath::sampling
 {
@@ -38,6 +41,10 @@ Count read_timer(const PerfEvent& event);
 
 /// The calling thread will not be sampled any more, so that its ring may go.
 void leave_timer();
+
+/// The calling thread is about to have this alternate stack. Where the handler does not fit, its timer stays off from
+/// now on.
+void handlers_run_on(const stack_t& stack);
 
 /// In the child of a fork(): there is no such timer here, and its ring is not mapped.
 void forget_timer();

@@ -125,7 +125,8 @@ void CountDivider::add(const Part& part, std::size_t sample, Ns begin, Ns end, P
             has_sample ? location.sample_counts.count(sample, event) : model::SampleCounts::unknown;
         EventAmount amount;
         amount.ns = ns;
-        if (count != model::SampleCounts::unknown) {
+        // What a thread counts while it waits for others is its spinning.
+        if (count != model::SampleCounts::unknown && place.pseudo != Pseudo::TeamWait) {
             // So that the parts of a count are the whole.
             amount.count = static_cast<std::int64_t>(Wide{count} * until / whole - Wide{count} * from / whole);
             amount.known_ns = ns;

@@ -41,7 +41,11 @@ private:
         model::Ns begin, end;
     };
 
-    [[nodiscard]] bool is_idle() const { return replay_.definitions.counted.empty(); }
+    /// Only samples have counts, whatever else the trace defines.
+    [[nodiscard]] bool is_idle() const
+    {
+        return !replay_.definitions.has_samples || replay_.definitions.counted.empty();
+    }
     Part part_of(const model::Segment& segment);
     const OffBefore& off_before(const model::LocationTrace& location);
     template <class PlaceOf>

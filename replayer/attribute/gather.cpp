@@ -168,7 +168,8 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     }
     for (const PathRecord& p : path)
         profile.path.push_back({{p.call_path}, {p.process}, p.amount.ns, p.amount.count});
-    profile.events = definitions.counted;
+    if (definitions.has_samples)
+        profile.events = definitions.counted;
     for (const EventRecord& e : events)
         profile.path_events.push_back(
             {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});

@@ -192,8 +192,8 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& 
     sums.processor_ns += parts.processor;
     sums.preempted_ns += parts.preempted;
     sums.blocked_ns += parts.blocked;
-    sums.page_faults += gap.page_faults;
-    sums.peers_page_faults += others.page_faults / others.processes;
+    sums.page_faults += on_path(gap.page_faults);
+    sums.peers_page_faults += on_path(others.page_faults / others.processes);
     return own.path_ns - parts.peers;
 }
 

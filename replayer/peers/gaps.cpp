@@ -49,6 +49,22 @@ std::int64_t Gaps::recorded(Ns begin, Ns end)
     return std::max<std::int64_t>(ns, 0);
 }
 
+namespace
+{
+
+/// Of the page faults since the sample before, those that lie in [begin, end) if they came evenly; by parts_of_a_fault.
+std::int64_t part_in_gap(const model::Sample& sample, Ns since, Ns begin, Ns end)
+{
+    const std::int64_t length = (sample.time - since).count();
+    const std::int64_t inside = (std::min(end, sample.time) - std::max(begin, since)).count();
+    const auto faults = static_cast<double>(sample.page_faults) * static_cast<double>(parts_of_a_fault);
+    return length > 0 && inside > 0
+               ? static_cast<std::int64_t>(faults * static_cast<double>(inside) / static_cast<double>(length))
+               : 0;
+}
+
+}  // namespace
+
 Gap Gaps::measure(std::size_t i)
 {
     const Ns begin = begin_of(i);
@@ -62,8 +78,13 @@ Gap Gaps::measure(std::size_t i)
     if (!samples.empty()) {
         near_sample_ = count_first(
             samples.size(), [&](std::size_t s) { return samples[s].time < begin; }, near_sample_);
-        for (std::size_t s = near_sample_; s < samples.size() && samples[s].time < end; ++s)
-            gap.page_faults += samples[s].page_faults;
+        for (std::size_t s = near_sample_; s < samples.size(); ++s) {
+            // A sample tells of the time since the one before.
+            const Ns since = s > 0 ? samples[s - 1].time : location_->begin;
+            if (since >= end)
+                break;
+            gap.page_faults += part_in_gap(samples[s], since, begin, end);
+        }
     }
     if (i < location_->counted.size())
         gap.counted = location_->counted[i];

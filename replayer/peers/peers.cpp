@@ -169,6 +169,10 @@ Stretches compare_with_peers(const Replay& replay, const Path& path)
     auto out = lists_for<model::StretchShare>(replay.size);
     out[collector] = compare(replay, gaps, chosen, sums);
     add_up(replay, sums);
+    for (model::Stretch& stretch : sums) {
+        stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+        stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+    }
     find_persistence(replay, gaps, chosen, sums);
 
     Stretches result;

@@ -12,12 +12,15 @@
 namespace critpath::replayer
 {
 
+/// Page faults are counted in so many parts of one: most gaps have a small part of those between two samples.
+constexpr std::int64_t parts_of_a_fault = 1'000'000;
+
 /// What a thread did between two calls. Times are ns, without the collector's own.
 struct Gap {
     std::int64_t ns = 0;
     std::int64_t preempted = 0;
     std::int64_t blocked = 0;
-    std::int64_t page_faults = 0;
+    std::int64_t page_faults = 0;  // by parts_of_a_fault
     model::Counted counted;
 
     [[nodiscard]] bool is_counted() const

@@ -117,6 +117,20 @@ TEST_F(Counting, AnEventThatIsLostIsNotKnownUntilTheSecondSampleBehindIt)
     EXPECT_EQ(counts.sum(1), 400);
 }
 
+TEST_F(Counting, WithAPauseItIsAtLeastSoMuch)
+{
+    sample(100, 100, 1000, 300);
+    const std::uint64_t values[] = {1100, 320};
+    counts.advance(EventTotals{110, 110, values}, false);
+    EXPECT_EQ(counts.counted(), 0U);
+    EXPECT_EQ(counts.since(1), 20U);
+    EXPECT_EQ(counts.sum(1), 300);
+    sample(210, 210, 2100, 420);
+    EXPECT_EQ(counts.counted(), SampleCounts::whole);
+    EXPECT_EQ(counts.since(1), 100U);
+    EXPECT_EQ(counts.sum(1), 400);
+}
+
 TEST_F(Counting, CountersWrap)
 {
     constexpr std::uint64_t high = std::uint64_t{1} << 62;

@@ -329,6 +329,7 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("--events cycles,,instructions ls"), 2, "'' is none of page-faults, ");
     expect_message(collect("--events cycles,instructions,branches,branch-misses,cache-misses,ref-cycles ls"), 2,
                    "6 events, but beside page-faults at most 5 fit");
+    expect_message(collect("-F 0 --events minor-faults ls"), 2, "--events: they are counted with samples");
     expect_message(collect("-F 20001 ls"), 2, "--frequency");
     expect_message(collect("-F -5 ls"), 2, "--frequency");
     expect_message(collect("--buffer 0 ls"), 2, "--buffer");

@@ -231,7 +231,7 @@ protected:
         EXPECT_NEAR(static_cast<double>(file.samples.size()), expected, 0.3 * expected);
     }
 
-    /// Timers: all periods that have passed are the processor's time. Where others compete for the processors, some are
+    /// Timers: all periods that have passed are the processor's time. Where others compete for the processors, many are
     /// of runs between two ticks, and have no sample.
     static void expect_time_matches(const File& file, std::uint64_t cpu_ns)
     {
@@ -239,7 +239,7 @@ protected:
         const auto expected = static_cast<double>(cpu_ns);
         EXPECT_NEAR(static_cast<double>(file.header.samples.counted), expected, 0.1 * expected + unseen);
         EXPECT_LE(sampled_ns(file), file.header.samples.counted);
-        EXPECT_GE(static_cast<double>(sampled_ns(file)), 0.5 * expected - unseen);
+        EXPECT_GE(static_cast<double>(sampled_ns(file)), 0.1 * expected - unseen);
     }
 
     static std::uint64_t sampled_ns(const File& file)

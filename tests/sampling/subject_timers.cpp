@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Scenarios of an application that is sampled by timers, and would notice signals that are not its own.
+#include "collector/sampling/thread_timer.hpp"
 #include "tests/sampling/subject.hpp"
 
 #include <atomic>
@@ -148,6 +149,35 @@ void play_sleeper(Subject& subject)
     }
     subject.facts["interrupted"] = interrupted;
     subject.facts["cpu"] = cpu;
+    subject.finish();
+}
+
+/// Threads whose stack for signals has room for a small handler of their own, since before they are sampled or later. A
+/// kernel that knows that it is too small refuses it.
+void play_small_stacks(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    const auto take = [](char* memory, std::size_t size) {
+        const stack_t stack = {memory, 0, size};
+        sampling::handlers_run_on(stack);  // as the preload library says it
+        return sigaltstack(&stack, nullptr) == 0;
+    };
+    subject.facts["taken"] = true;
+    for (int thread = 1; thread <= 2; ++thread) {
+        std::thread([&, thread] {
+            char memory[2048];
+            bool taken = thread != 1 || take(memory, sizeof memory);
+            sampling::start_thread(thread);
+            taken = taken && (thread != 2 || take(memory, sizeof memory));
+            burn(0.1);
+            sampling::stop_thread();
+            const stack_t none = {nullptr, SS_DISABLE, 0};
+            sigaltstack(&none, nullptr);
+            subject.facts["taken"] = subject.facts["taken"].get<bool>() && taken;
+        }).join();
+    }
+    subject.facts["cpu"] = burn(0.2);
     subject.finish();
 }
 
@@ -298,6 +328,7 @@ critpath::test::Scenarios critpath::test::timer_scenarios()
         {"held_back", play_held_back},
         {"sleeper", play_sleeper},
         {"stacks", play_stacks},
+        {"small_stacks", play_small_stacks},
         {"errno", play_errno},
         {"cancel", play_cancel},
         {"taken_before", play_taken_before},

@@ -217,6 +217,16 @@ TEST_F(Timers, WorkOnEveryStack)
     }
 }
 
+TEST_F(Timers, LeaveThreadsAloneWhoseStackForSignalsIsTooSmall)
+{
+    PLAY_TIMED("small_stacks");
+    if (facts["taken"] == false)
+        GTEST_SKIP() << "the kernel refuses small stacks for signals";
+    EXPECT_LE(files["7.1.samples"].samples.size(), 0U);
+    EXPECT_LE(files["7.2.samples"].samples.size(), 1U);  // before it had that stack
+    expect_time_matches(files["7.0.samples"], facts["cpu"]);
+}
+
 TEST_F(Timers, LeaveErrnoAlone)
 {
     PLAY_TIMED("errno");

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -291,6 +292,11 @@ static void faults(void)
     sigaltstack(&stack, NULL);
     handle(SIGSEGV, on_alternate_stack, SA_ONSTACK);
     fault("fault, alternate stack");
+    static char small[2048];  // enough by <signal.h>, and too small for other handlers than the application's own
+    const stack_t tight = {.ss_sp = small, .ss_size = sizeof small};
+    say("small alternate stack: %d", sigaltstack(&tight, NULL));
+    for (const clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 20;)
+        ;
     sigaltstack(&none, NULL);
     sigaction(SIGSEGV, &before, NULL);
     handle(SIGTERM, count, SA_RESTART);
