@@ -8,6 +8,8 @@
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/tally.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -15,8 +17,8 @@
 namespace critpath::replayer
 {
 
-/// Divides what one process of the replay counted, and adds the parts to a Tally. In the order of samples and segments,
-/// but for searches.
+/// Divides what one process of the replay counted, and adds the parts to a Tally. A segment costs a few steps beside
+/// those of the samples in it, if it is near the one of its location before.
 class CountDivider
 {
 public:
@@ -32,11 +34,31 @@ public:
     void add_call(const model::Segment& segment);
 
 private:
-    /// Of one location: how long it had no processor until each of LocationTrace::off.
-    using OffBefore = std::vector<std::int64_t>;
+    /// Asks one location, mostly about what is near to what was asked last.
+    class Cursor
+    {
+    public:
+        explicit Cursor(const model::LocationTrace& location);
+        /// Processor time of the thread before a moment, ns, but for a constant.
+        std::int64_t processor_time(model::Ns time);
+        /// The first sample behind a moment.
+        std::size_t sample_behind(model::Ns time);
+        /// It is of a function, and not in a call.
+        bool is_of_computation(std::size_t sample);
+
+    private:
+        const model::LocationTrace& location_;
+        std::vector<std::int64_t> off_before_;  // without a processor, until each of LocationTrace::off
+        std::size_t near_off_ = 0, near_sample_ = 0;
+        struct Answer {
+            std::size_t sample = SIZE_MAX;
+            bool is_of_computation = false;
+        };
+        std::array<Answer, 2> answers_{};  // of even samples and of odd ones
+    };
     struct Part {
         const model::LocationTrace& location;
-        const OffBefore& off_before;
+        Cursor& cursor;
         std::uint32_t process;
         model::Ns begin, end;
     };
@@ -47,17 +69,26 @@ private:
         return !replay_.definitions.has_samples || replay_.definitions.counted.empty();
     }
     Part part_of(const model::Segment& segment);
-    const OffBefore& off_before(const model::LocationTrace& location);
+    std::vector<EventAmount>& amounts(Place place, std::uint32_t process);
     template <class PlaceOf>
     void divide(const Part& part, PlaceOf place_of);
     void add(const Part& part, std::size_t sample, model::Ns begin, model::Ns end, Place place);
+    static std::int64_t part_of_count(const Part& part, std::size_t sample, model::Ns begin, model::Ns end,
+                                      std::int64_t count);
     [[nodiscard]] Place place_of(const Part& part, std::size_t sample) const;
 
     const Replay& replay_;
     model::Ns origin_;
     const PathDivider& divider_;
     Tally& tally_;
-    std::map<std::uint32_t, OffBefore> off_before_;  // by LocationId
+    std::map<std::uint32_t, Cursor> cursors_;  // by LocationId
+    /// Where the sums of the last places are, by what they are: a segment is mostly like one of those before it.
+    struct Recent {
+        Place place;
+        std::uint32_t process;
+        std::vector<EventAmount>* amounts = nullptr;
+    };
+    std::array<Recent, 64> recent_{};
 };
 
 }  // namespace critpath::replayer

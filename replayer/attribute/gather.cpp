@@ -100,10 +100,10 @@ std::vector<AddressRecord> address_records(const Tally& tally, const Places& pla
 std::vector<EventRecord> event_records(const Tally& tally, const Places& places)
 {
     std::vector<EventRecord> records;
-    for (const auto& [key, amount] : tally.events) {
-        const auto& [place, process, event] = key;
-        records.push_back({places.id(place).value, process, event, 0, amount});
-    }
+    for (const auto& [key, amounts] : tally.events)
+        for (std::uint32_t event = 0; event < amounts.size(); ++event)
+            if (amounts[event].ns != 0 || amounts[event].count != 0)
+                records.push_back({places.id(key.first).value, key.second, event, 0, amounts[event]});
     return records;
 }
 

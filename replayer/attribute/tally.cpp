@@ -169,8 +169,8 @@ std::vector<Place> Tally::places() const
             result.push_back({model::ContextId{context}});
     for (const auto& [place, amount] : pseudo_totals)
         result.push_back(place);
-    for (const auto& [key, amount] : events)
-        result.push_back(std::get<0>(key));
+    for (const auto& [key, amounts] : events)
+        result.push_back(key.first);
     for (std::uint32_t context = 0; context < on_path.size(); ++context)
         if (on_path[context])
             result.push_back({model::ContextId{context}});

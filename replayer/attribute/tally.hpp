@@ -60,7 +60,6 @@ struct EventAmount {
 };
 
 struct Tally {
-    using EventKey = std::tuple<Place, std::uint32_t, std::uint32_t>;  // place, ProcessId, Definitions::counted
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
     std::map<std::pair<Place, std::uint32_t>, Amount> path;  // by place and ProcessId
@@ -68,7 +67,8 @@ struct Tally {
     std::vector<std::int64_t> totals_of_others;              // the part of other threads than the first of a process
     std::map<Place, Amount> pseudo_totals;                   // of time that belongs to no function
     std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
-    std::map<EventKey, EventAmount> events;                               // on the path
+    /// On the path, by place and ProcessId: by Definitions::counted.
+    std::map<std::pair<Place, std::uint32_t>, std::vector<EventAmount>> events;
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
