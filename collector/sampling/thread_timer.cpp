@@ -456,6 +456,9 @@ void arm_timer(const PerfEvent& event)
     page.armed = true;
     const itimerspec times = every(page.remaining, page.period);
     syscall(SYS_timer_settime, page.timer, 0, &times, nullptr);
+    if (page.has_no_room) {  // since just now: its thread may have switched it off before we switched it on
+        disarm_timer(event);
+    }
 }
 
 void disarm_timer(const PerfEvent& event)
