@@ -231,54 +231,37 @@ std::string off_in_words(const Explanation& e)
     return words + ".";
 }
 
-std::string remedy_of(Factor cause)
-{
-    switch (cause) {
-    case Factor::Instructions:
-        return "move work from there to the others";
-    case Factor::Cycles:
-        return "look at its memory accesses: where its data lie, and who shares its caches";
-    case Factor::Frequency:
-        return "look at what slows its processor down: heat, power, what else runs there";
-    case Factor::Processor:
-        return "move work from there to the others, or look at what slows its processor down";
-    case Factor::Preempted:
-        return "find out who else uses its processor: more threads than processors, other programs";
-    case Factor::Blocked:
-        break;
-    case Factor::PageFaults:
-        return "avoid its page faults: keep memory that is used again instead of giving it back, use larger pages";
-    }
-    return "find out what it waits for outside of MPI: files, locks, memory";
-}
+/// What to do about a factor where the rank of the path is slow, and where most ranks are.
+struct Remedy {
+    std::string_view one, many;
+};
 
-/// Where most ranks are slow.
-std::string remedy_of_many(Factor cause)
+const Remedy& remedy_of(Factor cause)
 {
-    switch (cause) {
-    case Factor::Instructions:
-    case Factor::Processor:
-        break;
-    case Factor::Cycles:
-        return "look at the memory accesses of the slow ones: where their data lie, and who shares their caches";
-    case Factor::Frequency:
-        return "look at what slows the processors of the slow ones down: heat, power, what else runs there";
-    case Factor::Preempted:
-        return "find out who else uses the processors of the slow ones: more threads than processors, other programs";
-    case Factor::Blocked:
-        return "find out what the slow ones wait for outside of MPI: files, locks, memory";
-    case Factor::PageFaults:
-        return "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use "
-               "larger pages";
-    }
-    return "move work from the others there, or make faster what all do";
+    static constexpr Remedy remedies[] = {
+        {"move work from there to the others", "move work from the others there, or make faster what all do"},
+        {"look at its memory accesses: where its data lie, and who shares its caches",
+         "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
+        {"look at what slows its processor down: heat, power, what else runs there",
+         "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
+        {"move work from there to the others, or look at what slows its processor down",
+         "move work from the others there, or make faster what all do"},
+        {"find out who else uses its processor: more threads than processors, other programs",
+         "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
+        {"find out what it waits for outside of MPI: files, locks, memory",
+         "find out what the slow ones wait for outside of MPI: files, locks, memory"},
+        {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
+         "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
+         "pages"},
+    };
+    return remedies[static_cast<std::size_t>(cause)];
 }
 
 /// Of what comes by turns.
-std::string remedy_of_some(const Explanation& e)
+std::string_view remedy_of_some(const Explanation& e)
 {
     if (e.cause && *e.cause >= Factor::Preempted)
-        return remedy_of(*e.cause);
+        return remedy_of(*e.cause).one;
     return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
                                          : "noise, or work that moves between ranks";
 }
@@ -286,7 +269,7 @@ std::string remedy_of_some(const Explanation& e)
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
-    const std::string remedy = e.cause ? remedy_of(*e.cause) : "";
+    const Remedy remedy = e.cause ? remedy_of(*e.cause) : Remedy();
     const bool is_one = e.longer_share >= mostly_from;
     switch (e.verdict) {
     case Verdict::NoPeers:
@@ -302,13 +285,12 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::PersistentRank:
         return fmt::format(" Always {} (persistent, {}): {}.",
                            is_one ? fmt::format("rank {}", e.longer_rank) : "the same ranks", percent(*e.persistent),
-                           remedy);
+                           remedy.one);
     case Verdict::PersistentNode:
         return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
-                           printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy);
+                           printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy.one);
     case Verdict::FasterRanks:
-        return fmt::format(" That is always so (persistent, {}): {}.", percent(*e.persistent),
-                           remedy_of_many(*e.cause));
+        return fmt::format(" That is always so (persistent, {}): {}.", percent(*e.persistent), remedy.many);
     case Verdict::Transient: {
         const std::string words =
             fmt::format(" {} (transient, {} persistent)",
@@ -325,7 +307,7 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         break;
     }
     return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}.",
-                       e.has_faster_ranks() ? remedy_of_many(*e.cause) : remedy);
+                       e.has_faster_ranks() ? remedy.many : remedy.one);
 }
 
 }  // namespace

@@ -163,6 +163,54 @@ std::optional<Relation> relation_of(const model::Profile& profile, const std::st
                     [](const Counted& i) { return ratio(i.instructions.count, i.cycles.count); }};
 }
 
+/// Shares are of `of_path`.
+Table table_of(const std::vector<Counted>& items, const By& by, const std::optional<Relation>& relation,
+               std::int64_t of_path)
+{
+    Table table;
+    table.key = "events";
+    const bool has_module = std::string_view(by.name) != "module";  // beside the name
+    table.columns = {{by.name, by.column, Align::Left, Fit::Name}};
+    if (has_module)
+        table.columns.push_back({"", "Module", Align::Left, Fit::Middle});
+    const std::vector<Column> counts = {{has_module ? "module" : "path", "", Align::Left},
+                                        {"kind", ""},
+                                        {"count", "Count"},
+                                        {"count_percent", "Count %"}};
+    table.columns.insert(table.columns.end(), counts.begin(), counts.end());
+    if (relation)
+        table.columns.push_back(relation->column);
+    const std::vector<Column> times = {{"processor_seconds", "CPU s"}, {"known_percent", ""}, {"scaled_percent", ""}};
+    table.columns.insert(table.columns.end(), times.begin(), times.end());
+    std::vector<Row> cells;
+    for (const Counted& item : items) {
+        const Counts& c = item.wanted;
+        const bool is_known = c.known_ns > 0 || c.count > 0;
+        Row& row = cells.emplace_back(Row{item.name});
+        if (has_module)
+            row.emplace_back(std::string(basename(item.module)));
+        row.insert(row.end(), {item.module, item.kind, is_known ? Cell(c.count) : Cell(),
+                               is_known ? Cell(Share{part(c.count, of_path)}) : Cell()});
+        if (relation)
+            row.push_back(relation->cell(item));
+        row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
+    }
+    table.each_row = rows_of(std::move(cells));
+    return table;
+}
+
+/// Of all items, but for the number.
+Counts sum_of(const std::vector<Counted>& items)
+{
+    Counts all;
+    for (const Counted& item : items) {
+        all.ns += item.wanted.ns;
+        all.known_ns += item.wanted.known_ns;
+        all.scaled_ns += item.wanted.scaled_ns;
+    }
+    return all;
+}
+
 void add_notes(Document& document, const Counts& all, const std::string& event)
 {
     if (all.known_ns < all.ns)
@@ -195,12 +243,7 @@ Document event_view(const HotspotRequest& request)
     const std::uint32_t wanted = wanted_event(request.profile, name);
     std::vector<Counted> items = sum_up(request, *by, wanted);
     const std::int64_t of_path = count_on_path(request.profile, wanted);
-    Counts all;
-    for (const Counted& item : items) {
-        all.ns += item.wanted.ns;
-        all.known_ns += item.wanted.known_ns;
-        all.scaled_ns += item.wanted.scaled_ns;
-    }
+    const Counts all = sum_of(items);
     std::erase_if(items, [](const Counted& item) { return item.wanted.count == 0 && item.wanted.known_ns > 0; });
     std::ranges::stable_sort(items, [&](const Counted& a, const Counted& b) {
         return sort == "name" ? a.name < b.name : a.wanted.count > b.wanted.count;
@@ -209,38 +252,9 @@ Document event_view(const HotspotRequest& request)
     if (const std::uint64_t top = arguments.number("--top"); top > 0 && rows > top)
         items.resize(top);
 
-    const std::optional<Relation> relation = relation_of(request.profile, name);
-    Table table;
-    table.key = "events";
-    const bool has_module = std::string_view(by->name) != "module";  // beside the name
-    table.columns = {{by->name, by->column, Align::Left, Fit::Name}};
-    if (has_module)
-        table.columns.push_back({"", "Module", Align::Left, Fit::Middle});
-    const std::vector<Column> counts = {{has_module ? "module" : "path", "", Align::Left},
-                                        {"kind", ""},
-                                        {"count", "Count"},
-                                        {"count_percent", "Count %"}};
-    table.columns.insert(table.columns.end(), counts.begin(), counts.end());
-    if (relation)
-        table.columns.push_back(relation->column);
-    const std::vector<Column> times = {{"processor_seconds", "CPU s"}, {"known_percent", ""}, {"scaled_percent", ""}};
-    table.columns.insert(table.columns.end(), times.begin(), times.end());
-    std::vector<Row> cells;
     std::int64_t shown = 0;
-    for (const Counted& item : items) {
-        const Counts& c = item.wanted;
-        const bool is_known = c.known_ns > 0 || c.count > 0;
-        shown += c.count;
-        Row& row = cells.emplace_back(Row{item.name});
-        if (has_module)
-            row.emplace_back(std::string(basename(item.module)));
-        row.insert(row.end(), {item.module, item.kind, is_known ? Cell(c.count) : Cell(),
-                               is_known ? Cell(Share{part(c.count, of_path)}) : Cell()});
-        if (relation)
-            row.push_back(relation->cell(item));
-        row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
-    }
-    table.each_row = rows_of(std::move(cells));
+    for (const Counted& item : items)
+        shown += item.wanted.count;
 
     Document document;
     document.fields = {{"event", "", name},
@@ -250,7 +264,7 @@ Document event_view(const HotspotRequest& request)
                        {"rows", "", static_cast<std::int64_t>(rows)},
                        {"known_percent", "", Share{part(all.known_ns, all.ns)}},
                        {"scaled_percent", "", Share{part(all.scaled_ns, all.ns)}}};
-    document.tables.push_back(std::move(table));
+    document.tables.push_back(table_of(items, *by, relation_of(request.profile, name), of_path));
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {} {} on the critical path.", items.size(),
                                          counted(rows, "row"), percent_text(part(shown, of_path)),
                                          count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of_path))),

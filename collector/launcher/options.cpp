@@ -104,6 +104,26 @@ CLI::Validator counter_list()
         "");
 }
 
+/// What stands between commas; empty words, too.
+std::vector<std::string_view> words_of(std::string_view list)
+{
+    std::vector<std::string_view> words;
+    for (std::size_t end = 0; (end = list.find(',')) != std::string_view::npos; list.remove_prefix(end + 1)) {
+        words.push_back(list.substr(0, end));
+    }
+    words.push_back(list);
+    return words;
+}
+
+std::vector<std::string_view> known_events()
+{
+    std::vector<std::string_view> names;
+    for (const sampling::EventName& event : sampling::event_names) {
+        names.emplace_back(event.name);
+    }
+    return names;
+}
+
 /// Names of sampling::event_names, which become those that reports know them by; or the word none.
 CLI::Validator event_list()
 {
@@ -113,22 +133,15 @@ CLI::Validator event_list()
                 return {};
             }
             std::vector<std::string_view> names;
-            const std::string_view view = text;
-            for (std::size_t begin = 0; begin <= view.size();) {
-                const std::size_t end = std::min(view.find(',', begin), view.size());
-                const std::string_view word = view.substr(begin, end - begin);
+            for (const std::string_view word : words_of(text)) {
                 const std::uint32_t found = sampling::find_event_name(word.data(), word.size());
                 if (found == sampling::event_name_count) {
-                    std::vector<std::string_view> all;
-                    for (const sampling::EventName& event : sampling::event_names) {
-                        all.emplace_back(event.name);
-                    }
-                    return fmt::format("'{}' is none of {}; nor is the list none", word, fmt::join(all, ", "));
+                    return fmt::format("'{}' is none of {}; nor is the list none", word,
+                                       fmt::join(known_events(), ", "));
                 }
                 if (std::ranges::find(names, sampling::event_names[found].name) == names.end()) {
                     names.emplace_back(sampling::event_names[found].name);
                 }
-                begin = end + 1;
             }
             // Page faults are always among them.
             const auto others = static_cast<std::size_t>(
