@@ -3,6 +3,7 @@
 #include "analysis/division/not_sampled.hpp"
 #include "replayer/attribute/attribute.hpp"
 #include "tests/builder/replayed.hpp"
+#include "tests/rules/windows.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -150,21 +151,7 @@ TEST(Attribute, TimeBelongsToCallPaths)
 // The kernel says when a thread had no processor: that is not left to samples, nor hidden in the call that it was in.
 TEST(Attribute, TimeWithoutAProcessorIsExact)
 {
-    Program p(2);
-    p[0].called_from({"main", "step", "exchange"});
-    p[0].send({100, 101}, 1, 8, 1);
-    p[0].sample(150, {"main", "step", "kernel"}, 200, 0);
-    p[0].off({200, 300}, true);
-    p[0].off({350, 360}, false);
-    p[0].called_from({"main", "step"});
-    p[0].off({410, 450}, true);
-    p[0].collective(FunctionId::MPI_Allreduce, {401, 451});
-    p[1].recv({90, 102}, 0, 8, 1);
-    p[1].off({110, 440}, false);  // in a wait that is not on the path
-    p[1].collective(FunctionId::MPI_Allreduce, {105, 452});
-    p[1].finish(453);
-    p[0].finish(500);
-    const Replayed r = replay(p);
+    const Replayed r = replay_off_the_processor();
     EXPECT_EQ(call_paths(r),
               "[not sampled]: 139 | main;step;MPI_Allreduce: 10 | main;step;MPI_Allreduce;[preempted]: 40 "
               "| main;step;[blocked]: 10 | main;step;[preempted]: 100 | main;step;exchange;MPI_Send: 1 "

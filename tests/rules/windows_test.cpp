@@ -162,21 +162,7 @@ TEST(Windows, HaveWhatWasDoneInThem)
 
 TEST(Windows, CutIntervalsWithoutAProcessorExactly)
 {
-    Program p(2);
-    p[0].called_from({"main", "step", "exchange"});
-    p[0].send({100, 101}, 1, 8, 1);
-    p[0].sample(150, {"main", "step", "kernel"}, 200, 0);
-    p[0].off({200, 300}, true);
-    p[0].off({350, 360}, false);
-    p[0].called_from({"main", "step"});
-    p[0].off({410, 450}, true);
-    p[0].collective(FunctionId::MPI_Allreduce, {401, 451});
-    p[1].recv({90, 102}, 0, 8, 1);
-    p[1].off({110, 440}, false);
-    p[1].collective(FunctionId::MPI_Allreduce, {105, 452});
-    p[1].finish(453);
-    p[0].finish(500);
-    const Replayed r = replay(p);
+    const Replayed r = replay_off_the_processor();
     EXPECT_EQ(rows(r, 190, 250), "[not sampled] 10 | [preempted] 50");
     EXPECT_EQ(rows(r, 250, 355), "[blocked] 5 | [not sampled] 50 | [preempted] 50");
     EXPECT_EQ(rows(r, 405, 420), "MPI_Allreduce 5 | [preempted] 10");

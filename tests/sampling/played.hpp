@@ -251,6 +251,20 @@ protected:
         return sum;
     }
 
+    /// Of the scenarios that burn time in a function that another one calls.
+    void expect_callers_of_work(const File& file) const
+    {
+        std::size_t leaves = 0, callers = 0;
+        for (const Sample& sample : file.samples) {
+            const bool burning = !sample.chain.empty() && inside("burning", sample.chain.front());
+            leaves += burning;
+            callers += burning && std::any_of(sample.chain.begin(), sample.chain.end(),
+                                              [this](std::uint64_t frame) { return inside("calling", frame); });
+        }
+        EXPECT_GE(leaves, file.samples.size() * 9 / 10);
+        EXPECT_GE(callers, leaves * 9 / 10);
+    }
+
     [[nodiscard]] bool inside(const char* code, std::uint64_t address) const
     {
         return address >= facts.at(code)[0].get<std::uint64_t>() && address < facts.at(code)[1].get<std::uint64_t>();

@@ -61,16 +61,7 @@ TEST_F(Sampling, SamplesCarryTheClockAndTheThreadOfTheEvents)
 TEST_F(Sampling, LeavesAndCallersAreThoseOfTheWork)
 {
     PLAY_OR_SKIP("main_thread");
-    const auto& samples = files["7.0.samples"].samples;
-    std::size_t leaves = 0, callers = 0;
-    for (const Sample& sample : samples) {
-        const bool burning = !sample.chain.empty() && inside("burning", sample.chain.front());
-        leaves += burning;
-        callers += burning && std::any_of(sample.chain.begin(), sample.chain.end(),
-                                          [this](std::uint64_t frame) { return inside("calling", frame); });
-    }
-    EXPECT_GE(leaves, samples.size() * 9 / 10);
-    EXPECT_GE(callers, leaves * 9 / 10);
+    expect_callers_of_work(files["7.0.samples"]);
 }
 
 TEST_F(Sampling, KeepsSamplesFromBeforeTheFilesAreOpen)
