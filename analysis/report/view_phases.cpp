@@ -185,7 +185,7 @@ std::vector<Column> columns()
 
 Document phase_view(const HotspotRequest& request)
 {
-    constexpr std::uint64_t most = 10'000;
+    constexpr std::uint64_t most = 1000;  // each knows all ranks
     const Arguments& arguments = request.request.arguments;
     if (arguments.text("--sort") != "path")
         fail(ExitCode::Usage, "--sort {}: phases stand in the order of time; leave it out", arguments.text("--sort"));

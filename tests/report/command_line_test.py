@@ -86,7 +86,7 @@ class CommandLine(unittest.TestCase):
             refuse("--to: 10001ms is behind the end of the run at 10 s; leave it out", "--to", "10001ms")
         self.fail_with(2, "--sort all: time on all ranks is known of the whole run only",
                        "hotspots", "--sort", "all", "--from", "1", "phased")
-        self.fail_with(2, "--phases: 0 is not from 1 to 10000; for example: --phases 20",
+        self.fail_with(2, "--phases: 0 is not from 1 to 1000; for example: --phases 20",
                        "hotspots", "--by", "phase", "--phases", "0", "phased")
         self.fail_with(2, "--rank: a phase is of all ranks", "hotspots", "--by", "phase", "--rank", "1", "phased")
         self.fail_with(2, "--sort name: phases stand in the order of time",
