@@ -66,7 +66,7 @@ struct Communicator {
     bool is_self = false;            // MPI_COMM_SELF or a duplicate of it: every member is alone
     std::vector<ProcessId> members;  // by rank; for an inter-communicator the group of its first side
     std::vector<ProcessId> remote;   // inter-communicator: the other side
-    Neighbours neighbours;           // by its topology, if the trace tells it
+    Neighbours neighbours;           // if it has a Cartesian topology
 };
 
 /// A region as it is reached by one call path. Every region has a context without a parent, too: for traces, and
@@ -266,6 +266,9 @@ struct Anomalies {
     std::uint64_t respite_ns = 0;       // and elsewhere
 };
 
+/// In-neighbours of a process in communicators that have a graph topology: ranks, ascending.
+using Graphs = std::map<CommId, std::vector<std::uint32_t>>;
+
 /// One traced process. Sends, receives and probes are in posting order over all its threads (by enter, then by
 /// thread); collectives in order of enter or post, which is their order on each communicator.
 struct ProcessTrace {
@@ -276,6 +279,7 @@ struct ProcessTrace {
     Receives receives;  // those that got a message
     std::vector<Probe> probes;
     CollectiveCalls collectives;
+    Graphs graphs;
     std::vector<Skipped> skipped;            // in order of time
     std::vector<ThreadWait> thread_waits;    // in no order
     std::vector<WindowEvent> window_events;  // in order of enter, then of threads, then of records

@@ -21,7 +21,7 @@ class EventTarget
 {
 public:
     EventTarget(const ProcessData& process, const EventIds& event_ids, otf2::EventWriter& writer)
-        : ids(event_ids), out(writer), posts(process.posts()), epochs(process.epochs())
+        : ids(event_ids), out(writer), posts(process.posts()), epochs(process.epochs()), graphs(process.graphs())
     {
     }
 
@@ -29,6 +29,7 @@ public:
     otf2::EventWriter& out;
     PostsOfThread posts;
     const Epochs& epochs;
+    const Graphs& graphs;
     std::uint64_t unresolved = 0;  // times that a record names what nobody defined
 
     /// Nothing for -1, which is no communicator or none that can be described.

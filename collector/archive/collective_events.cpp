@@ -40,8 +40,10 @@ void CollectiveEvents::end(const RecordedCall& recorded, std::uint64_t time)
     const bool creates = semantics == SemanticClass::CommCreate || semantics == SemanticClass::CommCreateGroup ||
                          semantics == SemanticClass::CommIdup;
     if (creates && call.extra != 0) {
-        if (const auto comm = target_.comm(static_cast<std::int32_t>(call.extra - 1))) {
-            out_.comm_create(time, *comm);
+        const auto id = static_cast<std::int32_t>(call.extra - 1);
+        const auto graph = target_.graphs.find(id);
+        if (const auto comm = target_.comm(id)) {
+            out_.comm_create(time, *comm, graph == target_.graphs.end() ? nullptr : &graph->second);
         }
     } else if (semantics == SemanticClass::CommFree) {
         if (const auto comm = target_.comm(call.comm)) {

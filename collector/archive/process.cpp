@@ -7,6 +7,7 @@
 #include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <unistd.h>
@@ -231,6 +232,14 @@ void ProcessData::add_grid(const spool::GridRecord& record)
     }
     if (places == ranks) {
         entry.grid = std::move(grid);
+    }
+}
+
+void ProcessData::add_graph(const spool::GraphRecord& record)
+{
+    std::set<std::uint32_t>& neighbours = graphs_[record.comm];
+    for (std::size_t i = 0; i < record.count && i < std::size(record.in_neighbour); ++i) {
+        neighbours.insert(static_cast<std::uint32_t>(record.in_neighbour[i]));
     }
 }
 

@@ -20,6 +20,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -126,6 +127,9 @@ private:
     std::vector<std::uint64_t> gaps_;
 };
 
+/// In-neighbours of this process in communicators that have a graph topology, by their local ids.
+using Graphs = std::map<std::int32_t, std::set<std::uint32_t>>;
+
 class ProcessData
 {
 public:
@@ -142,6 +146,7 @@ public:
     [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
     [[nodiscard]] const PostsOfProcess& posts() const { return posts_; }
     [[nodiscard]] const Epochs& epochs() const { return epochs_; }
+    [[nodiscard]] const Graphs& graphs() const { return graphs_; }
     /// How the clock of this process relates to that of rank 0; empty if nobody compared them.
     [[nodiscard]] const std::vector<otf2::ClockPoint>& clocks() const { return clocks_; }
 
@@ -153,6 +158,7 @@ private:
     void take_samples(const ThreadSpool& spool, ThreadData& thread);
     void add_communicator(const spool::CommunicatorRecord& record, otf2::RankList members);
     void add_grid(const spool::GridRecord& record);
+    void add_graph(const spool::GraphRecord& record);
     void add_object(const spool::ObjectRecord& record);
     void add_group(std::span<const std::int32_t> world_ranks);
     void add_windows();
@@ -180,9 +186,10 @@ private:
         std::int32_t comm;
         bool is_allocated;
     };
-    std::map<std::int32_t, Window> windows_;                          // by local id
-    std::map<std::int32_t, std::string> files_;                       // name by local id
-    std::unordered_map<std::int32_t, std::uint32_t> comm_ranks_;      // own rank by local id
+    std::map<std::int32_t, Window> windows_;                      // by local id
+    std::map<std::int32_t, std::string> files_;                   // name by local id
+    std::unordered_map<std::int32_t, std::uint32_t> comm_ranks_;  // own rank by local id
+    Graphs graphs_;
     std::map<Hash128, std::uint64_t> alone_windows_;                  // by communicator of this process alone
     std::unordered_map<Hash128, otf2::RankList, HashOfHash> groups_;  // by group_key
     PostsOfProcess posts_;

@@ -101,6 +101,8 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
             add_communicator(record, take_members(record, cursor));
         } else if (kind == RecordKind::Grid) {
             add_grid(cursor.take<spool::GridRecord>());
+        } else if (kind == RecordKind::Graph) {
+            add_graph(cursor.take<spool::GraphRecord>());
         } else if (kind == RecordKind::CallPath) {
             scan_call_path(cursor, data.call_paths);
         } else if (kind == RecordKind::Object) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/fortran/convert.hpp"
 
+#include "collector/mpi/topology.hpp"
+
 namespace critpath::preload::fortran
 {
 
@@ -12,8 +14,7 @@ TypeArrays::TypeArrays(Thread& thread, int result, MPI_Comm comm, bool neighbour
     if (result != MPI_SUCCESS || group.id < 0) {
         return;
     }
-    const VolumeOf::Degrees degrees =
-        neighbours ? VolumeOf(group, comm).degrees() : VolumeOf::Degrees{group.peers, group.peers};
+    const Degrees degrees = neighbours ? degrees_of(comm, group.rank) : Degrees{group.peers, group.peers};
     sent_ = is_one_of(constants.in_place, sendbuf) ? 0 : degrees.out;
     const auto count = static_cast<std::size_t>(sent_) + static_cast<std::size_t>(degrees.in);
     types_ = thread.handles.room<MPI_Datatype>(count + 1);

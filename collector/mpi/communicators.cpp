@@ -8,6 +8,7 @@
 #include "collector/mpi/spool_writer.hpp"
 #include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/mpi/topology.hpp"
 
 #include <cstring>
 
@@ -88,31 +89,6 @@ void write(const Communicator& communicator, const Gid& parent, const Members& m
     if (record.is_range == 0) {
         append_members(members.world(), members.size(), [&](const auto& part) { spool.append(part); });
     }
-}
-
-// Nothing for a communicator that is no grid, or one of more dimensions than anybody has.
-void write_grid(MPI_Comm comm, std::int32_t id, SpoolWriter& spool)
-{
-    spool::GridRecord record{};
-    int topology = MPI_UNDEFINED;
-    int dimensions = 0;
-    if (pmpi.Topo_test(comm, &topology) != MPI_SUCCESS || topology != MPI_CART ||
-        pmpi.Cartdim_get(comm, &dimensions) != MPI_SUCCESS || dimensions < 1 ||
-        dimensions > spool::GridRecord::most_dimensions) {
-        return;
-    }
-    int periodic[spool::GridRecord::most_dimensions] = {};
-    int coordinates[spool::GridRecord::most_dimensions] = {};
-    if (pmpi.Cart_get(comm, dimensions, record.size, periodic, coordinates) != MPI_SUCCESS) {
-        return;
-    }
-    record.kind = spool::RecordKind::Grid;
-    record.dimensions = static_cast<std::uint8_t>(dimensions);
-    for (int i = 0; i < dimensions; ++i) {
-        record.periodic = static_cast<std::uint16_t>(record.periodic | (periodic[i] != 0 ? 1U << i : 0U));
-    }
-    record.comm = id;
-    spool.append(record);
 }
 
 // Asks MPI for everything but identity and id. False if MPI will not say.
@@ -218,7 +194,7 @@ std::int32_t Communicators::add(MPI_Comm comm, MPI_Comm like, const Origin& orig
     }
     if (communicator.id >= 0) {
         write(communicator, origin.kind == GidKind::Inter ? world_gid() : origin.parent, members, spool);
-        write_grid(like, communicator.id, spool);
+        write_topology(like, communicator.rank, communicator.id, spool);
     }
     return communicator.id;
 }

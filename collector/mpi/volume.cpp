@@ -3,6 +3,7 @@
 #include "collector/mpi/volume.hpp"
 
 #include "collector/mpi/pmpi.hpp"
+#include "collector/mpi/topology.hpp"
 
 namespace critpath::preload
 {
@@ -65,25 +66,6 @@ std::uint64_t VolumeOf::sum(const int counts[], const MPI_Datatype types[], int 
         total += static_cast<std::uint64_t>(counts[i]) * element;
     }
     return total;
-}
-
-VolumeOf::Degrees VolumeOf::degrees() const
-{
-    int topology = MPI_UNDEFINED;
-    Degrees degrees = {0, 0};
-    pmpi.Topo_test(comm_, &topology);
-    if (topology == MPI_CART) {
-        int dimensions = 0;
-        pmpi.Cartdim_get(comm_, &dimensions);
-        degrees = {2 * dimensions, 2 * dimensions};  // also where the neighbour is MPI_PROC_NULL: it has its block
-    } else if (topology == MPI_GRAPH) {
-        pmpi.Graph_neighbors_count(comm_, group_.rank, &degrees.in);
-        degrees.out = degrees.in;
-    } else if (topology == MPI_DIST_GRAPH) {
-        int weighted = 0;
-        pmpi.Dist_graph_neighbors_count(comm_, &degrees.in, &degrees.out, &weighted);
-    }
-    return degrees;
 }
 
 Volume VolumeOf::Barrier(MPI_Comm /*comm*/) const
@@ -269,7 +251,7 @@ Volume VolumeOf::Exscan(const void* /*sendbuf*/, void* /*recvbuf*/, int count, M
 Volume VolumeOf::Neighbor_allgather(const void* /*sendbuf*/, int sendcount, MPI_Datatype sendtype, void* /*recvbuf*/,
                                     int recvcount, MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
-    const Degrees degree = degrees();
+    const Degrees degree = degrees_of(comm_, group_.rank);
     return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
             static_cast<std::uint64_t>(degree.in) * bytes_of(recvcount, recvtype)};
 }
@@ -278,7 +260,7 @@ Volume VolumeOf::Neighbor_allgatherv(const void* /*sendbuf*/, int sendcount, MPI
                                      const int recvcounts[], const int /*displs*/[], MPI_Datatype recvtype,
                                      MPI_Comm /*comm*/) const
 {
-    const Degrees degree = degrees();
+    const Degrees degree = degrees_of(comm_, group_.rank);
     return {static_cast<std::uint64_t>(degree.out) * bytes_of(sendcount, sendtype),
             bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
@@ -293,7 +275,7 @@ Volume VolumeOf::Neighbor_alltoallv(const void* /*sendbuf*/, const int sendcount
                                     MPI_Datatype sendtype, void* /*recvbuf*/, const int recvcounts[],
                                     const int /*rdispls*/[], MPI_Datatype recvtype, MPI_Comm /*comm*/) const
 {
-    const Degrees degree = degrees();
+    const Degrees degree = degrees_of(comm_, group_.rank);
     return {bytes_of(sum(sendcounts, degree.out, false), sendtype),
             bytes_of(sum(recvcounts, degree.in, false), recvtype)};
 }
@@ -303,7 +285,7 @@ Volume VolumeOf::Neighbor_alltoallw(const void* /*sendbuf*/, const int sendcount
                                     const MPI_Aint /*rdispls*/[], const MPI_Datatype recvtypes[],
                                     MPI_Comm /*comm*/) const
 {
-    const Degrees degree = degrees();
+    const Degrees degree = degrees_of(comm_, group_.rank);
     return {sum(sendcounts, sendtypes, degree.out, false), sum(recvcounts, recvtypes, degree.in, false)};
 }
 

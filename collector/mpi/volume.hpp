@@ -74,12 +74,6 @@ public:
                               const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) const;
 
-    /// Of the communicator's topology, without one 0.
-    struct Degrees {
-        int in, out;
-    };
-    [[nodiscard]] Degrees degrees() const;
-
 private:
     enum class Role { Root, Member, None };
     [[nodiscard]] Role role(int root) const;

@@ -84,6 +84,8 @@ private:
             const OTF2_StringRef description = string(attribute.description);
             checked(OTF2_GlobalDefWriter_WriteAttribute(out_, id++, name, description, attribute.type));
         }
+        checked(OTF2_GlobalDefWriter_WriteParameter(out_, in_neighbour_reference, string(in_neighbour_parameter),
+                                                    OTF2_PARAMETER_TYPE_UINT64));
     }
 
     void system_tree()

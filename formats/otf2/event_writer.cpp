@@ -178,9 +178,17 @@ void EventWriter::collective_complete(std::uint64_t time, const CollectiveEnd& e
                                                          end.root, end.sent, end.received, request));
 }
 
-void EventWriter::comm_create(std::uint64_t time, OTF2_CommRef comm)
+void EventWriter::comm_create(std::uint64_t time, OTF2_CommRef comm, const std::set<std::uint32_t>* in_neighbours)
 {
+    if (in_neighbours == nullptr) {
+        checked(OTF2_EvtWriter_CommCreate(writer_, attached(), forward(time), comm));
+        return;
+    }
+    attach(Attribute::InDegree, static_cast<std::uint32_t>(in_neighbours->size()));
     checked(OTF2_EvtWriter_CommCreate(writer_, attached(), forward(time), comm));
+    for (const std::uint32_t rank : *in_neighbours) {
+        checked(OTF2_EvtWriter_ParameterUnsignedInt(writer_, attached(), forward(time), in_neighbour_reference, rank));
+    }
 }
 
 void EventWriter::comm_destroy(std::uint64_t time, OTF2_CommRef comm)

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -83,7 +84,8 @@ public:
     void collective_end(std::uint64_t time, const CollectiveEnd& end);
     void collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request);
     void collective_complete(std::uint64_t time, const CollectiveEnd& end, std::uint64_t request);
-    void comm_create(std::uint64_t time, OTF2_CommRef comm);
+    /// `in_neighbours`: of this process, if it has a graph topology.
+    void comm_create(std::uint64_t time, OTF2_CommRef comm, const std::set<std::uint32_t>* in_neighbours = nullptr);
     void comm_destroy(std::uint64_t time, OTF2_CommRef comm);
 
     void window_create(std::uint64_t time, OTF2_RmaWinRef window);

@@ -46,6 +46,7 @@ enum class Attribute : OTF2_AttributeRef {
     Skipped,
     Dest,
     Counted,
+    InDegree,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -86,12 +87,18 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.dest", "destination of the messages that were skipped", OTF2_TYPE_INT32},
     {"critpath.counted", "for so many millionths of the time since the sample before, events were counted",
      OTF2_TYPE_UINT32},
+    {"critpath.in_degree", "so many in-neighbours in the graph topology follow", OTF2_TYPE_UINT32},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)
 {
     return attribute_table[static_cast<OTF2_AttributeRef>(attribute)];
 }
+
+/// The parameter of the records that tell an in-neighbour in a graph topology: its name, and its reference in the
+/// traces that we write.
+inline constexpr const char* in_neighbour_parameter = "critpath.in_neighbour";
+inline constexpr OTF2_ParameterRef in_neighbour_reference = 0;
 
 /// Regions that a thread is in while it has no processor: it was able to run, or it waited for something.
 inline constexpr const char* preempted_region = "[preempted]";

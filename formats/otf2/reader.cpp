@@ -154,6 +154,8 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, happen<ThreadEnd>);
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, happen<ThreadWait>);
     OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, happen<BufferFlush>);
+    OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen<CommCreate>);
+    OTF2_EvtReaderCallbacks_SetParameterUnsignedIntCallback(c, happen<ParameterUnsignedInt>);
     OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, happen<MeasurementOnOff>);
     OTF2_EvtReaderCallbacks_SetMetricCallback(c, happen<Metric>);
 
@@ -161,7 +163,6 @@ EventCallbacks event_callbacks()
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, happen_only<Mark>);
-    OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, happen_only<Mark>);
     OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, happen_only<Mark>);
@@ -180,7 +181,6 @@ EventCallbacks event_callbacks()
     CRITPATH_OTHER(OmpTaskComplete, OpenMp);
     CRITPATH_OTHER(ParameterString, Parameter);
     CRITPATH_OTHER(ParameterInt, Parameter);
-    CRITPATH_OTHER(ParameterUnsignedInt, Parameter);
     CRITPATH_OTHER(RmaTryLock, Rma);
     CRITPATH_OTHER(RmaWaitChange, Rma);
     CRITPATH_OTHER(RmaOpTest, Rma);

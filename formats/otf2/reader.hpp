@@ -410,11 +410,18 @@ struct Metric {
     const OTF2_Type* types;  // these live only during the callback
     const OTF2_MetricValue* values;
 };
+struct CommCreate {
+    OTF2_CommRef comm;
+};
+struct ParameterUnsignedInt {
+    OTF2_ParameterRef parameter;
+    std::uint64_t value;
+};
 struct MeasurementOnOff {
     OTF2_MeasurementMode mode;
 };
 /// Records that say nothing beyond their time which others do not say too: PROGRAM_BEGIN and _END,
-/// MPI_COLLECTIVE_BEGIN, MPI_REQUEST_TEST, COMM_CREATE, COMM_DESTROY, RMA_WIN_CREATE and _DESTROY,
+/// MPI_COLLECTIVE_BEGIN, MPI_REQUEST_TEST, COMM_DESTROY, RMA_WIN_CREATE and _DESTROY,
 /// RMA_COLLECTIVE_BEGIN, RMA_ACQUIRE_LOCK.
 struct Mark {
 };
@@ -470,6 +477,8 @@ public:
     virtual void on(const Moment&, const event::ThreadEnd&) {}
     virtual void on(const Moment&, const event::ThreadWait&) {}
     virtual void on(const Moment&, const event::BufferFlush&) {}
+    virtual void on(const Moment&, const event::CommCreate&) {}
+    virtual void on(const Moment&, const event::ParameterUnsignedInt&) {}
     virtual void on(const Moment&, const event::MeasurementOnOff&) {}
     virtual void on(const Moment&, const event::Metric&) {}
     virtual void on(const Moment&, const event::Mark&) {}

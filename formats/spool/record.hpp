@@ -23,7 +23,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
@@ -42,9 +42,10 @@ enum class RecordKind : std::uint8_t {
     Clock,         // the clock was compared with another one (struct ClockRecord)
     Skipped,       // operations that were not recorded count all the same (struct SkippedRecord)
     Grid,          // the Cartesian topology of the Communicator before it (struct GridRecord)
+    Graph,         // up to 14 in-neighbours in the graph topology of the Communicator before it (struct GraphRecord)
 };
 
-inline constexpr RecordKind last_kind = RecordKind::Grid;
+inline constexpr RecordKind last_kind = RecordKind::Graph;
 
 /// Bits of Record::flags and Completion::flags.
 enum Flag : std::uint8_t {
@@ -275,6 +276,17 @@ struct GridRecord {
     std::int32_t size[most_dimensions];
 };
 static_assert(sizeof(GridRecord) == 64);
+
+/// A communicator has a graph topology: whom this process gets something from in its neighbourhood collectives. Behind
+/// its Members records, as many as are needed; one with `count` 0 if there is nobody.
+struct GraphRecord {
+    RecordKind kind;  // Graph
+    std::uint8_t count;
+    std::uint8_t padding[2];
+    std::int32_t comm;
+    std::int32_t in_neighbour[14];  // ranks of the communicator, in MPI's order, also repeatedly
+};
+static_assert(sizeof(GraphRecord) == 64);
 
 /// The path by which the application came to a call: return addresses, innermost first. A path of more than seven is
 /// continued in the next records, which have the same id. Written before the first Call that names it; ids count from 1

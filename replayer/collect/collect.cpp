@@ -135,7 +135,7 @@ rules::CollectiveCase Collectives::case_of(const Part& part, const rules::Member
                                            const rules::Instance& instance) const
 {
     const bool inter = members.is_inter(part.side);
-    return {Members::operation(member.function, member.root), inter, members.neighbours(part.side).known(part.rank),
+    return {Members::operation(member.function, member.root), inter, members.in_neighbours(part).has_value(),
             members.size(part.side.partner(inter)), &instance};
 }
 

@@ -147,9 +147,15 @@ const std::vector<model::ProcessId>& Members::group(Side side) const
     return side.value % 2 == 0 ? comm.members : comm.remote;
 }
 
-const model::Neighbours& Members::neighbours(Side side) const
+std::optional<std::span<const std::uint32_t>> Members::in_neighbours(const Part& part) const
 {
-    return replay_.definitions.communicators[side.comm().value].neighbours;
+    const model::Graphs& graphs = replay_.processes[part.process].graphs;
+    const model::Neighbours& of_grid = replay_.definitions.communicators[part.side.comm().value].neighbours;
+    if (const auto graph = graphs.find(part.side.comm()); graph != graphs.end())
+        return graph->second;
+    if (of_grid.known(part.rank))
+        return of_grid.of(part.rank);
+    return std::nullopt;
 }
 
 std::size_t Members::size(Side side) const

@@ -9,6 +9,8 @@
 #include "replayer/rules/collective_rule.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -74,7 +76,8 @@ public:
     /// Members of the side according to the definitions.
     [[nodiscard]] std::size_t size(Side side) const;
     [[nodiscard]] const std::vector<model::ProcessId>& group(Side side) const;
-    [[nodiscard]] const model::Neighbours& neighbours(Side side) const;
+    /// Whom the member gets something from in neighbourhood collectives, ascending; nothing if the trace does not tell.
+    [[nodiscard]] std::optional<std::span<const std::uint32_t>> in_neighbours(const Part& part) const;
 
 private:
     void add(std::size_t process);

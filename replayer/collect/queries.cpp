@@ -26,8 +26,8 @@ struct InstanceName {
 
 struct Question {
     InstanceName instance;
-    std::uint32_t index;  // of the query at the asking process
-    std::uint32_t padding;
+    std::uint32_t index;    // of the query at the asking process
+    std::uint32_t sources;  // so many, which travel by themselves
     rules::MemberQuery question;
 };
 
@@ -108,23 +108,33 @@ std::vector<std::size_t> ends_of_rounds(const Members& members, const std::vecto
     return ends;
 }
 
-std::vector<std::vector<Answer>> answers(const Replay& replay, const Members& members,
-                                         const Received<Question>& questions, const std::vector<KnownMember>& parts)
+std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Question>& questions,
+                                         const Received<std::uint32_t>& sources, const std::vector<KnownMember>& parts)
 {
     const rules::ClockUncertainty clocks(replay.definitions);
     std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
     for (const KnownMember& part : parts)
         instances[part.instance].push_back(part.member);
     auto result = lists_for<Answer>(replay.size);
-    for (std::size_t asker = 0; asker < result.size(); ++asker)
-        for (const Question& q : questions.from(static_cast<int>(asker)))
-            result[asker].push_back(
-                {q.index, rules::answer(q.question, instances[q.instance], clocks,
-                                        members.neighbours({q.instance.side}).of(q.question.rank))});
+    for (std::size_t asker = 0; asker < result.size(); ++asker) {
+        auto rest = sources.from(static_cast<int>(asker));
+        for (const Question& q : questions.from(static_cast<int>(asker))) {
+            const auto own = rest.first(q.sources);
+            rest = rest.subspan(q.sources);
+            result[asker].push_back({q.index, rules::answer(q.question, instances[q.instance], clocks, own)});
+        }
+    }
     return result;
 }
 
 }  // namespace
+
+std::span<const std::uint32_t> sources_of(const Members& members, const Part& part, const rules::MemberQuery& query)
+{
+    const auto sources =
+        query.shape == functions::CollectiveShape::Neighbour ? members.in_neighbours(part) : std::nullopt;
+    return sources.value_or(std::span<const std::uint32_t>{});
+}
 
 std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members,
                                     const std::vector<InstanceQuery>& queries)
@@ -135,15 +145,21 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
     std::size_t i = 0;
     for (const std::size_t end : ends) {
         auto out = lists_for<Question>(replay.size);
+        auto out_sources = lists_for<std::uint32_t>(replay.size);
         for (; i < end; ++i) {
-            const InstanceName name{queries[i].side.value, queries[i].number};
-            out[home_of(replay, name)].push_back({name, static_cast<std::uint32_t>(i), 0, queries[i].question});
+            const InstanceQuery& q = queries[i];
+            const InstanceName name{q.side.value, q.number};
+            const std::size_t home = home_of(replay, name);
+            out[home].push_back(
+                {name, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(q.sources.size()), q.question});
+            out_sources[home].insert(out_sources[home].end(), q.sources.begin(), q.sources.end());
         }
         const auto questions = replayer::exchange(replay.comm, out);
+        const auto sources = replayer::exchange(replay.comm, out_sources);
         const auto requests = request_members(replay, members, questions.items);
         const auto parts = replayer::exchange(replay.comm, own_parts(replay, members, requests));
         for (const Answer& answer :
-             replayer::exchange(replay.comm, answers(replay, members, questions, parts.items)).items)
+             replayer::exchange(replay.comm, answers(replay, questions, sources, parts.items)).items)
             result[answer.index] = answer.predecessor;
     }
     return result;

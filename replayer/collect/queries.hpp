@@ -8,6 +8,7 @@
 #include "replayer/collect/members.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace critpath::replayer
@@ -17,7 +18,11 @@ struct InstanceQuery {
     Side side;  // whose members are asked
     std::uint32_t number;
     rules::MemberQuery question;
+    std::span<const std::uint32_t> sources = {};  // of a neighbourhood: the in-neighbours of the asking member
 };
+
+/// The sources of a query about this member's part.
+std::span<const std::uint32_t> sources_of(const Members& members, const Part& part, const rules::MemberQuery& query);
 
 /// The answers, in the order of the queries. Collective over `replay.comm`; processes may ask different numbers of
 /// questions, also none.

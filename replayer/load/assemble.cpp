@@ -347,6 +347,7 @@ ProcessTrace assemble(ProcessId process, Locations locations)
     for (auto& location : locations) {
         trace.locations.push_back(std::move(location.trace));
         add(trace.anomalies, location.anomalies);
+        trace.graphs.merge(location.graphs);
         trace.skipped.insert(trace.skipped.end(), location.skipped.begin(), location.skipped.end());
         if (location.clock_uncertainty) {
             trace.clock_uncertainty = std::max(trace.clock_uncertainty.value_or(Ns{0}), *location.clock_uncertainty);

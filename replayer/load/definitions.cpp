@@ -141,6 +141,7 @@ private:
             {"critpath.assertions", &a.assertions},
             {"critpath.page_faults", &a.page_faults},
             {"critpath.counted", &a.counted},
+            {"critpath.in_degree", &a.in_degree},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {

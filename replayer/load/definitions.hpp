@@ -45,6 +45,7 @@ struct Attributes {
     OTF2_AttributeRef assertions = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef page_faults = OTF2_UNDEFINED_ATTRIBUTE;
     OTF2_AttributeRef counted = OTF2_UNDEFINED_ATTRIBUTE;
+    OTF2_AttributeRef in_degree = OTF2_UNDEFINED_ATTRIBUTE;
 };
 
 /// What the definitions say about one location besides model::Location.

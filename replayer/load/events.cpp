@@ -477,6 +477,49 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveCom
               static_cast<std::int32_t>(record.root), 0, record.received, record.sent});
 }
 
+void EventLoader::on(const Moment& moment, const event::CommCreate& record)
+{
+    advance(moment);
+    const OTF2_AttributeRef said = vocabulary_.attributes.in_degree;
+    const auto degree = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.uint32(said);
+    if (!degree) {
+        return;
+    }
+    graph_ = vocabulary_.communicators.find(record.comm);
+    in_degree_ = *degree;
+    in_neighbours_.clear();
+    if (in_degree_ == 0) {
+        end_graph();
+    }
+}
+
+void EventLoader::on(const Moment& moment, const event::ParameterUnsignedInt& record)
+{
+    advance(moment);
+    if (in_degree_ == 0) {
+        ignore();  // of another tool
+        return;
+    }
+    // Ranks have 32 bits; larger ones are no member's.
+    in_neighbours_.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(record.value, UINT32_MAX)));
+    if (--in_degree_ == 0) {
+        end_graph();
+    }
+}
+
+void EventLoader::end_graph()
+{
+    const auto is_member = [&](std::uint32_t rank) {
+        return rank < definitions_.communicators[graph_.value].members.size();
+    };
+    if (!graph_.valid() || !std::ranges::all_of(in_neighbours_, is_member)) {
+        ignore();
+        return;
+    }
+    std::ranges::sort(in_neighbours_);
+    out_.graphs[graph_] = in_neighbours_;
+}
+
 void EventLoader::on(const Moment& moment, const event::BufferFlush& record)
 {
     const Ns begin = advance(moment);

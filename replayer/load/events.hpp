@@ -61,6 +61,7 @@ struct LocationEvents {
     model::Receives receives;
     std::vector<model::Probe> probes;  // `receive` is not set
     model::CollectiveCalls collectives;
+    model::Graphs graphs;
     std::vector<model::Skipped> skipped;
     std::vector<model::WindowEvent> window_events;
     ThreadLog threads;
@@ -124,6 +125,8 @@ public:
     void on(const otf2::Moment&, const otf2::event::ThreadEnd&) override;
     void on(const otf2::Moment&, const otf2::event::ThreadWait&) override;
     void on(const otf2::Moment&, const otf2::event::BufferFlush&) override;
+    void on(const otf2::Moment&, const otf2::event::CommCreate&) override;
+    void on(const otf2::Moment&, const otf2::event::ParameterUnsignedInt&) override;
     void on(const otf2::Moment&, const otf2::event::MeasurementOnOff&) override;
     void on(const otf2::Moment&, const otf2::event::Metric&) override;
     void on(const otf2::Moment&, const otf2::event::Mark&) override;
@@ -148,6 +151,7 @@ private:
     [[nodiscard]] bool is_by_user(const otf2::Moment& moment) const;
     void end_off(model::Ns now);
     void end_flush(model::Ns now);
+    void end_graph();
     [[nodiscard]] functions::SemanticClass current_class() const;
     [[nodiscard]] model::WindowId window_of(OTF2_RmaWinRef window);
     void add_transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t transfer);
@@ -195,6 +199,9 @@ private:
     bool off_by_user_ = false;
     bool in_flush_ = false;  // the last event was one; its interval is the last of the tool's
     bool has_processor_ = true;
+    model::CommId graph_ = model::CommId::none();  // whose in-neighbours follow, or followed last:
+    std::uint32_t in_degree_ = 0;                  // so many more,
+    std::vector<std::uint32_t> in_neighbours_;     // behind these
     OpenRequests<Posted> open_;
     std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
     std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events

@@ -80,7 +80,8 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
                 answers[part.process].set(member.enter.call, decision.predecessor);
                 return;
             }
-            queries.push_back({part.side.partner(instance.inter), part.number, decision.query});
+            queries.push_back({part.side.partner(instance.inter), part.number, decision.query,
+                               sources_of(collectives.members, part, decision.query)});
             pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise});
         });
     const auto found = ask(replay, collectives.members, queries);

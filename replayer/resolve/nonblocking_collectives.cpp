@@ -57,7 +57,8 @@ bool needs_itself(FunctionId function)
     return function == FunctionId::MPI_Iscan;
 }
 
-InstanceQuery question(const Part& part, const rules::Member& member, const rules::CollectiveCase& c, model::Ns least)
+InstanceQuery question(const Members& members, const Part& part, const rules::Member& member,
+                       const rules::CollectiveCase& c, model::Ns least)
 {
     rules::MemberQuery query{};
     query.call = member.enter.call;
@@ -70,7 +71,7 @@ InstanceQuery question(const Part& part, const rules::Member& member, const rule
     query.some_give = c.operation.some_give;
     query.completion = query.some_give ? least : model::Ns{0};
     query.may_depend = true;
-    return {part.side, part.number, query};
+    return {part.side, part.number, query, sources_of(members, part, query)};
 }
 
 class Collector
@@ -118,7 +119,7 @@ private:
             return;
         const Asked asked{part.process, call.call, member.function, member.enter, c.instance->bytes, least(member, c)};
         if (is_asked(member, c)) {
-            queries_.push_back(question(part, member, c, asked.least));
+            queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
         } else if (const Enter last = last_needed(member, c); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;

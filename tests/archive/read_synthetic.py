@@ -175,7 +175,10 @@ def non_blocking(rank):
     events = request("MPI_Ibcast", 1800, 1801, 20)
     events += request("MPI_Ibarrier", 1802, 1803, 21)
     idup = request("MPI_Comm_idup", 1804, 1805, 22)
-    events += idup[:-1] + [(1805, "CommCreate", "dup")] + idup[-1:]
+    in_neighbours = [] if rank == 0 else [0, 1, 3]
+    graph = [(1805, "CommCreate", "dup", len(in_neighbours))]
+    graph += [(1805, "ParameterUnsignedInt", "critpath.in_neighbour", neighbour) for neighbour in in_neighbours]
+    events += idup[:-1] + graph + idup[-1:]
     done = [
         completed(CollectiveOp.BARRIER, world, NONE, 0, 0, 21),
         completed(CollectiveOp.CREATE_HANDLE, world, NONE, 0, 0, 22),
@@ -352,8 +355,13 @@ class Reader:
             return (*head, event.request_id)
         if kind == "MpiCollectiveEnd":
             return (*head, event.collective_op, comm, int(event.root), event.size_sent, event.size_received)
-        if kind in ("CommCreate", "CommDestroy"):
+        if kind == "CommCreate":
+            in_degree = self.attribute(event, "in_degree")
+            return (*head, comm) if in_degree is None else (*head, comm, in_degree)
+        if kind == "CommDestroy":
             return (*head, comm)
+        if kind == "ParameterUnsignedInt":
+            return (*head, event.parameter.name, event.value)
         if kind == "CallingContextSample":
             generator = event.interrupt_generator.name
             period, faults = (self.attribute(event, name) for name in ("period", "page_faults"))

@@ -140,6 +140,18 @@ public:
         }
     }
 
+    /// Of the communicator before: whom the process gets something from.
+    void graph(std::int32_t comm, const std::vector<std::int32_t>& in_neighbours)
+    {
+        spool::GraphRecord record{};
+        record.kind = RecordKind::Graph;
+        record.comm = comm;
+        for (const std::int32_t rank : in_neighbours) {
+            record.in_neighbour[record.count++] = rank;
+        }
+        append(record);
+    }
+
     struct Slot {
         std::uint8_t flags;
         std::uint64_t request;

@@ -155,6 +155,12 @@ void non_blocking(CallsBuilder& out, int rank)
     point(out, FunctionId::MPI_Ibcast, 1800, 1801, {0, 1, 0, rank == 1 ? 40U : 0U, 20, 0, rank == 1 ? 0U : 40U});
     point(out, FunctionId::MPI_Ibarrier, 1802, 1803, {0, -1, 0, 0, 21});
     out.comm_range({4, 111, 1, ranks, rank}, 0, 1);
+    if (rank == 0) {
+        out.graph(4, {});
+    } else {
+        out.graph(4, {3, 0, 3});
+        out.graph(4, {1});
+    }
     point(out, FunctionId::MPI_Comm_idup, 1804, 1805, {0, -1, 0, 0, 22, 0, 5});
     out.call(FunctionId::MPI_Waitall, 1806, 1808).count = 3;
     out.completions({operation(spool::Operation::Collective, 21), operation(spool::Operation::NewComm, 22),

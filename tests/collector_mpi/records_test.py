@@ -419,8 +419,15 @@ class Communicators(Case):
 
     def test_rings(self):
         for spool in (threads[0] for threads in self.records("neighbours", ranks=3).spools):
-            # No other topology has a record.
             self.assertEqual([c.grid for c in spool.communicators], [[], [], [(3, True)], []])
+            left = (spool.communicators[0].rank + 2) % 3
+            self.assertEqual([c.in_neighbours for c in spool.communicators], [None, None, None, [left]])
+
+    def test_graphs(self):
+        for rank, threads in enumerate(self.records("graphs", ranks=3).spools):
+            own = [c.in_neighbours for c in threads[0].communicators[2:]]
+            adjacent = [[], [2, 2, 2, 1] + 14 * [2], []][rank]
+            self.assertEqual(own, [adjacent, adjacent, [(rank + 2) % 3], [[1, 2], [0], [0]][rank]])
 
     def test_calls(self):
         run = self.records("communicators", ranks=4)

@@ -13,7 +13,7 @@ from table import read_table  # noqa: E402
 FUNCTIONS = [f.name for f in read_table(ROOT / "formats" / "functions" / "functions.table")]
 FLAGS = ["success", "any_source", "any_tag", "cancelled", "receive", "null_peer", "failed", "has_completion"]
 EMPTY, CALL, COMPLETIONS, COMMUNICATOR, MEMBERS, TOOL = range(6)
-OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID = range(6, 13)
+OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID, GRAPH = range(6, 14)
 OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
 SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
@@ -86,6 +86,7 @@ class Communicator:
     is_inter: bool
     members: list
     grid: list = field(default_factory=list)  # (size, is periodic) a dimension
+    in_neighbours: list = None  # of a graph
 
 
 @dataclass
@@ -236,6 +237,11 @@ def read_spool(path):
             number, periodic, comm, *sizes = struct.unpack_from("<BHi14i", record, 1)
             assert spool.communicators[-1].comm == comm
             spool.communicators[-1].grid = [(size, bool(periodic >> i & 1)) for i, size in enumerate(sizes[:number])]
+        elif kind == GRAPH:
+            comm, *ranks = struct.unpack_from("<15i", record, 4)
+            known = spool.communicators[-1]
+            assert known.comm == comm
+            known.in_neighbours = (known.in_neighbours or []) + ranks[: record[1]]
         elif kind == OFF:
             spool.off.append(struct.unpack_from("<QQ", record, 8))
         elif kind == CALLPATH:

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
+
 namespace critpath::test
 {
 namespace
@@ -16,6 +18,8 @@ using namespace model;
 using functions::FunctionId;
 using replayer::Replay;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 TEST_F(Load, OnlyTheOutermostMpiRegionIsACall)
 {
@@ -117,6 +121,28 @@ TEST_F(Load, NonBlockingCollectivesStandWhereTheyWerePosted)
     EXPECT_EQ(process.collectives[2].begin().call, CallId{2});
     EXPECT_EQ(process.collectives[3].begin().call, CallId{4});
     EXPECT_EQ(process.collectives[3].call.location, process.locations[1].location);
+}
+
+TEST_F(Load, GraphsAreKnownWhereAllOfThemIsThere)
+{
+    const auto& replay = load(2, [](TinyTrace& t) {
+        t.communicator("two", {0, 1});
+        t.communicator("three", {0, 1});
+        t.communicator("four", {0, 1});
+        t.thread(0).graph(1, "two", 2).parameter(1, 1).parameter(1, 0).parameter(1, 1).graph(2, "three", 0);
+        t.thread(0, 1).graph(3, "four", 1).put(3).parameter(3, 1);
+        // No member; cut short.
+        t.thread(1).graph(1, "two", 1).parameter(1, 2).graph(2, "three", 1).parameter(2, std::uint64_t{1} << 32);
+        t.thread(1).graph(3, "four", 3).parameter(3, 0).parameter(3, 1);
+    });
+    std::map<std::string, std::vector<std::uint32_t>> known;
+    for (const auto& [comm, in_neighbours] : replay.processes[0].graphs)
+        known[replay.definitions.communicators[comm.value].name] = in_neighbours;
+    EXPECT_THAT(known,
+                ElementsAre(Pair("four", ElementsAre(1)), Pair("three", IsEmpty()), Pair("two", ElementsAre(0, 1))));
+    EXPECT_EQ(replay.processes[0].anomalies.ignored_records, 1);  // another tool's
+    EXPECT_THAT(replay.processes[1].graphs, IsEmpty());
+    EXPECT_EQ(replay.processes[1].anomalies.ignored_records, 2);
 }
 
 TEST_F(Load, OneSidedRecordsAndCountersAreCounted)

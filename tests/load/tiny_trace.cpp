@@ -196,6 +196,20 @@ TinyThread& TinyThread::skipped_sends(std::uint64_t time, std::int32_t count, st
     return *this;
 }
 
+TinyThread& TinyThread::graph(std::uint64_t time, const std::string& comm, std::uint32_t in_degree)
+{
+    List list;
+    check(OTF2_AttributeList_AddUint32(list.get(), TinyTrace::in_degree_attribute, in_degree));
+    check(OTF2_EvtWriter_CommCreate(writer_, list.get(), time, trace_.comm_reference(comm)));
+    return *this;
+}
+
+TinyThread& TinyThread::parameter(std::uint64_t time, std::uint64_t value)
+{
+    check(OTF2_EvtWriter_ParameterUnsignedInt(writer_, nullptr, time, 7, value));
+    return *this;
+}
+
 TinyThread& TinyThread::collective_request(std::uint64_t time, std::uint64_t request)
 {
     check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, time, request));
@@ -464,6 +478,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {period_attribute, "critpath.period", OTF2_TYPE_UINT64},
         {reason_attribute, "critpath.reason", OTF2_TYPE_STRING},
         {skipped_attribute, "critpath.skipped", OTF2_TYPE_INT32},
+        {in_degree_attribute, "critpath.in_degree", OTF2_TYPE_UINT32},
         {dest_attribute, "critpath.dest", OTF2_TYPE_INT32},
         {page_faults_attribute, "critpath.page_faults", OTF2_TYPE_UINT64},
     };

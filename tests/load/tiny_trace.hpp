@@ -49,6 +49,10 @@ public:
     /// Measurement goes off, with what critpath.skipped says.
     TinyThread& skipped_sends(std::uint64_t time, std::int32_t count, std::int32_t dest, std::int32_t tag,
                               const std::string& comm);
+    /// COMM_CREATE of a communicator with a graph topology; as many parameter() are to follow as critpath.in_degree
+    /// says.
+    TinyThread& graph(std::uint64_t time, const std::string& comm, std::uint32_t in_degree);
+    TinyThread& parameter(std::uint64_t time, std::uint64_t value);
     TinyThread& switched_off(std::uint64_t time, const std::string& reason);
     TinyThread& collective_request(std::uint64_t time, std::uint64_t request);
     TinyThread& collective_complete(std::uint64_t time, OTF2_CollectiveOp operation, const std::string& comm,
@@ -138,7 +142,8 @@ private:
         reason_attribute,
         skipped_attribute,
         dest_attribute,
-        page_faults_attribute
+        page_faults_attribute,
+        in_degree_attribute
     };
 
     OTF2_RegionRef region(const std::string& name);

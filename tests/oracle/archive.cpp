@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace critpath::oracle
@@ -30,6 +32,11 @@ public:
     }
 
     void begin(std::int64_t time) { out_.program_begin(ns(time), trace_.string("oracle"), {}); }
+    void know(std::int64_t time, std::size_t comm, const std::vector<int>& in_neighbours)
+    {
+        const std::set<std::uint32_t> ranks(in_neighbours.begin(), in_neighbours.end());
+        out_.comm_create(ns(time), comms_[comm], &ranks);
+    }
     void end(std::int64_t time) { out_.program_end(ns(time)); }
     void write(const ToolTime& tool)
     {
@@ -181,8 +188,16 @@ void write_archive(const std::string& directory, const Program& program, const M
             [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },
             trace.location(rank, threads[r]++));
         const std::vector<Times>& times = execution.graph.calls(thread);
-        if (thread == r)
-            events.begin(execution.graph.begin(thread));
+        if (thread == r) {
+            const std::int64_t begin = execution.graph.begin(thread);
+            events.begin(begin);
+            for (const auto& [comm, sources] : program.graphs) {
+                const std::vector<int>& members = program.comms[comm];
+                const auto member = std::ranges::find(members, r);
+                if (member != members.end())
+                    events.know(begin, comm, sources[static_cast<std::size_t>(member - members.begin())]);
+            }
+        }
         auto tool = execution.tool[static_cast<std::size_t>(thread)].begin();
         for (std::size_t i = 0; i < times.size(); ++i) {
             for (; tool != execution.tool[static_cast<std::size_t>(thread)].end() && tool->end <= times[i].enter;

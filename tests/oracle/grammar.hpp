@@ -26,7 +26,7 @@ enum class BlockKind : std::uint8_t {
     Probes,
     Cancelled,
     BetweenGroups,   // collectives on an inter-communicator
-    Neighbourhoods,  // on a ring, or a plane
+    Neighbourhoods,  // on a ring, a plane, or a graph
     Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
     Threads,         // of some ranks, which send and receive beside their main threads
     Tool,            // messages around the collector's own work

@@ -45,6 +45,8 @@ std::vector<int> needed_members(const Program& program, std::size_t comm, Functi
     case CollectiveShape::Prefix:
         return range(0, member + (function == FunctionId::MPI_Exscan || function == FunctionId::MPI_Iexscan ? 0 : 1));
     case CollectiveShape::Neighbour:
+        if (const auto graph = program.graphs.find(comm); graph != program.graphs.end())
+            return graph->second[static_cast<std::size_t>(member)];
         return grid_sources(program.grids.at(comm), member);
     default:
         throw std::logic_error("no such collective in the oracle");

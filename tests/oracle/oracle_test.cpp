@@ -138,6 +138,12 @@ TEST(Simulation, NeighboursWaitForEachOther)
     EXPECT_THAT(e.graph.calls(0), ElementsAre(From(100, 212), From(212, 212)));
     EXPECT_THAT(e.graph.calls(1), ElementsAre(From(200, 312), From(312, 312)));
     EXPECT_THAT(e.graph.calls(2), ElementsAre(From(300, 301), From(301, 301)));
+    p.grids.clear();
+    p.graphs[0] = {{2}, {0}, {}};
+    const Execution of_graph = simulate(p, {});
+    EXPECT_THAT(of_graph.graph.calls(0), ElementsAre(From(100, 312), From(312, 312)));
+    EXPECT_THAT(of_graph.graph.calls(1), ElementsAre(From(200, 201), From(201, 201)));
+    EXPECT_THAT(of_graph.graph.calls(2), ElementsAre(From(300, 301), From(301, 301)));
 }
 
 TEST(Simulation, WhoGetsNothingWaitsForNobody)

@@ -82,6 +82,8 @@ struct Program {
     std::vector<std::vector<int>> comms;   // world ranks by member of the communicator; 0: all
     std::vector<std::vector<Step>> steps;  // by thread
     std::map<std::size_t, Grid> grids = {};
+    // Of a communicator with a graph topology: by member, whom it gets something from.
+    std::map<std::size_t, std::vector<std::vector<int>>> graphs = {};
     // Of an inter-communicator, whose members are those of both groups: how many of them are in the first.
     std::map<std::size_t, std::size_t> first_groups = {};
     std::vector<int> forked = {};  // of the threads behind the main ones: the rank

@@ -479,6 +479,31 @@ static void neighbours(void)
     MPI_Comm_free(&ring);
 }
 
+/* On 3 ranks: rank 2 has 17 edges to rank 1, which has one to itself, and nobody has one to rank 0. */
+static void graphs(void)
+{
+    enum { edges = 17 };
+    MPI_Comm adjacent, dup, general, ring;
+    int sources[edges + 1], destinations[edges + 1], weights[edges + 1];
+    int in = rank == 1 ? edges + 1 : 0, out = rank == 2 ? edges : rank == 1 ? 1 : 0;
+    for (int i = 0; i <= edges; ++i) {
+        sources[i] = i == 3 ? 1 : 2;
+        destinations[i] = 1;
+        weights[i] = i + 1;
+    }
+    MPI_Dist_graph_create_adjacent(WORLD, in, sources, weights, out, destinations, weights, MPI_INFO_NULL, 0,
+                                   &adjacent);
+    MPI_Comm_dup(adjacent, &dup);
+    int degree = 1, right = (rank + 1) % size;
+    MPI_Dist_graph_create(WORLD, 1, &rank, &degree, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &general);
+    int index[3] = {2, 3, 4}, of_all[4] = {1, 2, 0, 0};
+    MPI_Graph_create(WORLD, 3, index, of_all, 0, &ring);
+    MPI_Comm_free(&ring);
+    MPI_Comm_free(&general);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&adjacent);
+}
+
 /* On 4 ranks. */
 static void communicators(void)
 {
@@ -575,6 +600,7 @@ static const struct Case cases[] = {
     {"null_types", null_types},
     {"in_place", in_place},
     {"neighbours", neighbours},
+    {"graphs", graphs},
     {"communicators", communicators},
     {"threads", threads},
 };

@@ -132,7 +132,7 @@ void between_groups(Sketch& s)
 void neighbourhoods(Sketch& s)
 {
     for (int i = s.draw(1, 3); i > 0; --i) {
-        Operation operation{MPI_Neighbor_allgather, s.one_of({Sketch::ring, Sketch::plane})};
+        Operation operation{MPI_Neighbor_allgather, s.one_of({Sketch::ring, Sketch::plane, Sketch::graph})};
         choose(s, operation,
                s.one_of<Both>({{MPI_Neighbor_allgather, MPI_Ineighbor_allgather},
                                {MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall},
@@ -205,7 +205,7 @@ void amounts(Sketch& s)
 {
     const auto of_all = [&] { return s.one_of({Sketch::world, Sketch::even, Sketch::reversed, Sketch::inter}); };
     const auto of_some = [&] { return s.one_of({Sketch::world, Sketch::even, Sketch::reversed}); };
-    const auto of_grid = [&] { return s.one_of({Sketch::ring, Sketch::plane}); };
+    const auto of_neighbours = [&] { return s.one_of({Sketch::ring, Sketch::plane, Sketch::graph}); };
     for (int i = s.draw(1, 4); i > 0; --i) {
         Operation operation{MPI_Allreduce};
         switch (s.draw(0, 5)) {
@@ -231,12 +231,12 @@ void amounts(Sketch& s)
             Amounts(s, operation).some_get();
             break;
         case 3:
-            operation.comm = of_grid();
+            operation.comm = of_neighbours();
             choose(s, operation, {MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv});
             Amounts(s, operation).some_give();
             break;
         case 4:
-            operation.comm = of_grid();
+            operation.comm = of_neighbours();
             choose(s, operation, {MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv});
             Amounts(s, operation).some_give_to_some();
             break;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace critpath::oracle
@@ -22,6 +23,19 @@ Grid plane_of(int ranks)
     return {{rows, false}, {ranks / rows, true}};
 }
 
+/// Of different degrees, and with arrows that have none back: by member, whom it gets something from.
+std::vector<std::vector<int>> some_graph(int ranks)
+{
+    std::vector<std::vector<int>> result;
+    for (int r = 0; r < ranks; ++r) {
+        std::set<int> sources;
+        for (int i = 0; i < r % 4; ++i)
+            sources.insert((2 * r + 3 * i + 1) % ranks);
+        result.emplace_back(sources.begin(), sources.end());
+    }
+    return result;
+}
+
 }  // namespace
 
 Sketch::Sketch(int ranks) : requests_(at(ranks), 0)
@@ -35,10 +49,11 @@ Sketch::Sketch(int ranks) : requests_(at(ranks), 0)
         (r % 2 == 0 ? evens : odds).push_back(r);
     std::vector<int> both = evens;
     both.insert(both.end(), odds.begin(), odds.end());
-    program_.comms = {everybody, evens, backwards, both, backwards, everybody, everybody};
+    program_.comms = {everybody, evens, backwards, both, backwards, everybody, everybody, everybody};
     program_.first_groups[inter] = evens.size();
     program_.grids[ring] = {{ranks, true}};
     program_.grids[plane] = plane_of(ranks);
+    program_.graphs[graph] = some_graph(ranks);
     each([&](int r) { add(r, {.kind = Kind::Collective, .function = FunctionId::MPI_Init}); });
 }
 

@@ -23,7 +23,8 @@ class Sketch
 {
 public:
     /// Communicators of every sketch. `inter`: ranks of even numbers on its first side.
-    static constexpr std::size_t world = 0, even = 1, reversed = 2, inter = 3, ring = 4, plane = 5, of_threads = 6;
+    static constexpr std::size_t world = 0, even = 1, reversed = 2, inter = 3, ring = 4, plane = 5, of_threads = 6,
+                                 graph = 7;
 
     /// All ranks have been through MPI_Init.
     explicit Sketch(int ranks);
