@@ -246,8 +246,9 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
 CollectiveDecision prefix(const Waiting& call, const Member& member, const CollectiveCase& c,
                           const Calibration& calibration)
 {
-    CollectiveDecision decision = ask_for_needed(call, member, c, calibration, true);
-    decision.query.exclusive_prefix = member.function == FunctionId::MPI_Exscan;
+    const bool is_exclusive = member.function == FunctionId::MPI_Exscan;
+    CollectiveDecision decision = ask_for_needed(call, member, c, calibration, !is_exclusive);
+    decision.query.exclusive_prefix = is_exclusive;
     return decision;
 }
 
@@ -331,6 +332,8 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
         needed = instance.root;
     else if (c.operation.shape == CollectiveShape::AllToOne && member.is_root)
         needed = last_giver(instance, c.operation);
+    else if (c.operation.shape == CollectiveShape::Prefix && member.rank + 1 == c.size)
+        needed = last_giver(instance, c.operation);  // the last rank needs all
     if (!needed.valid() || needed.time <= call.enter || needed.time > call.leave)
         return Ns{-1};
     // What took long may have waited for somebody who came later, against the semantics: no example of anything.

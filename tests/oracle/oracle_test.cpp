@@ -225,7 +225,8 @@ TEST(Simulation, ThreadsGoOnBesideEachOther)
     EXPECT_EQ(e.graph.slack_of_gap(2, 1), 0);  // all wait for what the thread computes
     const tests::Replayed found = analyze(p, {}, e, Weights::Known);
     EXPECT_THAT(judge(e, {}, found.segments).faults, ElementsAre());
-    EXPECT_EQ(found.profile.processes[0].path_ns, 602'000 + 20'000);  // and the last transfer, to its main thread
+    EXPECT_EQ(found.profile.processes[0].path_ns,
+              (602 + 20) * Machine{}.tick_ns);  // and the last transfer, to its main thread
 }
 
 TEST(Simulation, SaysWhatCannotEnd)

@@ -18,7 +18,7 @@ namespace critpath::oracle
 
 /// What things cost, in ticks.
 struct Machine {
-    std::int64_t tick_ns = 1000;
+    std::int64_t tick_ns = 1250;    // more than what is too short to be told from work
     std::int64_t call = 1;          // of each call
     std::int64_t latency = 20;      // of a message within a node
     std::int64_t far_latency = 50;  // between nodes

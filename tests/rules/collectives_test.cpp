@@ -212,6 +212,19 @@ TEST(Collectives, ScanWaitsForTheMembersBeforeIt)
     EXPECT_EQ(path(q), "compute 0: 0-50 | collective 0>1: 50-53 | compute 1: 53-120");
 }
 
+// What was 12 us under way holds up who came 8 us later: with nothing of its own in the result, it is no last one.
+TEST(Collectives, WhatIsOnItsWayHoldsUpAnExclusivePrefix)
+{
+    Program p(2);
+    p[0].collective(FunctionId::MPI_Exscan, {10, 11});
+    p[1].collective(FunctionId::MPI_Exscan, {5, 22});
+    p[0].collective(FunctionId::MPI_Exscan, {50, 51});
+    p[1].collective(FunctionId::MPI_Exscan, {58, 62});
+    p[1].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-50 | collective 0>1: 50-62 | compute 1: 62-120");
+}
+
 // The topology of a neighbourhood is not in the trace, so only the release rule is left.
 TEST(Collectives, NeighbourhoodFollowsTheReleaseRule)
 {
