@@ -4,6 +4,7 @@
 // Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
+#include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -183,25 +184,26 @@ Table rank_table(const model::Profile& profile)
 Table function_table(Hotspots& hotspots)
 {
     sort_by_path(hotspots.items);
+    const Folding folding(hotspots.items);
     std::vector<Row> rows;
     for (const Hotspot& item : hotspots.items) {
         if (rows.size() == top_functions || item.path_ns <= 0)
             break;
-        if (!item.is_below_error())
-            rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns},
-                            item.share, Share{item.share.value},
-                            item.is_estimate ? Cell(Share{item.share.error}) : Cell()});
+        if (folding.leaves_out(item))
+            continue;
+        rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns}});
+        add_share_cells(rows.back(), item);
     }
-    return {"functions",
-            "The functions that it spends its time in",
-            {{"function", "Function", Align::Left, Fit::Name},
-             {"", "Module", Align::Left, Fit::Middle},
-             {"module", ""},
-             {"path_seconds", "Path s"},
-             {"", "Path %"},
-             {"path_percent", ""},
-             {"path_percent_error", ""}},
-            rows_of(std::move(rows))};
+    Table table{"functions",
+                "The functions that it spends its time in",
+                {{"function", "Function", Align::Left, Fit::Name},
+                 {"", "Module", Align::Left, Fit::Middle},
+                 {"module", ""},
+                 {"path_seconds", "Path s"}},
+                rows_of(std::move(rows))};
+    for (Column& column : share_columns())
+        table.columns.push_back(std::move(column));
+    return table;
 }
 
 /// Facts that should be zero, in words.

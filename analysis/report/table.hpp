@@ -26,10 +26,11 @@ struct Share {
     double value;
 };
 
-/// A part of the whole with the half width of its 95 % interval; exact if it was not found by sampling.
+/// A part of the whole with its 95 % interval; exact if it was not found by sampling.
 struct Estimate {
     double value;
-    double error;
+    double low;
+    double high;
     bool exact;
 };
 

@@ -112,14 +112,14 @@ std::string shortened(const std::string& text, Fit fit, std::size_t width)
 }
 
 /// Appends `text` to `line` at the place of `shape`.
-void place(std::string& line, const std::string& text, const Shape& shape, const Column& column)
+void place(std::string& line, const std::string& text, const Shape& shape, const Column& column, Align align)
 {
     const std::string fitted = shortened(text, column.fit, shape.width);
     const std::size_t used = display_width(fitted);
     const std::string padding(shape.width > used ? shape.width - used : 0, ' ');
-    line.append(column.align == Align::Right ? padding : "")
+    line.append(align == Align::Right ? padding : "")
         .append(fitted)
-        .append(column.align == Align::Left ? padding : "")
+        .append(align == Align::Left ? padding : "")
         .append(gap);
 }
 
@@ -146,14 +146,20 @@ void write_one(const Table& table, const Style& style, Output& output)
         if (!table.title.empty())
             output.write(marked(table.title, "1", style) + "\n");
         for (const Shape& shape : shapes)
-            place(line, table.columns[shape.column].title, shape, table.columns[shape.column]);
+            place(line, table.columns[shape.column].title, shape, table.columns[shape.column],
+                  table.columns[shape.column].align);
         line.erase(line.find_last_not_of(' ') + 1);
         output.write(marked(line, "1", style) + "\n");
         line.clear();
     }
     table.each_row([&](std::span<const Cell> row) {
-        for (const Shape& shape : shapes)
-            place(line, text_of(row[shape.column], shape.decimals), shape, table.columns[shape.column]);
+        for (const Shape& shape : shapes) {
+            const Cell& cell = row[shape.column];
+            const Column& column = table.columns[shape.column];
+            // The values of estimates are of one width; their intervals are not.
+            place(line, text_of(cell, shape.decimals), shape, column,
+                  std::holds_alternative<Estimate>(cell) ? Align::Left : column.align);
+        }
         end_line(line, output);
     });
 }

@@ -184,7 +184,7 @@ class CommandLine(unittest.TestCase):
             for trace in ("sampled", "traced", "awkward", "empty"):
                 document = json.loads(self.succeed(*arguments, trace, "--format", "json"))
                 self.assertEqual(document["schema"], "critpath.report." + arguments[0])
-                self.assertEqual(document["schema_version"], 1)
+                self.assertEqual(document["schema_version"], 2)
                 for key, value in [*document.items(), *(item for rows in document.values() if isinstance(rows, list)
                                                         for row in rows for item in row.items())]:
                     if isinstance(value, float):
