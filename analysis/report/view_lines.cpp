@@ -6,7 +6,6 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +17,6 @@ namespace critpath::report
 Document line_view(const HotspotRequest& request)
 {
     const std::string& sort = request.request.arguments.text("--sort");
-    if (sort == "all")
-        fail(ExitCode::Usage, "--sort all: lines are known on the critical path only; use --by function");
     binary::SourceLines lines;
     Hotspots hotspots = by_line(request.profile, request.selection, lines);
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));

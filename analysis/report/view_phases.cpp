@@ -185,11 +185,6 @@ Document phase_view(const HotspotRequest& request)
 {
     constexpr std::uint64_t most = 1000;  // each knows all ranks
     const Arguments& arguments = request.request.arguments;
-    if (arguments.text("--sort") != "path")
-        fail(ExitCode::Usage, "--sort {}: phases stand in the order of time; leave it out", arguments.text("--sort"));
-    if (!request.selection.ranks.empty())
-        fail(ExitCode::Usage,
-             "--rank: a phase is of all ranks; leave it out, or use --from and --to with --by function");
     const std::uint64_t number = arguments.number("--phases");
     if (number == 0 || number > most)
         fail(ExitCode::Usage, "--phases: {} is not from 1 to {}; for example: --phases 20", number, most);

@@ -81,7 +81,7 @@ TEST(Hotspots, DeepRecursion)
     // Rows are those that have time themselves; their text does not grow with what is above them.
     constexpr std::uint32_t rows = 1000;
     std::erase_if(p.path, [](const model::CallPathTime& time) { return time.call_path.value % (depth / rows) != 0; });
-    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}})};
+    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}}, {})};
     const Document document = call_path_view({p, request, {}});
     ASSERT_EQ(document.tables.size(), 1U);
     std::uint32_t found = 0;
