@@ -225,7 +225,7 @@ Document run(const Request& request)
     Document document;
     document.view = "annotate";
     document.fields = {
-        {"function", "Function", annotation.function},
+        {"function", "Function", annotation.function, Fit::Name},
         {"", "On the path", fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
         {"path_seconds", "", Seconds{whole.path_ns}},
         {"path_percent", "", Share{whole.share.value}},

@@ -45,11 +45,10 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     const std::string call_graph = property(profile, "call_graph");
-    return fmt::format("{} every {}: {}, {} on the path{}{}", event,
+    return fmt::format("{} every {}: {}, {} on the path{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
-                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph),
-                       knows_time_off_processor(profile) ? "" : "; time off the processor is not known");
+                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
 }
 
 std::string clocks_text(const model::Profile& profile)
@@ -72,8 +71,8 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     }
     const std::string command = property(profile, "command");
     std::vector<Field> result = {
-        {"command", "Command", command.empty() ? Cell() : Cell(command)},
-        {"", "Trace", request.trace_name},
+        {"command", "Command", command.empty() ? Cell() : Cell(command), Fit::Middle},
+        {"", "Trace", request.trace_name, Fit::Middle},
         {"", "Ranks", ranks_text(profile)},
         {"processes", "", static_cast<std::int64_t>(profile.processes.size())},
         {"locations", "", static_cast<std::int64_t>(profile.locations.size())},
@@ -111,6 +110,9 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
             std::ranges::find_if(result, [](const Field& field) { return std::string_view(field.key) == "rules"; });
         result.insert(rules, clocks);
     }
+    const bool has_samples = !property(profile, "event").empty();
+    if (has_samples && !knows_time_off_processor(profile))
+        result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
     for (const Field& field : clock_fields(profile))
         result.push_back(field);
     if (const std::string how = property(profile, "incomplete"); !how.empty()) {

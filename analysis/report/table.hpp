@@ -86,6 +86,7 @@ struct Field {
     std::string key;    // name in CSV and JSON, with its unit; empty: only in tables
     std::string label;  // in tables; empty: only in CSV and JSON
     Cell value;
+    Fit fit = Fit::Whole;  // how a value that is too long is shortened; Whole: it takes more lines
 };
 
 /// What one command has to say.

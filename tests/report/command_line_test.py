@@ -196,6 +196,17 @@ class CommandLine(unittest.TestCase):
             self.fail_with(2, message, "hotspots", *arguments, "phased")
         self.fail_with(2, "--top: --all shows every segment; leave out one of the two", "path", "--all", "--top", "3", "phased")
 
+    def test_tables_fit_into_100_columns(self):
+        for view, _ in self.views():
+            for trace in ("timed", "phased", "traced", "awkward"):
+                output = self.works_or_is_refused(*view, trace)
+                for line in (output or "").splitlines():
+                    self.assertLessEqual(len(line), 100, (view, trace, line))
+        summary = self.succeed("summary", "timed")
+        for text in ("cpu-timer every 5.025 ms: 123,456,789 samples, 8,202 on the path; call graph: dwarf\n",
+                     "Not sampled  time without a processor: of that, timers know nothing\n"):
+            self.assertIn(text, summary)
+
     # traces
 
     def test_bad_traces(self):

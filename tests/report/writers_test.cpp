@@ -113,6 +113,18 @@ TEST(TableWriter, NoHeaderMeansRowsOnly)
     EXPECT_EQ(lines(written("table", document, style)).size(), 1U);
 }
 
+TEST(TableWriter, LongFieldsTakeMoreLinesUnlessTheyMayBeShortened)
+{
+    Document document;
+    document.fields = {{"", "Long label", std::string("one two three four five six 7 s eight")},
+                       {"", "Name", std::string("/a/very/long/path/to/a/trace"), Fit::Middle}};
+    Style style;
+    style.width = 30;
+    EXPECT_EQ(written("table", document, style), "Long label  one two three four\n"
+                                                 "            five six 7 s eight\n"
+                                                 "Name        /a/very/l…/a/trace\n");
+}
+
 TEST(TableWriter, ColourOnlyIfAsked)
 {
     Document document = document_with({row("f", "p", 1)});
