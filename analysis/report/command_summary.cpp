@@ -214,6 +214,7 @@ constexpr std::pair<const char*, const char*> anomalies[] = {
     {"unresolved_records", "MPI calls that name what was not recorded"},
     {"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
     {"lost_samples", "samples that the recorder could not keep"},
+    {"stopped_timers", "threads whose samples end early: the application took the timer's signal or stack"},
     {"unmatched_sends", "sends without a receive"},
     {"unmatched_receives", "receives without a send"},
     {"cancelled_receives", "receives that were cancelled"},

@@ -3,6 +3,7 @@
 #include "collector/sampling/drain.hpp"
 
 #include "collector/sampling/respite.hpp"
+#include "collector/sampling/thread_timer.hpp"
 
 #include <cstring>
 
@@ -29,6 +30,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
         header.samples.counted = slot.count.value;
         header.samples.time_running = slot.count.time_running;
         header.samples.page_faults = slot.count.page_faults;
+        header.samples.timer_stopped = slot.timer_stopped ? 1 : 0;
         header.samples.registers = state.choice.registers;
         header.samples.stack_bytes = state.choice.stack_bytes;
         header.samples.call_graph = state.choice.call_graph;
@@ -66,6 +68,7 @@ void close_slot(State& state, Slot& slot)
         end_respite(state, slot);
         keep_records(state, slot);
         slot.count = read_count(slot.event);
+        slot.timer_stopped = slot.event.is_timer && has_stopped(slot.event);
         close_event(slot.event);
     }
     open_slot_file(state, slot);

@@ -101,6 +101,7 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.event = no_event;
     slot.counted_events = 0;
     slot.count = {};
+    slot.timer_stopped = false;
     init_file(slot.file);
 }
 

@@ -59,6 +59,7 @@ struct Slot {
     std::uint64_t counted_events;  // as SampleFormat
     SampleFile file;
     Count count;
+    bool timer_stopped;  // before its thread ended
 };
 
 enum class Stage : std::uint32_t { Running, Finishing, Finished };

@@ -86,8 +86,8 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
-/// thread. A sample stands for one or two of `period`; `counted` has all that have passed. The instruction is of user
-/// code, also for time in the kernel.
+/// thread. A sample stands for one or two of `period`; `counted` has all that have passed. The instruction is of
+/// user code, also for time in the kernel.
 struct SampleFormat {
     char event[32];              // "cycles", "cpu-clock" or "cpu-timer"; empty: not sampled
     std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise
@@ -99,6 +99,7 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
+    std::uint64_t timer_stopped;   // 1: its timer was off for good before the thread ended (on close)
     std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
     char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };

@@ -204,7 +204,8 @@ class CommandLine(unittest.TestCase):
                     self.assertLessEqual(len(line), 100, (view, trace, line))
         summary = self.succeed("summary", "timed")
         for text in ("cpu-timer every 5.025 ms: 123,456,789 samples, 8,202 on the path; call graph: dwarf\n",
-                     "Not sampled  time without a processor: of that, timers know nothing\n"):
+                     "Not sampled  time without a processor: of that, timers know nothing\n",
+                     "threads whose samples end early: the application took the timer's signal or stack\n"):
             self.assertIn(text, summary)
 
     # traces
