@@ -26,6 +26,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     if (slot.why_not == 0) {
         std::strncpy(header.samples.event, state.choice.name, sizeof header.samples.event - 1);
         header.samples.period = state.choice.period;
+        header.samples.own_period = slot.period;
         header.samples.kernel = state.choice.kernel ? 1 : 0;
         header.samples.counted = slot.count.value;
         header.samples.time_running = slot.count.time_running;

@@ -43,7 +43,7 @@ TEST_F(Timers, TheirPeriodsAreTheProcessorsTime)
         ASSERT_GE(sample.time, last);
         ASSERT_EQ(sample.tid, file.header.tid);
         ASSERT_EQ(sample.pid, file.header.pid != 0 ? file.header.pid : sample.pid);
-        ASSERT_EQ(sample.period % file.header.samples.period, 0);
+        ASSERT_EQ(sample.period % file.header.samples.own_period, 0);
         ASSERT_EQ(sample.values.size(), 2);
         last = sample.time;
     }
