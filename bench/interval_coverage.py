@@ -21,7 +21,7 @@ def run(*command):
 
 
 def shares(build, seed, seconds, directory):
-    """function -> (seconds that it took, seconds that were reported, half width of their interval)"""
+    """function -> (seconds that it took, seconds that were reported, ends of their interval)"""
     trace = os.path.join(directory, str(seed))
     tool = os.path.join(build, "bin", "")
     out = run("mpirun", "-n", 1, tool + "cpcollect", "-q", "-o", trace, "--", os.path.join(build, "bench", "shares"), seed, seconds)
@@ -30,10 +30,13 @@ def shares(build, seed, seconds, directory):
     report = json.loads(run(tool + "cpreport", "hotspots", "--format", "json", "--top", 0, "--sort", "name", trace))
     shutil.rmtree(trace)
     rows = {row["function"]: row for row in report["hotspots"]}
+    path = report["path_seconds"]
+    # Nothing of n samples: up to z^2 / (n + z^2), as the interval of no hits has it.
+    unseen = 3.8415 / (report["path_samples"] + 3.8415) * 100
     result = {}
     for name, took in truth.items():
-        row = rows.get(name, {"path_seconds": 0, "path_percent_error": None})
-        result[name] = took, row["path_seconds"], (row["path_percent_error"] or 0) / 100 * report["path_seconds"]
+        row = rows.get(name, {"path_seconds": 0, "path_percent_low": 0, "path_percent_high": unseen})
+        result[name] = took, row["path_seconds"], row["path_percent_low"] / 100 * path, row["path_percent_high"] / 100 * path
     return result
 
 
@@ -49,9 +52,10 @@ def main():
     print(json.dumps({name: {
         "took_seconds": round(sum(v[0] for v in values) / len(values), 4),
         "runs": len(values),
-        "runs_in_interval": sum(abs(took - reported) <= error for took, reported, error in values),
+        "runs_in_interval": sum(low <= took <= high for took, _, low, high in values),
         "mean_of_reported_less_taken_seconds": round(sum(v[1] - v[0] for v in values) / len(values), 4),
-        "mean_half_width_seconds": round(sum(v[2] for v in values) / len(values), 4),
+        "mean_low_seconds": round(sum(v[2] for v in values) / len(values), 4),
+        "mean_high_seconds": round(sum(v[3] for v in values) / len(values), 4),
     } for name, values in sorted(found.items())}, indent=1))
 
 

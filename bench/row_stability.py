@@ -27,7 +27,7 @@ def add_options(parser):
 
 
 def shares(bench, command):
-    """function -> (percent of the path, half width of its interval or None) of one run."""
+    """function -> (percent of the path, low and high end of its interval or None) of one run."""
     trace = os.path.join(bench.scratch, "trace")
     shutil.rmtree(trace, ignore_errors=True)
     mpirun = ("mpirun", "--bind-to", "core", "-n", bench.options.ranks)
@@ -35,21 +35,28 @@ def shares(bench, command):
     bench.run(*mpirun, bench.built("bin", "cpreplay"), "-q", trace)
     report = json.loads(bench.run(bench.built("bin", "cpreport"), "hotspots", "--format", "json", "--top", 0, trace)[0])
     return report["path_seconds"], {(row["function"], os.path.basename(row["module"])):
-                                    (row["path_percent"], row["path_percent_error"]) for row in report["hotspots"]}
+                                    (row["path_percent"], row["path_percent_low"], row["path_percent_high"])
+                                    for row in report["hotspots"]}
+
+
+def is_near(a, b):
+    """Whether the interval of the difference of two shares has 0 in it (Newcombe's, as in `cpreport diff`)."""
+    small, large = sorted((a, b))
+    return large[0] - small[0] <= math.hypot(large[0] - large[1], small[2] - small[0])
 
 
 def compare(runs):
     """A row for each function with SMALLEST of the path."""
     rows = {}
     for name in sorted(set().union(*runs)):
-        values = [run.get(name, (0.0, None)) for run in runs]
+        values = [run.get(name, (0.0, None, None)) for run in runs]
         percent = [value[0] for value in values]
         if statistics.mean(percent) < SMALLEST:
             continue
         row = {"percent": round(statistics.mean(percent), 2), "deviation": round(statistics.stdev(percent), 2)}
         if all(value[1] is not None for value in values):
-            near = [abs(a[0] - b[0]) <= math.hypot(a[1], b[1]) for a, b in itertools.combinations(values, 2)]
-            row |= {"half_width": round(statistics.mean(value[1] for value in values), 2),
+            near = [is_near(a, b) for a, b in itertools.combinations(values, 2)]
+            row |= {"half_width": round(statistics.mean((value[2] - value[1]) / 2 for value in values), 2),
                     "pairs_in_interval": sum(near), "pairs": len(near)}
         rows[" ".join(name)] = row
     return dict(sorted(rows.items(), key=lambda item: -item[1]["percent"]))

@@ -47,6 +47,8 @@ constexpr std::array oddities = {
     Oddity{"lost_records", "records that did not fit when they were recorded, or were damaged since"},
     Oddity{"unresolved_records", "calls that name what was not recorded"},
     Oddity{"lost_samples", "samples that were lost when they were recorded"},
+    Oddity{"stopped_timers",
+           "threads whose samples end early, because the application took the timer's signal or stack"},
 };
 
 /// How far the path can be told with the clocks as they are; nothing if there is only one.

@@ -261,6 +261,7 @@ struct Anomalies {
     std::uint64_t lost_records = 0;        // that did not fit, or were damaged
     std::uint64_t unresolved_records = 0;  // that named what nobody had defined
     std::uint64_t lost_samples = 0;
+    std::uint64_t stopped_timers = 0;  // threads whose samples end before they do
     // In which threads were not sampled, because they switched too often:
     std::uint64_t wait_respite_ns = 0;  // while they waited in MPI,
     std::uint64_t respite_ns = 0;       // and elsewhere

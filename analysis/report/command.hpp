@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,19 +27,38 @@ struct Option {
     bool is_list = false;              // several values, separated by commas
 };
 
+/// An option, or some values of it.
+struct Choice {
+    std::string option;
+    std::vector<std::string> values{};  // that are meant; empty: any that is given
+};
+
+/// Two options that do not go together: what is given of the first would be ignored.
+struct Conflict {
+    Choice given;
+    Choice with;         // given, or what holds if it is not
+    std::string advice;  // why, and what to do instead; "{}" stands for the value of `with`
+};
+
 /// The values of the options of one call. Getters throw Failure(Usage) that names option, value and what is valid.
 class Arguments
 {
 public:
     Arguments() = default;
-    explicit Arguments(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+    /// `given`: those of the command line; the others have their fallbacks.
+    Arguments(std::map<std::string, std::string> values, std::set<std::string> given)
+        : values_(std::move(values)), given_(std::move(given))
+    {
+    }
 
-    /// Throws if a value is not among the choices of its option.
+    /// Throws if a value is not among the choices of its option, or empty.
     void check(const std::vector<Option>& options) const;
+    /// Throws if two options were given, or hold, that do not go together.
+    void check(const std::vector<Conflict>& conflicts) const;
 
     [[nodiscard]] const std::string& text(const std::string& option) const;
     [[nodiscard]] bool flag(const std::string& option) const { return !text(option).empty(); }
-    [[nodiscard]] bool given(const std::string& option) const { return !text(option).empty(); }
+    [[nodiscard]] bool given(const std::string& option) const { return given_.contains(option); }
     [[nodiscard]] std::uint64_t number(const std::string& option) const;
     [[nodiscard]] std::optional<std::int64_t> duration_ns(const std::string& option) const;
     /// A moment of a run of `makespan_ns`: as a duration from its start, or as a part of it ("40%").
@@ -48,7 +68,10 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> ranks(const std::string& option, std::size_t ranks) const;
 
 private:
+    [[nodiscard]] bool is_among(const Choice& choice) const;
+
     std::map<std::string, std::string> values_;
+    std::set<std::string> given_;
 };
 
 /// What a command is about, if not the whole trace. Its value is that of the option of its name.
@@ -69,7 +92,8 @@ struct Command {
     std::vector<Option> options;        // its own; all commands have those of common_options()
     std::vector<std::string> examples;  // arguments after "cpreport"
     Document (*run)(const Request& request);
-    Operand operand{};  // before TRACE; without a name: there is none
+    Operand operand{};                  // before TRACE; without a name: there is none
+    std::vector<Conflict> conflicts{};  // of its options; all commands have common_conflicts()
 };
 
 /// In the order of the help.
@@ -77,6 +101,7 @@ const std::vector<Command>& commands();
 
 /// --format and --no-header.
 const std::vector<Option>& common_options();
+const std::vector<Conflict>& common_conflicts();
 
 Command summary_command();
 Command hotspots_command();

@@ -42,24 +42,16 @@ Hotspot measured(const Hotspots& sums, const SampledTime& time)
 void add_cells(Row& row, const Hotspots& sums, const SampledTime* time)
 {
     if (time == nullptr) {
-        row.insert(row.end(), 5, Cell());
+        row.insert(row.end(), time_columns(false).size(), Cell());
         return;
     }
-    const Hotspot item = measured(sums, *time);
-    row.emplace_back(Seconds{item.path_ns});
-    row.push_back(share_cell(item));
-    row.emplace_back(Share{item.share.value});
-    row.push_back(error_cell(item));
-    row.emplace_back(static_cast<std::int64_t>(item.path_samples));
+    add_time_cells(row, measured(sums, *time), false);
 }
 
 std::vector<Column> columns(std::vector<Column> first, Column last)
 {
-    first.insert(first.end(), {{"path_seconds", "Path s"},
-                               {"", "Path %"},
-                               {"path_percent", ""},
-                               {"path_percent_error", ""},
-                               {"path_samples", ""}});
+    for (Column& column : time_columns(false))
+        first.push_back(std::move(column));
     first.push_back(std::move(last));
     return first;
 }
@@ -233,11 +225,12 @@ Document run(const Request& request)
     Document document;
     document.view = "annotate";
     document.fields = {
-        {"function", "Function", annotation.function},
+        {"function", "Function", annotation.function, Fit::Name},
         {"", "On the path", fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
         {"path_seconds", "", Seconds{whole.path_ns}},
         {"path_percent", "", Share{whole.share.value}},
-        {"path_percent_error", "", error_cell(whole)},
+        {"path_percent_low", "", Share{whole.share.low}},
+        {"path_percent_high", "", Share{whole.share.high}},
         {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)}};
     add_lines(document, annotation, sums, context);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())

@@ -50,8 +50,8 @@ Document run(const Request& request)
 
     Document document;
     document.view = "diff";
-    document.fields = {{"base", "Base", base},
-                       {"", "Trace", request.trace_name},
+    document.fields = {{"base", "Base", base, Fit::Middle},
+                       {"", "Trace", request.trace_name, Fit::Middle},
                        {"", "Path", change_text(hotspots_before.path_ns, hotspots_after.path_ns)},
                        {"base_path_seconds", "", Seconds{hotspots_before.path_ns}},
                        {"path_seconds", "", Seconds{hotspots_after.path_ns}},
@@ -66,12 +66,14 @@ Document run(const Request& request)
                      {"base_path_seconds", "Base s"},
                      {"path_seconds", "Path s"},
                      {"change_seconds", "Change s"},
-                     {"change_error_seconds", "± s"}};
+                     {"change_low_seconds", "Low s"},
+                     {"change_high_seconds", "High s"}};
     std::vector<Row> rows;
     for (const Difference& d : differences)
         rows.push_back({d.name, by_modules ? d.name : std::string(basename(d.module)), by_modules ? d.name : d.module,
                         d.kind, Seconds{d.before_ns}, Seconds{d.after_ns}, Seconds{d.change_ns()},
-                        d.error_ns > 0 ? Cell(Seconds{std::llround(d.error_ns)}) : Cell()});
+                        d.is_estimate ? Cell(Seconds{std::llround(d.change.low)}) : Cell(),
+                        d.is_estimate ? Cell(Seconds{std::llround(d.change.high)}) : Cell()});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
     document.notes.push_back(
@@ -79,8 +81,8 @@ Document run(const Request& request)
                      : fmt::format("{} of {} that changed by more than the sampling error shown; {} in all.",
                                    count_text(differences.size()), counted(changed, "row"), count_text(all)));
     document.notes.emplace_back(
-        "±: 95 % sampling error of the change; -: it is exact. How much a time varies from run to "
-        "run is not in it.");
+        "Low, high: the 95 % interval of the change by sampling; -: it is exact. How much a time varies from "
+        "run to run is not in it.");
     add_clocks(document, after);
     return document;
 }

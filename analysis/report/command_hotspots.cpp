@@ -18,17 +18,13 @@ namespace
 struct View {
     const char* by;
     Document (*make)(const HotspotRequest& request);
-    bool has_inclusive;          // --inclusive is an answer, or what it does anyway
-    bool has_modules;            // --module
     bool is_of_windows = false;  // it makes its own of the whole run's profile
 };
 
 constexpr View views[] = {
-    {"function", function_view, true, true},   {"module", module_view, false, true},
-    {"line", line_view, false, true},          {"callpath", call_path_view, true, true},
-    {"phase", phase_view, false, false, true}, {"rank", rank_view, false, false},
-    {"node", node_view, false, false},         {"thread", thread_view, false, false},
-    {"transfer", transfer_view, false, false},
+    {"function", function_view},  {"module", module_view},     {"line", line_view},
+    {"callpath", call_path_view}, {"phase", phase_view, true}, {"rank", rank_view},
+    {"node", node_view},          {"thread", thread_view},     {"transfer", transfer_view},
 };
 
 std::vector<std::string> view_names()
@@ -39,26 +35,59 @@ std::vector<std::string> view_names()
     return names;
 }
 
+std::vector<std::string> all_but(const std::vector<std::string>& names)
+{
+    std::vector<std::string> others = view_names();
+    std::erase_if(others, [&](const std::string& by) { return std::ranges::find(names, by) != names.end(); });
+    return others;
+}
+
+/// What a view, or another option, would ignore.
+std::vector<Conflict> conflicts()
+{
+    const std::vector<std::string> with_modules = {"function", "module", "line", "callpath"};
+    return {
+        {{"--phases"}, {"--by", all_but({"phase"})}, "the run is divided by --by phase; leave it out, or add that"},
+        {{"--top"}, {"--by", {"phase"}}, "all phases are shown; give their number with --phases"},
+        {{"--sort", {"all", "name"}}, {"--by", {"phase"}}, "phases stand in the order of time; leave it out"},
+        {{"--rank"},
+         {"--by", {"phase"}},
+         "a phase is of all ranks; leave it out, or use --from and --to with --by function"},
+        {{"--inclusive"},
+         {"--by", all_but({"function", "callpath"})},
+         "only functions call others; leave it out, or use --by function"},
+        {{"--module"}, {"--by", all_but(with_modules)}, "a {} is in no module; leave it out, or use --by function"},
+        {{"--sort", {"all"}},
+         {"--by", {"line"}},
+         "lines are known on the critical path only; leave it out, or use --by function"},
+        {{"--sort", {"name"}}, {"--by", {"callpath"}}, "a call tree has no order of names; leave it out"},
+        {{"--sort", {"all"}}, {"--by", {"thread"}}, "threads are known on the critical path only; leave it out"},
+        {{"--sort", {"all", "name"}},
+         {"--by", {"transfer"}},
+         "transfers are known on the critical path only, and have no names; leave it out"},
+        {{"--event"},
+         {"--by", all_but({"function", "module", "callpath"})},
+         "counts are known by function, module and callpath; leave out --by {}"},
+        {{"--event"}, {"--from"}, "counts are known of the whole run only; leave out --from"},
+        {{"--event"}, {"--to"}, "counts are known of the whole run only; leave out --to"},
+        {{"--inclusive"}, {"--event"}, "counts are those of each function alone; leave it out"},
+        {{"--sort", {"all"}}, {"--event"}, "events are counted on the critical path only; leave it out"},
+        {{"--sort", {"all"}}, {"--from"}, "time on all ranks is known of the whole run only; leave out --from"},
+        {{"--sort", {"all"}}, {"--to"}, "time on all ranks is known of the whole run only; leave out --to"},
+    };
+}
+
 Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
     const View& view = *std::find_if(std::begin(views), std::end(views), [&](const View& v) { return by == v.by; });
-    if (request.arguments.flag("--inclusive") && !view.has_inclusive)
-        fail(ExitCode::Usage, "--inclusive: only functions call others; leave it out, or use --by function");
-    if (request.arguments.given("--module") && !view.has_modules)
-        fail(ExitCode::Usage, "--module: a {} is in no module; leave it out, or use --by function", by);
     const model::Profile profile = result::read(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
     const std::optional<Window> window = window_of(request.arguments, profile);
-    if (window && request.arguments.text("--sort") == "all")
-        fail(ExitCode::Usage,
-             "--sort all: time on all ranks is known of the whole run only; leave out --from and --to");
     // Lines of some ranks are not in the database either.
     const bool needs_records = window || (by == "line" && !selection.ranks.empty());
     const bool has_event = request.arguments.given("--event");
-    if (window && has_event)
-        fail(ExitCode::Usage, "--event: counts are known of the whole run only; leave out --from and --to");
     std::optional<model::Profile> part;
     if (needs_records && !view.is_of_windows && !has_event)
         part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
@@ -95,6 +124,8 @@ Command hotspots_command()
         {"hotspots --by callpath", "hotspots --by line --module solver", "hotspots --from 40% --to 12.5s",
          "hotspots --format csv cp-app-1 > functions.csv"},
         run,
+        {},
+        conflicts(),
     };
 }
 

@@ -271,6 +271,8 @@ Command path_command()
         },
         {"path --from 1.5 --to 1.6 --all", "path --kind transfer,collective --format csv cp-app-1"},
         run,
+        {},
+        {{{"--top"}, {"--all"}, "--all shows every segment; leave out one of the two"}},
     };
 }
 

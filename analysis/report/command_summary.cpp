@@ -4,6 +4,7 @@
 // Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
+#include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -44,11 +45,10 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     const std::string call_graph = property(profile, "call_graph");
-    return fmt::format("{} every {}: {}, {} on the path{}{}", event,
+    return fmt::format("{} every {}: {}, {} on the path{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
-                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph),
-                       knows_time_off_processor(profile) ? "" : "; time off the processor is not known");
+                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
 }
 
 std::string clocks_text(const model::Profile& profile)
@@ -71,8 +71,8 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     }
     const std::string command = property(profile, "command");
     std::vector<Field> result = {
-        {"command", "Command", command.empty() ? Cell() : Cell(command)},
-        {"", "Trace", request.trace_name},
+        {"command", "Command", command.empty() ? Cell() : Cell(command), Fit::Middle},
+        {"", "Trace", request.trace_name, Fit::Middle},
         {"", "Ranks", ranks_text(profile)},
         {"processes", "", static_cast<std::int64_t>(profile.processes.size())},
         {"locations", "", static_cast<std::int64_t>(profile.locations.size())},
@@ -110,6 +110,9 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
             std::ranges::find_if(result, [](const Field& field) { return std::string_view(field.key) == "rules"; });
         result.insert(rules, clocks);
     }
+    const bool has_samples = !property(profile, "event").empty();
+    if (has_samples && !knows_time_off_processor(profile))
+        result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
     for (const Field& field : clock_fields(profile))
         result.push_back(field);
     if (const std::string how = property(profile, "incomplete"); !how.empty()) {
@@ -183,25 +186,26 @@ Table rank_table(const model::Profile& profile)
 Table function_table(Hotspots& hotspots)
 {
     sort_by_path(hotspots.items);
+    const Folding folding(hotspots.items);
     std::vector<Row> rows;
     for (const Hotspot& item : hotspots.items) {
         if (rows.size() == top_functions || item.path_ns <= 0)
             break;
-        if (!item.is_below_error())
-            rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns},
-                            item.share, Share{item.share.value},
-                            item.is_estimate ? Cell(Share{item.share.error}) : Cell()});
+        if (folding.leaves_out(item))
+            continue;
+        rows.push_back({item.name, std::string(basename(item.place())), item.module, Seconds{item.path_ns}});
+        add_share_cells(rows.back(), item);
     }
-    return {"functions",
-            "The functions that it spends its time in",
-            {{"function", "Function", Align::Left, Fit::Name},
-             {"", "Module", Align::Left, Fit::Middle},
-             {"module", ""},
-             {"path_seconds", "Path s"},
-             {"", "Path %"},
-             {"path_percent", ""},
-             {"path_percent_error", ""}},
-            rows_of(std::move(rows))};
+    Table table{"functions",
+                "The functions that it spends its time in",
+                {{"function", "Function", Align::Left, Fit::Name},
+                 {"", "Module", Align::Left, Fit::Middle},
+                 {"module", ""},
+                 {"path_seconds", "Path s"}},
+                rows_of(std::move(rows))};
+    for (Column& column : share_columns())
+        table.columns.push_back(std::move(column));
+    return table;
 }
 
 /// Facts that should be zero, in words.
@@ -210,6 +214,7 @@ constexpr std::pair<const char*, const char*> anomalies[] = {
     {"unresolved_records", "MPI calls that name what was not recorded"},
     {"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
     {"lost_samples", "samples that the recorder could not keep"},
+    {"stopped_timers", "threads whose samples end early: the application took the timer's signal or stack"},
     {"unmatched_sends", "sends without a receive"},
     {"unmatched_receives", "receives without a send"},
     {"cancelled_receives", "receives that were cancelled"},

@@ -31,6 +31,14 @@ const std::vector<Option>& common_options()
     return list;
 }
 
+const std::vector<Conflict>& common_conflicts()
+{
+    static const std::vector<Conflict> list = {
+        {{"--no-header"}, {"--format", {"json"}}, "JSON has no headings; leave it out, or use --format csv"},
+    };
+    return list;
+}
+
 void fail_choice(const std::string& what, const std::string& typed, const std::vector<std::string>& valid)
 {
     const std::string meant = nearest_word(typed, valid);
@@ -41,12 +49,32 @@ void fail_choice(const std::string& what, const std::string& typed, const std::v
 void Arguments::check(const std::vector<Option>& options) const
 {
     for (const Option& option : options) {
+        if (given(option.name) && text(option.name).empty())
+            fail(ExitCode::Usage, "{}: its value is empty; leave it out, or give {}", option.name, option.value);
         if (option.choices.empty())
             continue;
         for (const std::string& value : option.is_list ? list(option.name) : std::vector{text(option.name)}) {
             if (std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end())
                 fail_choice(option.name, value, option.choices);
         }
+    }
+}
+
+bool Arguments::is_among(const Choice& choice) const
+{
+    if (choice.values.empty())
+        return given(choice.option);
+    return std::ranges::find(choice.values, text(choice.option)) != choice.values.end();
+}
+
+void Arguments::check(const std::vector<Conflict>& conflicts) const
+{
+    for (const Conflict& conflict : conflicts) {
+        if (!given(conflict.given.option) || !is_among(conflict.given) || !is_among(conflict.with))
+            continue;
+        const bool is_any = conflict.given.values.empty();
+        fail(ExitCode::Usage, "{}{}: {}", conflict.given.option, is_any ? "" : " " + text(conflict.given.option),
+             fmt::format(fmt::runtime(conflict.advice), text(conflict.with.option)));
     }
 }
 

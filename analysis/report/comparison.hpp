@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/statistics.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,12 +19,14 @@ struct Difference {
     std::string name;
     std::string module;  // as in the second run, or else in the first
     std::string kind;
-    std::int64_t before_ns = 0;  // on the path of the first run
-    std::int64_t after_ns = 0;   // and of the second
-    double error_ns = 0;         // half width of the 95 % interval of their difference, as far as samples are concerned
+    std::int64_t before_ns = 0;    // on the path of the first run
+    std::int64_t after_ns = 0;     // and of the second
+    bool is_estimate = false;      // samples have found either
+    bool could_be_missed = false;  // one run has none of it, and the other only what it could have none of, too
+    Interval change{0, 0};         // ns: the 95 % interval of their difference, as far as samples are concerned
 
     [[nodiscard]] std::int64_t change_ns() const { return after_ns - before_ns; }
-    /// True if the interval includes 0.
+    /// True if samples cannot tell the change from none.
     [[nodiscard]] bool is_below_error() const;
 };
 

@@ -7,15 +7,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace critpath::report
 {
 
+Folding::Folding(const std::vector<Hotspot>& items)
+{
+    constexpr std::size_t most = 5;
+    std::vector<std::int64_t> unsure_ns;
+    for (const Hotspot& item : items) {
+        if (item.path_ns <= 0 || item.path_samples == 0)
+            continue;
+        if (!item.is_below_error())
+            return;
+        unsure_ns.push_back(item.path_ns);
+    }
+    if (unsure_ns.empty())
+        return;
+    std::ranges::sort(unsure_ns, std::greater());
+    least_ns_ = unsure_ns[std::min(most, unsure_ns.size()) - 1];
+}
+
+bool Folding::leaves_out(const Hotspot& item) const
+{
+    return item.is_below_error() && (!is_undecided() || item.path_ns < least_ns_);
+}
+
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top)
 {
     Coverage coverage;
+    const Folding folding(items);
+    coverage.is_undecided = sort == "path" && folding.is_undecided();
     const auto keep = [&](const Hotspot& item) {
-        if (sort == "path" && item.path_ns > 0 && item.is_below_error()) {
+        if (sort == "path" && item.path_ns > 0 && folding.leaves_out(item)) {
             ++coverage.below_error;
             return false;
         }
@@ -70,14 +96,27 @@ void describe(Document& document, const Coverage& coverage, const Hotspots& hots
     if (coverage.below_error > 0)
         note += fmt::format(" Left out: {} below the sampling error.", counted(coverage.below_error, "row"));
     document.notes.push_back(std::move(note));
+    if (coverage.is_undecided)
+        document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);
+}
+
+std::string undecided_note(const Hotspots& hotspots)
+{
+    return fmt::format("Too few samples ({} on the path) to tell: another run may well show other rows.",
+                       count_text(hotspots.path_samples));
 }
 
 void explain_errors(Document& document, const Hotspots& hotspots)
 {
-    if (hotspots.path_samples > 0)
-        document.notes.push_back(
-            fmt::format("±: 95 % sampling error with {} on the path.", counted(hotspots.path_samples, "sample")));
+    constexpr double worth_it = 0.01;  // of the path
+    if (hotspots.path_samples == 0)
+        return;
+    std::string note =
+        fmt::format("±: 95 % sampling error with {} on the path", counted(hotspots.path_samples, "sample"));
+    if (const double unseen = hotspots.most_unseen(); unseen >= worth_it)
+        note += fmt::format("; what has no sample may have up to {} %", percent_text(unseen));
+    document.notes.push_back(note + ".");
 }
 
 Cell time_or_none(const std::optional<std::int64_t>& ns)
@@ -85,28 +124,30 @@ Cell time_or_none(const std::optional<std::int64_t>& ns)
     return ns ? Cell(Seconds{*ns}) : Cell();
 }
 
-Cell share_cell(const Hotspot& item)
-{
-    return item.path_ns > 0 ? Cell(item.share) : Cell();
-}
-
-Cell error_cell(const Hotspot& item)
-{
-    return item.is_estimate ? Cell(Share{item.share.error}) : Cell();
-}
-
 Cell line_cell(const Hotspot& item)
 {
     return item.line > 0 ? Cell(item.line) : Cell();
 }
 
+std::vector<Column> share_columns(const std::string& key, const std::string& title)
+{
+    return {{"", title}, {key, ""}, {key + "_low", ""}, {key + "_high", ""}};
+}
+
+void add_share_cells(Row& row, const Hotspot& item)
+{
+    row.push_back(item.path_ns > 0 ? Cell(item.share) : Cell());
+    row.emplace_back(Share{item.share.value});
+    row.push_back(item.is_estimate ? Cell(Share{item.share.low}) : Cell());
+    row.push_back(item.is_estimate ? Cell(Share{item.share.high}) : Cell());
+}
+
 std::vector<Column> time_columns(bool of_run)
 {
-    std::vector<Column> columns = {{"path_seconds", "Path s"},
-                                   {"", "Path %"},
-                                   {"path_percent", ""},
-                                   {"path_percent_error", ""},
-                                   {"path_samples", ""}};
+    std::vector<Column> columns = {{"path_seconds", "Path s"}};
+    for (Column& column : share_columns())
+        columns.push_back(std::move(column));
+    columns.push_back({"path_samples", ""});
     if (of_run)
         columns.insert(columns.end(), {{"all_ranks_seconds", "All ranks s"},
                                        {"all_ranks_samples", ""},
@@ -118,9 +159,7 @@ std::vector<Column> time_columns(bool of_run)
 void add_time_cells(Row& row, const Hotspot& item, bool of_run)
 {
     row.emplace_back(Seconds{item.path_ns});
-    row.push_back(share_cell(item));
-    row.emplace_back(Share{item.share.value});
-    row.push_back(error_cell(item));
+    add_share_cells(row, item);
     row.emplace_back(static_cast<std::int64_t>(item.path_samples));
     if (!of_run)
         return;

@@ -16,11 +16,27 @@
 namespace critpath::report
 {
 
+/// Which items a list leaves out because they are below the sampling error. Where nothing that samples have found would
+/// be left, the largest items stay.
+class Folding
+{
+public:
+    explicit Folding(const std::vector<Hotspot>& items);
+
+    [[nodiscard]] bool leaves_out(const Hotspot& item) const;
+    /// True if there were too few samples for any item to be sure.
+    [[nodiscard]] bool is_undecided() const { return least_ns_ > 0; }
+
+private:
+    std::int64_t least_ns_ = 0;  // on the path, of what stays; 0: only what is sure
+};
+
 /// What a list shows of all rows, for the line below it.
 struct Coverage {
     std::size_t shown = 0;
     std::size_t rows = 0;         // that could have been shown
     std::size_t below_error = 0;  // left out
+    bool is_undecided = false;    // Folding
     std::int64_t shown_path_ns = 0;
     std::int64_t shown_total_ns = 0;
 };
@@ -33,15 +49,20 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
 void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort,
               const std::optional<Window>& window);
 
+/// That there were too few samples (Folding).
+std::string undecided_note(const Hotspots& hotspots);
+
 /// "±: ..." where samples have found something.
 void explain_errors(Document& document, const Hotspots& hotspots);
 
 Cell time_or_none(const std::optional<std::int64_t>& ns);
 
-/// Share of the path as it stands in a table: a row that no sample hit on the path has no error to speak of.
-Cell share_cell(const Hotspot& item);
-Cell error_cell(const Hotspot& item);
 Cell line_cell(const Hotspot& item);
+
+/// Columns of a share of the path: in tables `title`, else the value `key` and its interval, `key`_low and `key`_high,
+/// which what is exact does not have; and their cells.
+std::vector<Column> share_columns(const std::string& key = "path_percent", const std::string& title = "Path %");
+void add_share_cells(Row& row, const Hotspot& item);
 
 /// The last columns of each list and, in the same order, their cells. `of_run`: those that only the whole run has, too.
 std::vector<Column> time_columns(bool of_run);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/hotspots.hpp"
 
+#include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
 #include "formats/result/schema.hpp"
 
@@ -207,9 +208,25 @@ void Hotspots::add_share(Hotspot& item) const
         return;
     item.is_estimate = item.sampled_ns > 0 && path_samples > 0;
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
+    item.share.low = item.share.high = item.share.value;
     item.share.exact = !item.is_estimate;
-    if (item.is_estimate)
-        item.share.error = sampling_error(item.sampled_ns, independent_samples, domain_ns, path_ns);
+    if (!item.is_estimate || domain_ns <= 0)
+        return;
+    // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
+    const auto n = static_cast<double>(independent_samples);
+    const double p = std::min(1.0, part(item.sampled_ns, domain_ns));
+    const Interval within = score_interval(p, n);
+    const double domain_share = part(domain_ns, path_ns);
+    item.share.low -= (p - within.low) * domain_share;
+    item.share.high += (within.high - p) * domain_share;
+    item.could_be_missed = report::could_be_missed(p, n);
+}
+
+double Hotspots::most_unseen() const
+{
+    if (independent_samples == 0)
+        return 0;
+    return score_interval(0, static_cast<double>(independent_samples)).high * part(domain_ns, path_ns);
 }
 
 Hotspots sums(const model::Profile& profile)

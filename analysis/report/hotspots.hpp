@@ -35,16 +35,14 @@ struct Hotspot {
     std::optional<std::int64_t> imbalance_ns;  // path_ns less the mean of all ranks, where these compare
     std::int64_t functions = 0;                // that have time on the path
     bool is_estimate = false;                  // found by samples
-    Estimate share{0, 0, true};                // of the critical path
+    Estimate share{0, 0, 0, true};             // of the critical path
+    bool could_be_missed = false;              // as many samples could have found nothing of it
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }
 
-    /// True if the 95 % interval of its share of the path includes 0.
-    [[nodiscard]] bool is_below_error() const
-    {
-        return is_estimate && sampled_ns == path_ns && share.value <= share.error;
-    }
+    /// True if nothing but a few samples says that it is on the path at all: another run could have had none.
+    [[nodiscard]] bool is_below_error() const { return is_estimate && sampled_ns == path_ns && could_be_missed; }
 };
 
 struct Hotspots {
@@ -57,6 +55,9 @@ struct Hotspots {
 
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;
+
+    /// What a function without samples may have of the path, within 95 %; 0 if there are no samples at all.
+    [[nodiscard]] double most_unseen() const;
 };
 
 /// Which part of the profile is looked at.

@@ -100,6 +100,11 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
         };
         switch (lines.state(recorded_module(profile, module.name))) {
         case binary::ModuleState::Found:
+            if (lines.lacks_split_units(recorded_module(profile, module.name)))
+                notes.push_back(fmt::format(
+                    "What is inlined in {} ({} % of the path) is not known: its .dwo files are not where they were "
+                    "made (of a .dwp, only elfutils from 0.191 on knows).",
+                    basename(module.name), percent_text(share)));
             break;
         case binary::ModuleState::NoLines:
             note("it has no debug information; build it with -g, or name the directory of its debug file in "

@@ -46,6 +46,7 @@ std::string footer(const std::vector<std::string>& examples)
 /// What CLI11 fills in.
 struct Parsed {
     std::map<std::string, std::string> values;
+    std::set<std::string> given;
     std::string trace;
 };
 
@@ -147,8 +148,10 @@ bool wants_colour()
 void run(const Command& command, const Parsed& parsed)
 {
     Request request;
-    request.arguments = Arguments(parsed.values);
+    request.arguments = Arguments(parsed.values, parsed.given);
     request.arguments.check(all_options(command));
+    request.arguments.check(command.conflicts);
+    request.arguments.check(common_conflicts());
     request.trace = parsed.trace.empty() ? newest_trace(".") : find_trace(parsed.trace);
     request.trace_name = request.trace.string();
     const std::string& format = request.arguments.text("--format");
@@ -206,6 +209,9 @@ void parse_and_run(int argc, char** argv)
         if (!parsers[i]->parsed())
             continue;
         reject_extras(*parsers[i], commands()[i]);
+        for (const Option& option : all_options(commands()[i]))
+            if (parsers[i]->get_option(option.name)->count() > 0)
+                parsed[i].given.insert(option.name);
         run(commands()[i], parsed[i]);
     }
 }

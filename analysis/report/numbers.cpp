@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -87,9 +88,15 @@ std::string percent_text(double share)
 
 std::string estimate_text(const Estimate& estimate)
 {
+    const std::string value = percent_text(estimate.value);
     if (estimate.exact)
-        return fmt::format("{:>5} exact", percent_text(estimate.value));
-    return fmt::format("{:>5} ±{:>4}", percent_text(estimate.value), percent_text(estimate.error));
+        return fmt::format("{:>5} exact", value);
+    const double up = estimate.high - estimate.value, down = estimate.value - estimate.low;
+    const double larger = std::max(up, down);
+    constexpr double digit = 0.001, little = 0.1;  // of the larger
+    if (std::abs(up - down) < std::max(digit, little * larger))
+        return fmt::format("{:>5} ±{:>4}", value, percent_text(larger));
+    return fmt::format("{:>5} +{} -{}", value, percent_text(up), percent_text(down));
 }
 
 std::string exact_percent(double share)

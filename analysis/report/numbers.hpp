@@ -32,7 +32,8 @@ double part(std::int64_t ns, std::int64_t whole_ns);
 /// "12.3"; "<0.1" for what is not zero but rounds to it.
 std::string percent_text(double share);
 
-/// "41.2 ± 1.9" or "12.3 exact": always of the same width.
+/// "41.2 ± 1.9", "1.2 +1.9 -0.7" if the sides of the interval differ by more than a tenth, or "12.3 exact": the value
+/// is always as wide.
 std::string estimate_text(const Estimate& estimate);
 
 /// In percent, with the digits that CSV and JSON hold.

@@ -1,29 +1,50 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the sampling error of a share of the critical path (docs/ALGORITHM, "Samples").
+// Owns the 95 % interval of what samples have found: of a share, and of the difference of two (docs/ALGORITHM,
+// "Samples").
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 namespace critpath::report
 {
 
-/// Half width of the 95 % interval of a share that samples found. Samples count only in the compute segments
-/// (`sampled_domain_ns` of `path_ns`), so that within these the share is binomial with p = ns / sampled_domain_ns
-/// and n = `samples` that fell into them; 1.96·sqrt(p(1−p)/n) of that domain is the error. As a share of the whole
-/// path it shrinks by the domain's part of the path. Where all samples are of one kind, up to 3/n may be of others.
-inline double sampling_error(std::int64_t ns, std::uint64_t samples, std::int64_t sampled_domain_ns,
-                             std::int64_t path_ns)
+struct Interval {
+    double low;
+    double high;
+};
+
+/// Of a share `p` (0 to 1) that `n` independent samples have found (n > 0): Wilson's score interval. Near 0 and 1, and
+/// of few samples, it is not symmetric. E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209; how often it holds: L. D.
+/// Brown, T. T. Cai, A. DasGupta, Statistical Science 16 (2001) 101.
+inline Interval score_interval(double p, double n)
 {
-    if (samples == 0 || sampled_domain_ns <= 0 || path_ns <= 0)
-        return 0;
-    const double p = std::fmin(1.0, static_cast<double>(ns) / static_cast<double>(sampled_domain_ns));
-    const auto n = static_cast<double>(samples);
-    // That nothing else was hit is no proof that there is nothing else: the rule of three.
-    const double within = p < 1 ? 1.96 * std::sqrt(p * (1 - p) / n) : std::fmin(1.0, 3 / n);
-    return within * static_cast<double>(sampled_domain_ns) / static_cast<double>(path_ns);
+    constexpr double z = 1.959964;  // 95 % of a normal distribution are that many standard deviations off at most
+    constexpr double z2 = z * z;
+    const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
+    const double half = z / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+    // At 0 and 1 the interval ends there, whatever rounding makes of it.
+    return {std::clamp(middle - half, 0.0, p), std::clamp(middle + half, p, 1.0)};
+}
+
+/// Whether `n` samples of what has the share `p` could just as well be none: that is among the 95 % of outcomes in the
+/// middle.
+inline bool could_be_missed(double p, double n)
+{
+    constexpr double rare = 0.025;
+    return std::pow(1 - p, n) >= rare;
+}
+
+/// Of `after` - `before`, whose own intervals are known and independent: R. G. Newcombe, Statistics in Medicine 17
+/// (1998) 873, method 10, which is as good for times as for shares (G. Y. Zou, A. Donner, Statistics in Medicine 27
+/// (2008) 1693).
+inline Interval difference_interval(double before, const Interval& of_before, double after, const Interval& of_after)
+{
+    const double difference = after - before;
+    return {difference - std::hypot(after - of_after.low, of_before.high - before),
+            difference + std::hypot(of_after.high - after, before - of_before.low)};
 }
 
 }  // namespace critpath::report

@@ -26,10 +26,11 @@ struct Share {
     double value;
 };
 
-/// A part of the whole with the half width of its 95 % interval; exact if it was not found by sampling.
+/// A part of the whole with its 95 % interval; exact if it was not found by sampling.
 struct Estimate {
     double value;
-    double error;
+    double low;
+    double high;
     bool exact;
 };
 
@@ -85,6 +86,7 @@ struct Field {
     std::string key;    // name in CSV and JSON, with its unit; empty: only in tables
     std::string label;  // in tables; empty: only in CSV and JSON
     Cell value;
+    Fit fit = Fit::Whole;  // how a value that is too long is shortened; Whole: it takes more lines
 };
 
 /// What one command has to say.

@@ -196,10 +196,11 @@ Document call_path_view(const HotspotRequest& request)
     const std::vector<std::int64_t> own = own_times(request);
     const bool by_total = sort == "all";
     std::vector<std::size_t> candidates;
+    const Folding folding(hotspots.items);
     std::size_t below_error = 0;
     for (std::size_t i = 0; i < hotspots.items.size(); ++i) {
         const Hotspot& item = hotspots.items[i];
-        if (!by_total && item.path_ns > 0 && item.is_below_error())
+        if (!by_total && item.path_ns > 0 && folding.leaves_out(item))
             ++below_error;
         else if ((by_total ? item.total_ns.value_or(0) : item.path_ns) > 0)
             candidates.push_back(i);
@@ -253,6 +254,8 @@ Document call_path_view(const HotspotRequest& request)
     if (below_error > 0)
         note += fmt::format(" Left out: {} below the sampling error.", counted(below_error, "call path"));
     document.notes.push_back(std::move(note));
+    if (!by_total && folding.is_undecided())
+        document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);
     if (request.window)
         document.notes.push_back(window_note());

@@ -233,13 +233,6 @@ Document event_view(const HotspotRequest& request)
     const std::string& name = arguments.text("--event");
     const std::string& sort = arguments.text("--sort");
     const By* by = std::ranges::find_if(groupings, [&](const By& b) { return arguments.text("--by") == b.name; });
-    if (by == std::end(groupings))
-        fail(ExitCode::Usage, "--event: counts are known by function, module and callpath; leave out --by {}",
-             arguments.text("--by"));
-    if (request.inclusive)
-        fail(ExitCode::Usage, "--inclusive: counts are those of each function alone; leave it out");
-    if (sort == "all")
-        fail(ExitCode::Usage, "--sort all: events are counted on the critical path only; leave it out");
     const std::uint32_t wanted = wanted_event(request.profile, name);
     std::vector<Counted> items = sum_up(request, *by, wanted);
     const std::int64_t of_path = count_on_path(request.profile, wanted);

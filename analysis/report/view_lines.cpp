@@ -6,9 +6,10 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace critpath::report
 {
@@ -16,8 +17,6 @@ namespace critpath::report
 Document line_view(const HotspotRequest& request)
 {
     const std::string& sort = request.request.arguments.text("--sort");
-    if (sort == "all")
-        fail(ExitCode::Usage, "--sort all: lines are known on the critical path only; use --by function");
     binary::SourceLines lines;
     Hotspots hotspots = by_line(request.profile, request.selection, lines);
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
@@ -32,20 +31,16 @@ Document line_view(const HotspotRequest& request)
                      {"inlined_into", "Inlined into", Align::Left, Fit::Name},
                      {"", "Module", Align::Left, Fit::Middle},
                      {"module", ""},
-                     {"kind", ""},
-                     {"path_seconds", "Path s"},
-                     {"", "Path %"},
-                     {"path_percent", ""},
-                     {"path_percent_error", ""},
-                     {"path_samples", ""}};
+                     {"kind", ""}};
+    for (Column& column : time_columns(false))
+        table.columns.push_back(std::move(column));
     std::vector<Row> rows;
     for (const Hotspot& item : hotspots.items) {
         const bool has_line = item.line > 0;
         rows.push_back({has_line ? Cell(fmt::format("{}:{}", basename(item.file), item.line)) : Cell(), item.file,
                         line_cell(item), item.name, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into),
-                        std::string(basename(item.place())), item.module, item.kind, Seconds{item.path_ns},
-                        share_cell(item), Share{item.share.value}, error_cell(item),
-                        static_cast<std::int64_t>(item.path_samples)});
+                        std::string(basename(item.place())), item.module, item.kind});
+        add_time_cells(rows.back(), item, false);
     }
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));

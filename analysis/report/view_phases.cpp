@@ -149,36 +149,34 @@ Row cells(std::size_t number, const Phase& phase)
     row.emplace_back(Share{part(phase.rank_ns, length)});
     row.push_back(has_function ? Cell(phase.function.name) : Cell());
     row.push_back(has_function ? Cell(phase.function.module) : Cell());
-    row.push_back(has_function ? share_cell(phase.function) : Cell());
-    row.emplace_back(Share{phase.function.share.value});
-    row.push_back(error_cell(phase.function));
+    add_share_cells(row, phase.function);
     return row;
 }
 
 std::vector<Column> columns()
 {
-    return {{"phase", "#"},
-            {"begin_seconds", "Begin s"},
-            {"end_seconds", ""},
-            {"", "Comp. %"},
-            {"compute_seconds", ""},
-            {"", "No CPU %"},
-            {"without_processor_seconds", ""},
-            {"", "MPI %"},
-            {"mpi_seconds", ""},
-            {"", "Msg. %"},
-            {"transfer_seconds", ""},
-            {"", "Coll. %"},
-            {"collective_seconds", ""},
-            {"", ""},
-            {"other_seconds", ""},
-            {"rank", "Rank"},
-            {"rank_percent", "Its %"},
-            {"function", "Function", Align::Left, Fit::Name},
-            {"module", ""},
-            {"", "Its %"},
-            {"function_percent", ""},
-            {"function_percent_error", ""}};
+    std::vector<Column> columns = {{"phase", "#"},
+                                   {"begin_seconds", "Begin s"},
+                                   {"end_seconds", ""},
+                                   {"", "Comp. %"},
+                                   {"compute_seconds", ""},
+                                   {"", "No CPU %"},
+                                   {"without_processor_seconds", ""},
+                                   {"", "MPI %"},
+                                   {"mpi_seconds", ""},
+                                   {"", "Msg. %"},
+                                   {"transfer_seconds", ""},
+                                   {"", "Coll. %"},
+                                   {"collective_seconds", ""},
+                                   {"", ""},
+                                   {"other_seconds", ""},
+                                   {"rank", "Rank"},
+                                   {"rank_percent", "Its %"},
+                                   {"function", "Function", Align::Left, Fit::Name},
+                                   {"module", ""}};
+    for (Column& column : share_columns("function_percent", "Its %"))
+        columns.push_back(std::move(column));
+    return columns;
 }
 
 }  // namespace
@@ -187,11 +185,6 @@ Document phase_view(const HotspotRequest& request)
 {
     constexpr std::uint64_t most = 1000;  // each knows all ranks
     const Arguments& arguments = request.request.arguments;
-    if (arguments.text("--sort") != "path")
-        fail(ExitCode::Usage, "--sort {}: phases stand in the order of time; leave it out", arguments.text("--sort"));
-    if (!request.selection.ranks.empty())
-        fail(ExitCode::Usage,
-             "--rank: a phase is of all ranks; leave it out, or use --from and --to with --by function");
     const std::uint64_t number = arguments.number("--phases");
     if (number == 0 || number > most)
         fail(ExitCode::Usage, "--phases: {} is not from 1 to {}; for example: --phases 20", number, most);
@@ -218,6 +211,10 @@ Document phase_view(const HotspotRequest& request)
     document.notes.push_back(fmt::format("{} of equal length: {}. Shares are of the phase; No CPU is part of the kinds "
                                          "beside it; Rank and Function are those that have most of it.",
                                          counted(phases.size(), "phase"), path_text(request.window, whole.length())));
+    const auto is_guess = [](const Phase& phase) { return phase.function.is_below_error(); };
+    if (const auto guesses = std::ranges::count_if(phases, is_guess); guesses > 0)
+        document.notes.push_back(fmt::format("Too few samples to tell the function of {}; give fewer --phases.",
+                                             counted(static_cast<std::uint64_t>(guesses), "phase")));
     if (const std::optional<std::size_t> other = least_like_the_others(phases))
         document.notes.push_back(
             fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", *other + 1,

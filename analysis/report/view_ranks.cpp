@@ -6,7 +6,6 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
-#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
@@ -186,8 +185,6 @@ Document node_view(const HotspotRequest& request)
 
 Document thread_view(const HotspotRequest& request)
 {
-    if (request.request.arguments.text("--sort") == "all")
-        fail(ExitCode::Usage, "--sort all: threads are known on the critical path only; leave it out");
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
     std::vector<Carrier> threads(request.profile.locations.size());

@@ -6,7 +6,6 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
-#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
@@ -66,9 +65,6 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
 
 Document transfer_view(const HotspotRequest& request)
 {
-    const std::string& sort = request.request.arguments.text("--sort");
-    if (sort != "path")
-        fail(ExitCode::Usage, "--sort {}: transfers are known on the critical path only; leave it out", sort);
     const model::Profile& profile = request.profile;
     std::vector<Link> links = links_on_path(request);
     const std::size_t all = links.size();

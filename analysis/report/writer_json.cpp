@@ -13,7 +13,7 @@ namespace critpath::report
 namespace
 {
 
-constexpr int json_schema_version = 1;
+constexpr int json_schema_version = 2;
 
 std::string quoted(const std::string& text)
 {

@@ -50,7 +50,7 @@ std::string text_of(const Cell& cell, int decimals)
 std::vector<Shape> measure(const Table& table)
 {
     std::vector<Shape> shapes;
-    std::vector<std::int64_t> largest_ns(table.columns.size(), 0);
+    std::vector<std::int64_t> largest_ns(table.columns.size(), 0), least_ns(table.columns.size(), 0);
     std::vector<bool> has_time(table.columns.size(), false);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         if (!table.columns[i].title.empty())
@@ -61,6 +61,7 @@ std::vector<Shape> measure(const Table& table)
             const Cell& cell = row[shape.column];
             if (const auto* time = std::get_if<Seconds>(&cell); time != nullptr) {
                 largest_ns[shape.column] = std::max(largest_ns[shape.column], time->ns);
+                least_ns[shape.column] = std::min(least_ns[shape.column], time->ns);
                 has_time[shape.column] = true;
             } else {
                 shape.width = std::max(shape.width, display_width(text_of(cell, 0)));
@@ -72,7 +73,8 @@ std::vector<Shape> measure(const Table& table)
     for (Shape& shape : shapes) {
         shape.decimals = std::max(decimals, table.columns[shape.column].least_decimals);
         if (has_time[shape.column])
-            shape.width = std::max(shape.width, seconds_text(largest_ns[shape.column], shape.decimals).size());
+            for (const std::int64_t ns : {largest_ns[shape.column], least_ns[shape.column]})
+                shape.width = std::max(shape.width, seconds_text(ns, shape.decimals).size());
     }
     return shapes;
 }
@@ -112,14 +114,14 @@ std::string shortened(const std::string& text, Fit fit, std::size_t width)
 }
 
 /// Appends `text` to `line` at the place of `shape`.
-void place(std::string& line, const std::string& text, const Shape& shape, const Column& column)
+void place(std::string& line, const std::string& text, const Shape& shape, const Column& column, Align align)
 {
     const std::string fitted = shortened(text, column.fit, shape.width);
     const std::size_t used = display_width(fitted);
     const std::string padding(shape.width > used ? shape.width - used : 0, ' ');
-    line.append(column.align == Align::Right ? padding : "")
+    line.append(align == Align::Right ? padding : "")
         .append(fitted)
-        .append(column.align == Align::Left ? padding : "")
+        .append(align == Align::Left ? padding : "")
         .append(gap);
 }
 
@@ -146,16 +148,46 @@ void write_one(const Table& table, const Style& style, Output& output)
         if (!table.title.empty())
             output.write(marked(table.title, "1", style) + "\n");
         for (const Shape& shape : shapes)
-            place(line, table.columns[shape.column].title, shape, table.columns[shape.column]);
+            place(line, table.columns[shape.column].title, shape, table.columns[shape.column],
+                  table.columns[shape.column].align);
         line.erase(line.find_last_not_of(' ') + 1);
         output.write(marked(line, "1", style) + "\n");
         line.clear();
     }
     table.each_row([&](std::span<const Cell> row) {
-        for (const Shape& shape : shapes)
-            place(line, text_of(row[shape.column], shape.decimals), shape, table.columns[shape.column]);
+        for (const Shape& shape : shapes) {
+            const Cell& cell = row[shape.column];
+            const Column& column = table.columns[shape.column];
+            // The values of estimates are of one width; their intervals are not.
+            place(line, text_of(cell, shape.decimals), shape, column,
+                  std::holds_alternative<Estimate>(cell) ? Align::Left : column.align);
+        }
         end_line(line, output);
     });
+}
+
+/// End of the word that begins at `at`; a number and its unit are one word.
+std::size_t word_end(const std::string& text, std::size_t at)
+{
+    std::size_t end = text.find(' ', at);
+    while (end != std::string::npos && end > at && text[end - 1] >= '0' && text[end - 1] <= '9')
+        end = text.find(' ', end + 1);
+    return std::min(end, text.size());
+}
+
+/// `text` in lines of at most `width` columns, broken between words.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width)
+{
+    std::vector<std::string> lines(1);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = word_end(text, at);
+        const std::string word = text.substr(at, end - at);
+        if (!lines.back().empty() && display_width(lines.back()) + 1 + display_width(word) > width)
+            lines.emplace_back();
+        lines.back().append(lines.back().empty() ? "" : " ").append(word);
+        at = end + 1;
+    }
+    return lines;
 }
 
 std::string field_text(const Cell& cell)
@@ -169,42 +201,19 @@ void write_fields(const Document& document, const Style& style, Output& output)
     std::size_t width = 0;
     for (const Field& field : document.fields)
         width = std::max(width, display_width(field.label));
-    const std::size_t room = style.width > width + gap.size() ? style.width - width - gap.size() : 1;
+    const std::size_t indent = width + gap.size();
+    const std::size_t room = std::max(style.width > indent ? style.width - indent : 1, least_name_width);
     for (const Field& field : document.fields) {
         if (field.label.empty())
             continue;
-        const std::string padding(width - display_width(field.label), ' ');
-        std::string line = marked(field.label, "1", style).append(padding).append(gap);
-        line += shorten_middle(field_text(field.value), std::max(room, least_name_width));
-        end_line(line, output);
-    }
-}
-
-/// End of the word that begins at `at`; a number and its unit are one word.
-std::size_t word_end(const std::string& text, std::size_t at)
-{
-    std::size_t end = text.find(' ', at);
-    while (end != std::string::npos && end > at && text[end - 1] >= '0' && text[end - 1] <= '9')
-        end = text.find(' ', end + 1);
-    return std::min(end, text.size());
-}
-
-/// `text` in lines of at most `width` columns, broken between words.
-void write_wrapped(const std::string& text, const Style& style, Output& output)
-{
-    std::string line;
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = word_end(text, at);
-        const std::string word = text.substr(at, end - at);
-        if (!line.empty() && display_width(line) + 1 + display_width(word) > style.width) {
-            output.write(marked(line, "2", style) + "\n");
-            line.clear();
+        std::string line = marked(field.label, "1", style).append(indent - display_width(field.label), ' ');
+        const std::string text = field_text(field.value);
+        for (const std::string& part :
+             field.fit == Fit::Whole ? wrapped(text, room) : std::vector{shortened(text, field.fit, room)}) {
+            end_line(line += part, output);
+            line.assign(indent, ' ');
         }
-        line.append(line.empty() ? "" : " ").append(word);
-        at = end + 1;
     }
-    output.write(marked(line, "2", style) + "\n");
 }
 
 }  // namespace
@@ -227,7 +236,8 @@ void write_table(const Document& document, const Style& style, Output& output)
         return;
     output.write("\n");
     for (const std::string& note : document.notes)
-        write_wrapped(printable(note), style, output);
+        for (const std::string& line : wrapped(printable(note), style.width))
+            output.write(marked(line, "2", style) + "\n");
 }
 
 }  // namespace critpath::report

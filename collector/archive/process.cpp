@@ -248,6 +248,7 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     const bool closed = spool.samples && spool.samples->header().closed != 0;
     thread.lost_samples = closed ? spool.samples->header().lost : 0;
     const spool::SampleFormat& format = spool.sampling();
+    thread.timer_stopped = format.timer_stopped != 0;
     if (!spool.samples || format.event[0] == '\0') {
         return;
     }

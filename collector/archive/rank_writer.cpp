@@ -105,6 +105,9 @@ private:
         if (data.lost_samples > 0) {
             location.counts["lost_samples"] = data.lost_samples;
         }
+        if (data.timer_stopped) {
+            location.counts["stopped_timers"] = 1;
+        }
         if (data.respite_ns > 0) {
             location.counts["respite_ns"] = data.respite_ns;
         }

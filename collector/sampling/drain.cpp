@@ -3,6 +3,7 @@
 #include "collector/sampling/drain.hpp"
 
 #include "collector/sampling/respite.hpp"
+#include "collector/sampling/thread_timer.hpp"
 
 #include <cstring>
 
@@ -25,10 +26,12 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     if (slot.why_not == 0) {
         std::strncpy(header.samples.event, state.choice.name, sizeof header.samples.event - 1);
         header.samples.period = state.choice.period;
+        header.samples.own_period = slot.period;
         header.samples.kernel = state.choice.kernel ? 1 : 0;
         header.samples.counted = slot.count.value;
         header.samples.time_running = slot.count.time_running;
         header.samples.page_faults = slot.count.page_faults;
+        header.samples.timer_stopped = slot.timer_stopped ? 1 : 0;
         header.samples.registers = state.choice.registers;
         header.samples.stack_bytes = state.choice.stack_bytes;
         header.samples.call_graph = state.choice.call_graph;
@@ -66,6 +69,7 @@ void close_slot(State& state, Slot& slot)
         end_respite(state, slot);
         keep_records(state, slot);
         slot.count = read_count(slot.event);
+        slot.timer_stopped = slot.event.is_timer && has_stopped(slot.event);
         close_event(slot.event);
     }
     open_slot_file(state, slot);

@@ -75,6 +75,10 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
 /// always at the same place.
 std::uint64_t uneven(std::uint64_t period);
 
+/// A period of one thread: `period`, and a tenth of it more or less at most, as `random` (any number) has it. What a
+/// program repeats in step with it on one thread, and in one run, it does not on the next.
+std::uint64_t varied(std::uint64_t period, std::uint64_t random);
+
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
 int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice);

@@ -101,6 +101,8 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.event = no_event;
     slot.counted_events = 0;
     slot.count = {};
+    slot.period = 0;
+    slot.timer_stopped = false;
     init_file(slot.file);
 }
 
@@ -111,7 +113,10 @@ int open_slot_event(State& state, Slot& slot)
     if (refusal != 0) {
         return refusal;
     }
-    int error = open_event(state.choice, slot.event);
+    EventChoice own = state.choice;
+    own.period = varied(own.period, slot.start ^ static_cast<std::uint64_t>(slot.tid) << 32);
+    slot.period = own.period;
+    int error = open_event(own, slot.event);
     if (error == 0 && state.helper_wanted.load()) {
         error = ensure_helper(state);
         if (error != 0) {

@@ -59,6 +59,8 @@ struct Slot {
     std::uint64_t counted_events;  // as SampleFormat
     SampleFile file;
     Count count;
+    std::uint64_t period;  // as SampleFormat::own_period
+    bool timer_stopped;    // before its thread ended
 };
 
 enum class Stage : std::uint32_t { Running, Finishing, Finished };

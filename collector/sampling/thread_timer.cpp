@@ -526,6 +526,11 @@ bool has_thread(const PerfEvent& event)
     return lives;
 }
 
+bool has_stopped(const PerfEvent& event)
+{
+    return page_of(event)->has_no_room || !is_signal_ours();
+}
+
 bool is_signal_ours()
 {
     KernelAction action{};

@@ -52,6 +52,10 @@ void forget_timer();
 /// False once the thread of the timer, one of this process, is over; a main thread may be so before its process is.
 bool has_thread(const PerfEvent& event);
 
+/// True if there are no more samples, for the rest of the thread: the application has the signal, or has given the
+/// thread a stack that the handler does not fit on.
+bool has_stopped(const PerfEvent& event);
+
 /// True as long as the signal has its handler from choose_timer().
 bool is_signal_ours();
 

@@ -254,6 +254,7 @@ public:
     }
 
     [[nodiscard]] bool has_units() const { return !units_.empty(); }
+    [[nodiscard]] bool lacks_split_units() const { return lacks_split_units_; }
 
     std::vector<SourceFrame> frames(std::uint64_t address)
     {
@@ -322,7 +323,9 @@ private:
             if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) {
                 continue;
             }
-            Unit* unit = &add_unit(dwarf_tag(&split) == DW_TAG_compile_unit ? split : die, die);
+            const bool has_split = dwarf_tag(&split) == DW_TAG_compile_unit;
+            lacks_split_units_ = lacks_split_units_ || (is_skeleton(die) && !has_split);
+            Unit* unit = &add_unit(has_split ? split : die, die);
             const std::vector<AddressRange> ranges = ranges_of(die);
             for (const AddressRange& range : ranges) {
                 by_address_.add(range, unit);
@@ -332,6 +335,11 @@ private:
             }
         }
         by_address_.finish();
+    }
+
+    static bool is_skeleton(Dwarf_Die& die)
+    {
+        return dwarf_tag(&die) == DW_TAG_skeleton_unit || dwarf_hasattr(&die, DW_AT_GNU_dwo_name) == 1;
     }
 
     Unit& add_unit(const Dwarf_Die& die, const Dwarf_Die& line_die)
@@ -429,6 +437,7 @@ private:
     UniqueDwarf supplement_;
     UniqueDwarf dwarf_;
     std::unordered_map<const void*, std::unique_ptr<Unit>> units_;  // by the address of their entry
+    bool lacks_split_units_ = false;
     RangeIndex<Unit*> by_address_;
     std::vector<Unit*> without_ranges_;                   // compilers that leave it to the functions
     std::unordered_map<const void*, std::string> names_;  // by the address of the declaration's entry
@@ -444,6 +453,11 @@ DebugInfo::~DebugInfo() = default;
 DebugInfo::operator bool() const
 {
     return reader_->has_units();
+}
+
+bool DebugInfo::lacks_split_units() const
+{
+    return reader_->lacks_split_units();
 }
 
 std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address)

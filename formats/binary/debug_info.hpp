@@ -40,6 +40,10 @@ public:
     /// There is any.
     explicit operator bool() const;
 
+    /// True if parts of it are in files (.dwo) that libdw does not find where they were made: lines are known there,
+    /// but neither functions nor what is inlined. That they were packed into a .dwp, elfutils knows since 0.191.
+    [[nodiscard]] bool lacks_split_units() const;
+
     /// What the instruction at `address` belongs to: inlined functions, innermost first, then the one that they are
     /// inlined into. Empty if nothing is known.
     [[nodiscard]] std::vector<SourceFrame> frames(std::uint64_t address);

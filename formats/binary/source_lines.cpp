@@ -42,6 +42,12 @@ ModuleState SourceLines::state(const Module& module)
     return open(module).state;
 }
 
+bool SourceLines::lacks_split_units(const Module& module)
+{
+    const OpenModule& opened = open(module);
+    return opened.info != nullptr && opened.info->lacks_split_units();
+}
+
 const std::vector<SourceFrame>& SourceLines::find(const Module& module, std::uint64_t address)
 {
     OpenModule& opened = open(module);

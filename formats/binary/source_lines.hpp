@@ -46,6 +46,9 @@ public:
 
     [[nodiscard]] ModuleState state(const Module& module);
 
+    /// As DebugInfo::lacks_split_units; false if the module is not Found.
+    [[nodiscard]] bool lacks_split_units(const Module& module);
+
     /// What the instruction at `address` (virtual address of the ELF file) belongs to: inlined functions, innermost
     /// first, then the one that they are inlined into. Of a return address, ask for the byte before it. Empty if
     /// nothing is known. The reference stays valid.

@@ -23,7 +23,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 7;
+inline constexpr std::uint32_t version = 8;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
@@ -86,11 +86,12 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
-/// thread. A sample stands for one or two of `period`; `counted` has all that have passed. The instruction is of user
-/// code, also for time in the kernel.
+/// thread. A sample stands for one or two of `own_period`; `counted` has all that have passed. The instruction is of
+/// user code, also for time in the kernel.
 struct SampleFormat {
     char event[32];              // "cycles", "cpu-clock" or "cpu-timer"; empty: not sampled
-    std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise
+    std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise; of all threads
+    std::uint64_t own_period;    // of this one, a tenth more or less at most: what its samples have
     std::uint64_t counted;       // total of the event over the thread's life (on close)
     std::uint64_t time_running;  // ns for which the event counted (on close)
     std::uint64_t page_faults;   // over the thread's life (on close)
@@ -99,6 +100,7 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
+    std::uint64_t timer_stopped;   // 1: its timer was off for good before the thread ended (on close)
     std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
     char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };

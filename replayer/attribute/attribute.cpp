@@ -51,6 +51,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
                             "lost_records",
                             "unresolved_records",
                             "lost_samples",
+                            "stopped_timers",
                             "respite_ns",
                             "wait_respite_ns",
                             "clock_violations",
@@ -74,6 +75,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("lost_records", trace.anomalies.lost_records);
         add("unresolved_records", trace.anomalies.unresolved_records);
         add("lost_samples", trace.anomalies.lost_samples);
+        add("stopped_timers", trace.anomalies.stopped_timers);
         add("respite_ns", trace.anomalies.respite_ns);
         add("wait_respite_ns", trace.anomalies.wait_respite_ns);
         add("clock_violations", trace.anomalies.clock_violations);

@@ -322,6 +322,7 @@ void add(Anomalies& sum, const Anomalies& more)
     sum.lost_records += more.lost_records;
     sum.unresolved_records += more.unresolved_records;
     sum.lost_samples += more.lost_samples;
+    sum.stopped_timers += more.stopped_timers;
     sum.respite_ns += more.respite_ns;
     sum.wait_respite_ns += more.wait_respite_ns;
 }

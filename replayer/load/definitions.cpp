@@ -492,6 +492,8 @@ private:
                 facts.unresolved_records = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.lost_samples") {
                 facts.lost_samples = static_cast<std::uint64_t>(number(property));
+            } else if (name == "critpath.stopped_timers") {
+                facts.stopped_timers = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.respite_ns") {
                 facts.respite_ns = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.wait_respite_ns") {

@@ -54,6 +54,7 @@ struct LocationFacts {
     std::uint64_t lost_records = 0;
     std::uint64_t unresolved_records = 0;
     std::uint64_t lost_samples = 0;
+    std::uint64_t stopped_timers = 0;
     bool counts_page_faults = true;  // with its samples
     std::uint64_t respite_ns = 0, wait_respite_ns = 0;
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;

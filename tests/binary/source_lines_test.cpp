@@ -108,6 +108,29 @@ INSTANTIATE_TEST_SUITE_P(SourceLines, Formats,
                                          "-O2 -g -flto", "-O2 -g -fdebug-types-section",
                                          "-O2 -g -Wl,--gc-sections -ffunction-sections"));
 
+// Packed into a .dwp, which libdw knows since 0.191, or lost: the lines are in the library itself.
+TEST(SourceLines, WithoutSplitFilesThereAreLinesWithoutFunctions)
+{
+    for (const char* options : {"-O2 -g -gsplit-dwarf", "-O2 -g -gdwarf-4 -gsplit-dwarf"}) {
+        const Subject subject(options);
+        const std::uint64_t address = subject["in_twice"];
+        SourceLines whole;
+        EXPECT_FALSE(whole.lacks_split_units(subject.module())) << options;
+        const std::vector<SourceFrame> known = whole.find(subject.module(), address);
+        ASSERT_GT(known.size(), 1U);
+        subject.bench.run("rm *.dwo");
+        SourceLines lines;
+        EXPECT_EQ(lines.state(subject.module()), ModuleState::Found) << options;
+        EXPECT_TRUE(lines.lacks_split_units(subject.module())) << options;
+        EXPECT_THAT(lines.find(subject.module(), address),
+                    testing::ElementsAre(SourceFrame{"", known[0].file, known[0].line}))
+            << options;
+    }
+    const Subject subject("-O2 -g");
+    SourceLines lines;
+    EXPECT_FALSE(lines.lacks_split_units(subject.module()));
+}
+
 TEST(SourceLines, AreFoundThroughDebugFiles)
 {
     const Subject subject("-O2 -g -Wl,--build-id");

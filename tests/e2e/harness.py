@@ -153,7 +153,8 @@ class Case(unittest.TestCase):
     @staticmethod
     def path_times(hotspots):
         """What the rows have on the path: of those that have anything there."""
-        columns = ("function", "module", "kind", "path_seconds", "path_percent", "path_percent_error", "path_samples")
+        columns = ("function", "module", "kind", "path_seconds", "path_percent", "path_percent_low", "path_percent_high",
+                   "path_samples")
         return [[row[column] for column in columns] for row in hotspots if row["path_seconds"] > 0]
 
     def lines(self):

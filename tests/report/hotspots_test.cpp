@@ -3,6 +3,7 @@
 //
 // The figures behind the tables, against their formulas.
 #include "analysis/report/comparison.hpp"
+#include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/statistics.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <span>
 #include <string>
 #include <variant>
@@ -30,35 +30,27 @@ const Hotspot& find(const Hotspots& hotspots, const std::string& name)
     return *found;
 }
 
-TEST(SamplingError, IsBinomial)
+/// Wilson's interval as the root of (q - p)^2 = z^2 q (1 - q) / n that is nearest to p on that side, by bisection: what
+/// a function of `part` of the sampled domain, which is `domain` of the path, has of it.
+Interval expected(double part, double samples, double domain)
 {
-    // 60 % of a path that is sampled throughout, 900 samples.
-    EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 1000), 1.96 * std::sqrt(0.6 * 0.4 / 900));
-    // The same of a path of which half is transfers: half the error.
-    EXPECT_DOUBLE_EQ(sampling_error(600, 900, 1000, 2000), 1.96 * std::sqrt(0.6 * 0.4 / 900) / 2);
-    // All: up to 3 of n may have been something else. Nothing to say: no time, or no samples.
-    EXPECT_DOUBLE_EQ(sampling_error(1000, 900, 1000, 1000), 3.0 / 900);
-    EXPECT_DOUBLE_EQ(sampling_error(1000, 1, 1000, 1000), 1);
-    EXPECT_EQ(sampling_error(0, 900, 1000, 1000), 0);
-    EXPECT_EQ(sampling_error(600, 0, 1000, 1000), 0);
-    EXPECT_EQ(sampling_error(0, 0, 0, 0), 0);
+    const double p = part / domain;
+    const auto end = [&](double outer) {
+        double inner = p;
+        for (int i = 0; i < 200; ++i) {
+            const double q = (inner + outer) / 2;
+            const bool is_outside = (q - p) * (q - p) > 1.959964 * 1.959964 * q * (1 - q) / samples;
+            (is_outside ? outer : inner) = q;
+        }
+        return inner * domain;
+    };
+    return {end(0), end(1)};
 }
 
-TEST(SamplingError, CoversTheTruthNineteenTimesInTwenty)
+void expect_interval(const Hotspot& item, const Interval& interval)
 {
-    // 1000 times: 400 samples of a function that has 30 % of the time.
-    const unsigned seed = 99;
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
-    std::binomial_distribution<std::int64_t> hits(400, 0.3);
-    int covered = 0;
-    for (int round = 0; round < 1000; ++round) {
-        const std::int64_t ns = hits(random);
-        const double share = static_cast<double>(ns) / 400;
-        covered += std::abs(share - 0.3) <= sampling_error(ns, 400, 400, 400) ? 1 : 0;
-    }
-    EXPECT_GE(covered, 925);
-    EXPECT_LE(covered, 975);
+    EXPECT_NEAR(item.share.low, interval.low, 1e-9) << item.name;
+    EXPECT_NEAR(item.share.high, interval.high, 1e-9) << item.name;
 }
 
 // A chain of calls that is as long as there are call paths: what takes a step for each caller of each would not end.
@@ -89,7 +81,7 @@ TEST(Hotspots, DeepRecursion)
     // Rows are those that have time themselves; their text does not grow with what is above them.
     constexpr std::uint32_t rows = 1000;
     std::erase_if(p.path, [](const model::CallPathTime& time) { return time.call_path.value % (depth / rows) != 0; });
-    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}})};
+    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}}, {})};
     const Document document = call_path_view({p, request, {}});
     ASSERT_EQ(document.tables.size(), 1U);
     std::uint32_t found = 0;
@@ -110,18 +102,16 @@ TEST(Hotspots, SharesAndErrorsOfFunctions)
     const Hotspots hotspots = by_function(testing::sampled_run().profile);
     EXPECT_EQ(hotspots.path_ns, 10'000'000'000);
     EXPECT_EQ(hotspots.path_samples, 8202U);
-    const auto error = [](double ns) { return 1.96 * std::sqrt(ns / 8.5 * (1 - ns / 8.5) / 8202) * 8.5 / 10; };
-
     const Hotspot& exchange = find(hotspots, "exchange");
     EXPECT_TRUE(exchange.is_estimate);
     EXPECT_DOUBLE_EQ(exchange.share.value, 0.15);
-    EXPECT_NEAR(exchange.share.error, error(1.5), 1e-12);
+    expect_interval(exchange, expected(0.15, 8202, 0.85));
     EXPECT_EQ(exchange.total_ns, 5'000'000'000);
-    // Two samples: the interval of its share includes 0.
+    // Two samples, which could have been none.
     EXPECT_TRUE(find(hotspots, "rare").is_below_error());
     EXPECT_FALSE(exchange.is_below_error());
     // What the samples leave over is as uncertain as what they find.
-    EXPECT_NEAR(find(hotspots, "[not sampled]").share.error, error(0.298), 1e-12);
+    expect_interval(find(hotspots, "[not sampled]"), expected(0.0298, 8202, 0.85));
 
     const Hotspot& transfer = find(hotspots, "[transfer]");
     EXPECT_TRUE(transfer.share.exact);
@@ -132,11 +122,14 @@ TEST(Hotspots, SharesAndErrorsOfFunctions)
 
 TEST(Hotspots, RowsBelowFourSamplesAreBelowTheirError)
 {
-    // k samples of n: k/n <= 1.96 sqrt(k/n (1 - k/n) / n), so k <= 3.84 (1 - k/n).
+    // Where k samples of many were found, there are none in one of exp(k) other runs; ln(1 / 0.025) is 3.7.
+    Hotspots hotspots;
+    hotspots.path_ns = hotspots.domain_ns = 1000;
+    hotspots.path_samples = hotspots.independent_samples = 1000;
     for (std::int64_t k = 1; k < 10; ++k) {
         Hotspot item;
-        item.is_estimate = true;
-        item.share = {static_cast<double>(k) / 1000, sampling_error(k, 1000, 1000, 1000), false};
+        item.path_ns = item.sampled_ns = k;
+        hotspots.add_share(item);
         EXPECT_EQ(item.is_below_error(), k < 4) << k;
     }
 }
@@ -151,7 +144,7 @@ TEST(Hotspots, ModulesAreSumsOfTheirFunctions)
     EXPECT_EQ(app.functions, 3);
     EXPECT_EQ(app.total_ns, 19'009'000'000);
     // The error of the sum, not the sum of the errors.
-    EXPECT_NEAR(app.share.error, 1.96 * std::sqrt(7.502 / 8.5 * (1 - 7.502 / 8.5) / 8202) * 0.85, 1e-12);
+    expect_interval(app, expected(0.7502, 8202, 0.85));
     EXPECT_EQ(find(modules, "MPI").path_ns, 600'000'000);
     EXPECT_EQ(find(modules, "[transfer]").kind, "pseudo");
 
@@ -175,9 +168,8 @@ TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
 TEST(Hotspots, SamplesOfSeveralThreadsAtOneTimeCountOnce)
 {
     model::Profile profile = testing::sampled_run().profile;
-    const double error = find(by_function(profile), "exchange").share.error;
     profile.facts["independent_samples"] = 8202 / 2;
-    EXPECT_DOUBLE_EQ(find(by_function(profile), "exchange").share.error, std::sqrt(2) * error);
+    expect_interval(find(by_function(profile), "exchange"), expected(0.15, 8202 / 2, 0.85));
 }
 
 TEST(Hotspots, ThePathOfOneThreadDoesNotCompareWithThatOfSeveral)
@@ -223,7 +215,8 @@ TEST(Hotspots, CallPathsHaveTheTimeOfWhatTheyCall)
     // exchange 1.5, memcpy 0.7, MPI_Send 0.1, and the transfer below MPI_Recv 0.8, of which samples found 2.2.
     const Hotspot& exchange = find(hotspots, "exchange");
     EXPECT_EQ(exchange.path_ns, 3'100'000'000);
-    EXPECT_NEAR(exchange.share.error, 1.96 * std::sqrt(2.2 / 8.5 * (1 - 2.2 / 8.5) / 8202) * 0.85, 1e-12);
+    const Interval sampled = expected(0.22, 8202, 0.85);
+    expect_interval(exchange, {sampled.low + 0.09, sampled.high + 0.09});
     EXPECT_EQ(find(hotspots, "MPI_Recv").path_ns, 800'000'000);
     EXPECT_TRUE(find(hotspots, "MPI_Recv").share.exact);
 }
@@ -246,7 +239,7 @@ TEST(Hotspots, WhatIsExactIsNotBelowTheError)
 {
     Hotspot item;
     item.is_estimate = true;
-    item.share = {0.001, 0.01, false};
+    item.could_be_missed = true;
     item.path_ns = 10;
     item.sampled_ns = 10;
     EXPECT_TRUE(item.is_below_error());
@@ -256,8 +249,8 @@ TEST(Hotspots, WhatIsExactIsNotBelowTheError)
 
 TEST(Comparison, OnlyWhatSamplesCannotExplainHasChanged)
 {
-    // 400 and 400 samples of 1 ms, of a function that has 100 of the first and 100 + k of the second: the change is
-    // sure from k = 1.96 sqrt(400 (0.25 0.75 + p (1 - p))) on.
+    // 400 and 400 samples of 1 ms, of a function that has 100 of the first and 100 + k of the second. Newcombe's rule:
+    // what the ends of the two intervals are off adds up by its squares.
     const auto run = [](std::int64_t hits) {
         Hotspots hotspots;
         hotspots.path_ns = hotspots.domain_ns = 400'000'000;
@@ -270,12 +263,80 @@ TEST(Comparison, OnlyWhatSamplesCannotExplainHasChanged)
     };
     for (std::int64_t k = 1; k < 40; ++k) {
         const double p = 0.25 + static_cast<double>(k) / 400;
-        const double error = 1.96 * std::sqrt(400 * (0.25 * 0.75 + p * (1 - p)));
+        const Interval first = expected(0.25, 400, 1), second = expected(p, 400, 1);
+        const double down = std::sqrt(std::pow(p - second.low, 2) + std::pow(first.high - 0.25, 2)) * 400;
+        const double up = std::sqrt(std::pow(second.high - p, 2) + std::pow(0.25 - first.low, 2)) * 400;
         const std::vector<Difference> found = compare(run(100), run(100 + k));
         ASSERT_EQ(found.size(), 1U);
-        EXPECT_NEAR(found[0].error_ns, error * 1e6, 1) << k;
-        EXPECT_EQ(found[0].is_below_error(), static_cast<double>(k) <= error) << k;
+        EXPECT_NEAR(found[0].change.low, (static_cast<double>(k) - down) * 1e6, 1) << k;
+        EXPECT_NEAR(found[0].change.high, (static_cast<double>(k) + up) * 1e6, 1) << k;
+        EXPECT_EQ(found[0].is_below_error(), static_cast<double>(k) <= down) << k;
     }
+}
+
+TEST(Comparison, WhatARunHasNoSamplesOfMayHaveBeenMissed)
+{
+    // 40 samples of 1 ms in each run; k of the second are of a function that the first one has none of.
+    const auto run = [](std::int64_t hits) {
+        Hotspots hotspots;
+        hotspots.path_ns = hotspots.domain_ns = 40'000'000;
+        hotspots.path_samples = hotspots.independent_samples = 40;
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name.push_back('f');
+        item.path_ns = item.sampled_ns = hits * 1'000'000;
+        hotspots.add_share(item);
+        return hotspots;
+    };
+    const double unseen = expected(0, 40, 1).high;
+    EXPECT_NEAR(run(0).most_unseen(), unseen, 1e-9);
+    for (const std::int64_t k : {1, 2, 5, 10, 20}) {
+        const Interval second = expected(static_cast<double>(k) / 40, 40, 1);
+        const double p = static_cast<double>(k) / 40;
+        const std::vector<Difference> found = compare(run(0), run(k)), back = compare(run(k), run(0));
+        ASSERT_EQ(found.size(), 1U);
+        EXPECT_NEAR(found[0].change.low, (p - std::hypot(p - second.low, unseen)) * 40e6, 1);
+        EXPECT_NEAR(found[0].change.high, second.high * 40e6, 1);
+        EXPECT_NEAR(back[0].change.low, -found[0].change.high, 1);
+        EXPECT_NEAR(back[0].change.high, -found[0].change.low, 1);
+    }
+}
+
+// Ten functions with a sample each: another run may have others, but these are all that is known.
+TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
+{
+    const auto list = [](std::vector<std::int64_t> hits, std::int64_t unsampled) {
+        Hotspots hotspots;
+        for (const std::int64_t k : hits) {
+            Hotspot& item = hotspots.items.emplace_back();
+            item.path_samples = static_cast<std::uint64_t>(k);
+            item.path_ns = item.sampled_ns = k;
+            hotspots.path_samples += item.path_samples;
+            hotspots.domain_ns += k;
+        }
+        Hotspot& rest = hotspots.items.emplace_back();
+        rest.path_ns = rest.sampled_ns = unsampled;
+        hotspots.path_ns = hotspots.domain_ns += unsampled;
+        hotspots.independent_samples = hotspots.path_samples;
+        for (Hotspot& item : hotspots.items)
+            hotspots.add_share(item);
+        return select(hotspots.items, "path", 0);
+    };
+    const Coverage even = list({1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 0);
+    EXPECT_TRUE(even.is_undecided);
+    EXPECT_EQ(even.rows, 10U);
+    const Coverage uneven = list({3, 2, 2, 2, 2, 1, 1, 1}, 0);
+    EXPECT_TRUE(uneven.is_undecided);
+    EXPECT_EQ(uneven.rows, 5U);
+    EXPECT_EQ(uneven.below_error, 3U);
+    // The rest is no function: if it alone is sure, nothing is known.
+    EXPECT_TRUE(list({1, 1}, 10).is_undecided);
+    EXPECT_EQ(list({1, 1}, 10).rows, 3U);
+    const Coverage sure = list({8, 1, 1}, 0);
+    EXPECT_FALSE(sure.is_undecided);
+    EXPECT_EQ(sure.rows, 1U);
+    EXPECT_EQ(sure.below_error, 2U);
+    EXPECT_FALSE(list({1}, 0).is_undecided) << "all that there is";
+    EXPECT_FALSE(list({}, 10).is_undecided);
 }
 
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
@@ -290,7 +351,9 @@ TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
     ASSERT_NE(work, found.end());
     EXPECT_EQ(work->before_ns, 30'000'000);
     EXPECT_EQ(work->after_ns, 0);
-    EXPECT_EQ(work->error_ns, 0);
+    EXPECT_FALSE(work->is_estimate);
+    EXPECT_EQ(work->change.low, -30'000'000);
+    EXPECT_EQ(work->change.high, -30'000'000);
     EXPECT_FALSE(work->is_below_error());
 }
 

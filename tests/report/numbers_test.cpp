@@ -49,12 +49,17 @@ TEST(Numbers, PercentSaysThatSmallIsNotZero)
     EXPECT_EQ(percent_text(1), "100.0");
 }
 
-TEST(Numbers, EstimatesAreOfOneWidth)
+TEST(Numbers, ValuesOfEstimatesAreOfOneWidth)
 {
-    EXPECT_EQ(estimate_text({0.412, 0.019, false}), " 41.2 ± 1.9");
-    EXPECT_EQ(estimate_text({0.12, 0, true}), " 12.0 exact");
-    EXPECT_EQ(estimate_text({1, 0.0001, false}), "100.0 ±<0.1");
-    EXPECT_EQ(estimate_text({0.5, 0.98, false}), " 50.0 ±98.0");
+    EXPECT_EQ(estimate_text({0.412, 0.393, 0.431, false}), " 41.2 ± 1.9");
+    EXPECT_EQ(estimate_text({0.412, 0.3935, 0.4314, false}), " 41.2 ± 1.9") << "no digit apart";
+    EXPECT_EQ(estimate_text({0.412, 0.362, 0.467, false}), " 41.2 ± 5.5") << "the larger one";
+    EXPECT_EQ(estimate_text({0.412, 0.362, 0.468, false}), " 41.2 +5.6 -5.0");
+    EXPECT_EQ(estimate_text({0.012, 0.005, 0.031, false}), "  1.2 +1.9 -0.7");
+    EXPECT_EQ(estimate_text({1, 0.9, 1, false}), "100.0 +0.0 -10.0");
+    EXPECT_EQ(estimate_text({0.12, 0.12, 0.12, true}), " 12.0 exact");
+    EXPECT_EQ(estimate_text({1, 0.9999, 1, false}), "100.0 ±<0.1");
+    EXPECT_EQ(estimate_text({0.5, 0.095, 0.905, false}), " 50.0 ±40.5");
 }
 
 TEST(Numbers, CountsAreGrouped)

@@ -113,6 +113,18 @@ TEST(TableWriter, NoHeaderMeansRowsOnly)
     EXPECT_EQ(lines(written("table", document, style)).size(), 1U);
 }
 
+TEST(TableWriter, LongFieldsTakeMoreLinesUnlessTheyMayBeShortened)
+{
+    Document document;
+    document.fields = {{"", "Long label", std::string("one two three four five six 7 s eight")},
+                       {"", "Name", std::string("/a/very/long/path/to/a/trace"), Fit::Middle}};
+    Style style;
+    style.width = 30;
+    EXPECT_EQ(written("table", document, style), "Long label  one two three four\n"
+                                                 "            five six 7 s eight\n"
+                                                 "Name        /a/very/l…/a/trace\n");
+}
+
 TEST(TableWriter, ColourOnlyIfAsked)
 {
     Document document = document_with({row("f", "p", 1)});
@@ -159,7 +171,7 @@ TEST(JsonWriter, ParsesAndKeepsTypes)
     document.fields.push_back({"", "Only in tables", std::string("x")});
     const auto json = nlohmann::json::parse(written("json", document, {100, false, true, "1.2.3"}));
     EXPECT_EQ(json["schema"], "critpath.report.test");
-    EXPECT_EQ(json["schema_version"], 1);
+    EXPECT_EQ(json["schema_version"], 2);
     EXPECT_EQ(json["tool_version"], "1.2.3");
     EXPECT_EQ(json["trace"], "dir/trace");
     EXPECT_EQ(json["makespan_seconds"], 2.5);

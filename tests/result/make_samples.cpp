@@ -21,5 +21,6 @@ int main(int argc, char** argv)
     write_result(directory / "awkward", awkward_run());
     write_result(directory / "empty", empty_run());
     write_result(directory / "phased", phased_run());
+    write_result(directory / "timed", timed_run());
     return 0;
 }

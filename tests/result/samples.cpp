@@ -341,6 +341,22 @@ Sample phased_run()
     return sample;
 }
 
+Sample timed_run()
+{
+    Sample sample = sampled_run();
+    model::Profile& p = sample.profile;
+    p.properties["event"] = "cpu-timer";
+    p.properties["period"] = "5025125";
+    p.properties["call_graph"] = "dwarf";
+    for (int i = 0; i < 20; ++i)
+        p.properties["command"] += " --option value";
+    p.facts["samples"] = 123'456'789;
+    p.facts["clock_domains"] = 1024;
+    p.facts["clock_uncertainty_ns"] = p.facts["clock_correction_ns"] = 12'345'678;
+    p.facts["stopped_timers"] = 1;
+    return sample;
+}
+
 Sample awkward_run()
 {
     Sample sample;

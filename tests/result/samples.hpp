@@ -46,6 +46,9 @@ Sample traced_run();
 /// the ms (samples.cpp).
 Sample phased_run();
 
+/// As sampled_run(), by timers of which one stopped, on nodes of which the clocks are off, and a long command line.
+Sample timed_run();
+
 /// Names that are long, wide, not UTF-8, or full of what CSV, JSON and a terminal take for their own.
 Sample awkward_run();
 

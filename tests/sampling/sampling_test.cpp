@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Runs the scenarios of sampling_subject, each in a process of its own, and reads the files that they leave.
+#include "collector/sampling/perf_event.hpp"
 #include "tests/sampling/played.hpp"
+
+#include <cmath>
+#include <set>
 
 namespace critpath::test
 {
@@ -41,7 +45,48 @@ TEST_F(Sampling, FillsInTheHeader)
     // The totals of the counter: at least the burning is in them, and no more than the life of the thread.
     EXPECT_GE(file.header.samples.time_running, facts["cpu"].get<std::uint64_t>() * 9 / 10);
     EXPECT_LE(file.header.samples.time_running, file.header.thread_end - file.header.thread_start);
-    EXPECT_GE(file.header.samples.counted, file.samples.size() * file.header.samples.period * 9 / 10);
+    EXPECT_GE(file.header.samples.counted, file.samples.size() * file.header.samples.own_period * 9 / 10);
+}
+
+// As a tenth more or less is drawn for each thread, no program is in step with all threads: an eighth of the samples
+// may have been taken in the wrong function, but not all.
+TEST_F(Sampling, WhatIsInStepWithOneThreadIsNotWithOthers)
+{
+    PLAY_OR_SKIP("in_step");
+    std::set<std::uint64_t> periods;
+    double here = 0, there = 0;
+    for (const auto& [name, file] : files) {
+        const spool::SampleFormat& format = file.header.samples;
+        periods.insert(format.own_period);
+        EXPECT_NEAR(static_cast<double>(format.own_period), static_cast<double>(format.period),
+                    0.1 * static_cast<double>(format.period) + 1);
+        for (const Sample& sample : file.samples) {
+            EXPECT_EQ(sample.period, format.own_period);
+            here += inside("burning", sample.ip) ? static_cast<double>(sample.period) : 0;
+            there += inside("other", sample.ip) ? static_cast<double>(sample.period) : 0;
+        }
+    }
+    EXPECT_EQ(periods.size(), files.size());
+    EXPECT_NEAR(here / (here + there), 0.3, 0.15);
+}
+
+TEST(Periods, OfThreadsAreEvenlySpreadOverATenthOfTheirs)
+{
+    constexpr std::uint64_t period = 5'025'125;
+    constexpr int draws = 20'000;
+    double sum = 0, squares = 0;
+    for (std::uint64_t random = 0; random < draws; ++random) {
+        const std::uint64_t own = sampling::varied(period, random);
+        ASSERT_EQ(own % 2, 1U);
+        const double off = (static_cast<double>(own) - period) / period;
+        ASSERT_LE(std::abs(off), 0.1 + 1e-6);
+        sum += off;
+        squares += off * off;
+    }
+    // Even over [-0.1, 0.1]: the mean is 0, the variance 0.01 / 3; five standard deviations of what is drawn.
+    EXPECT_NEAR(sum / draws, 0, 5 * 0.1 / std::sqrt(3.0 * draws));
+    EXPECT_NEAR(squares / draws, 0.01 / 3, 5 * 0.01 * std::sqrt(4.0 / 45 / draws));
+    EXPECT_GT(sampling::varied(1, 3), 0U);
 }
 
 TEST_F(Sampling, SamplesCarryTheClockAndTheThreadOfTheEvents)

@@ -5,6 +5,8 @@
 // leaves sample files in DIRECTORY and prints what it knows about itself as JSON.
 #include "tests/sampling/subject.hpp"
 
+#include "collector/sampling/perf_event.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -63,6 +65,35 @@ __attribute__((noinline)) std::uint64_t burn_for(double seconds)
         used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
     }
     return used;
+}
+
+/// Some 10 us.
+__attribute__((noinline, section("burning_code"))) void burn_shortly()
+{
+    std::uint64_t x = sink + 1;
+    for (int i = 0; i < 5'000; ++i) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    sink = x;
+}
+
+__attribute__((noinline, section("other_code"))) void burn_shortly_elsewhere()
+{
+    std::uint64_t x = sink;
+    for (int i = 0; i < 8'000; ++i) {
+        x = x * 6364136223846793005 + 1442695040888963407;
+    }
+    sink = x;
+}
+
+/// Until the thread has used `time` of processor time.
+void burn_until(double time, void (*work)())
+{
+    while (static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID)) < time) {
+        work();
+    }
 }
 
 }  // namespace
@@ -153,6 +184,26 @@ void play_threads(Subject& subject)
     std::thread(work, 1, 0.1).join();
     std::thread(work, 2, 0.4).join();
     subject.facts["cpu_of"][0] = burn(0.05);
+    subject.finish();
+}
+
+/// Threads that repeat themselves with the period of their samples, 0.3 of it in one function and 0.7 in another.
+void play_in_step(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    const auto period = static_cast<double>(sampling::uneven(1'000'000'000 / frequency));
+    for (int thread = 1; thread <= 8; ++thread) {
+        std::thread([=] {
+            sampling::start_thread(thread);
+            const auto begin = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
+            for (int i = 0; i < 150; ++i) {
+                burn_until(begin + (i + 0.3) * period, burn_shortly);
+                burn_until(begin + (i + 1.0) * period, burn_shortly_elsewhere);
+            }
+            sampling::stop_thread();
+        }).join();
+    }
     subject.finish();
 }
 
@@ -286,6 +337,7 @@ int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed 
         {"before_files", play_before_files},
         {"never_opened", play_never_opened},
         {"threads", play_threads},
+        {"in_step", play_in_step},
         {"many_threads", play_many_threads},
         {"alone", play_alone},
         {"unstopped_threads", play_unstopped_threads},

@@ -194,7 +194,7 @@ TEST_F(Respites, WhoGivesUpAskingIsSampledSoon)
     }
     if (std::string_view(file.header.samples.event) == "cpu-clock") {
         // The helper looks twice, and may have to wait for its turn.
-        EXPECT_GE(static_cast<double>(samples) * static_cast<double>(file.header.samples.period),
+        EXPECT_GE(static_cast<double>(samples) * static_cast<double>(file.header.samples.own_period),
                   0.5 * static_cast<double>(cpu));
     }
 }
@@ -229,7 +229,7 @@ TEST_F(Respites, RespitesInWaitsHideNothingElse)
         EXPECT_NEAR(static_cast<double>(recorded), static_cast<double>(missing),
                     0.02 * static_cast<double>(cpu + missing));
         if (std::string_view(file.header.samples.event) == "cpu-clock") {
-            const auto expected = static_cast<double>(cpu) / static_cast<double>(file.header.samples.period);
+            const auto expected = static_cast<double>(cpu) / static_cast<double>(file.header.samples.own_period);
             EXPECT_NEAR(static_cast<double>(samples), expected, 0.1 * expected);
         }
     }

@@ -43,7 +43,7 @@ TEST_F(Timers, TheirPeriodsAreTheProcessorsTime)
         ASSERT_GE(sample.time, last);
         ASSERT_EQ(sample.tid, file.header.tid);
         ASSERT_EQ(sample.pid, file.header.pid != 0 ? file.header.pid : sample.pid);
-        ASSERT_EQ(sample.period % file.header.samples.period, 0);
+        ASSERT_EQ(sample.period % file.header.samples.own_period, 0);
         ASSERT_EQ(sample.values.size(), 2);
         last = sample.time;
     }
@@ -95,6 +95,7 @@ TEST_F(Timers, GiveEachThreadItsFile)
     for (int thread = 1; thread < 4; ++thread) {
         const File& file = files["7." + std::to_string(thread) + ".samples"];
         EXPECT_EQ(file.header.closed, 1);
+        EXPECT_EQ(file.header.samples.timer_stopped, 0);
         expect_time_matches(file, facts["cpu_of"][static_cast<std::size_t>(thread)]);
         EXPECT_TRUE(std::all_of(file.samples.begin(), file.samples.end(),
                                 [&file](const Sample& sample) { return sample.tid == file.header.tid; }));
@@ -219,6 +220,9 @@ TEST_F(Timers, LeaveThreadsAloneWhoseStackForSignalsIsTooSmall)
     EXPECT_LE(files["7.1.samples"].samples.size(), 0U);
     EXPECT_LE(files["7.2.samples"].samples.size(), 1U);  // before it had that stack
     expect_time_matches(files["7.0.samples"], facts["cpu"]);
+    EXPECT_EQ(files["7.0.samples"].header.samples.timer_stopped, 0);
+    EXPECT_EQ(files["7.1.samples"].header.samples.timer_stopped, 1);
+    EXPECT_EQ(files["7.2.samples"].header.samples.timer_stopped, 1);
 }
 
 TEST_F(Timers, LeaveErrnoAlone)
@@ -233,6 +237,7 @@ TEST_F(Timers, GiveTheSignalBackToThreadsThatAreCancelled)
     PLAY_TIMED("cancel");
     EXPECT_EQ(facts["cancelled"], true);
     expect_time_matches(files["7.0.samples"], facts["cpu"]);
+    EXPECT_EQ(files["7.0.samples"].header.samples.timer_stopped, 1);
     EXPECT_EQ(files["7.1.samples"].header.samples.why_not, EBUSY);
 }
 
