@@ -42,7 +42,10 @@ public:
     {
         const model::ProcessId to{profile_.location_process[segment.location]};
         const model::ProcessId from{profile_.location_process[segment.from]};
-        if (static_cast<SegmentKind>(segment.kind) != SegmentKind::Transfer) {
+        const auto kind = static_cast<SegmentKind>(segment.kind);
+        if (kind != SegmentKind::Transfer) {
+            if (kind != SegmentKind::Mpi && kind != SegmentKind::Delay && kind != SegmentKind::Collective)
+                return;  // of a damaged file
             for (const Attribution* point : points)
                 add({false, {segment.call}, to, to}, Side::Call, *point, point->ns);
             return;

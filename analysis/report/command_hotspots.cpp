@@ -21,14 +21,19 @@ struct View {
     bool has_inclusive;          // --inclusive is an answer, or what it does anyway
     bool has_modules;            // --module
     bool is_of_windows = false;  // it makes its own of the whole run's profile
+    bool has_inside = false;     // --inside
 };
 
 constexpr View views[] = {
-    {"function", function_view, true, true},   {"module", module_view, false, true},
-    {"line", line_view, false, true},          {"callpath", call_path_view, true, true},
-    {"phase", phase_view, false, false, true}, {"rank", rank_view, false, false},
-    {"node", node_view, false, false},         {"thread", thread_view, false, false},
-    {"transfer", transfer_view, false, false},
+    {"function", function_view, true, true, false, true},
+    {"module", module_view, false, true},
+    {"line", line_view, false, true},
+    {"callpath", call_path_view, true, true, false, true},
+    {"phase", phase_view, false, false, true},
+    {"rank", rank_view, false, false},
+    {"node", node_view, false, false},
+    {"thread", thread_view, false, false},
+    {"transfer", transfer_view, false, false, false, true},
 };
 
 std::vector<std::string> view_names()
@@ -39,6 +44,20 @@ std::vector<std::string> view_names()
     return names;
 }
 
+/// Parts are of rows of MPI alone.
+void check_inside(const Arguments& arguments, const View& view)
+{
+    if (!arguments.flag("--inside"))
+        return;
+    if (!view.has_inside)
+        fail(ExitCode::Usage,
+             "--inside: divides functions, call paths and transfers; leave it out, or leave out --by {}", view.by);
+    const bool is_inclusive = arguments.flag("--inclusive");
+    if (is_inclusive || arguments.given("--event"))
+        fail(ExitCode::Usage, "--inside: divides the time of MPI functions alone; leave out {}",
+             is_inclusive ? "--inclusive" : "--event");
+}
+
 Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
@@ -47,6 +66,7 @@ Document run(const Request& request)
         fail(ExitCode::Usage, "--inclusive: only functions call others; leave it out, or use --by function");
     if (request.arguments.given("--module") && !view.has_modules)
         fail(ExitCode::Usage, "--module: a {} is in no module; leave it out, or use --by function", by);
+    check_inside(request.arguments, view);
     const model::Profile profile = result::read(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
@@ -88,6 +108,7 @@ Command hotspots_command()
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
             {"--event", "NAME", "counts of this event in place of time, such as instructions", "", {}},
             {"--inclusive", "", "functions with those that they call", "", {}},
+            {"--inside", "", "below MPI functions and transfers: what was done in them", "", {}},
             window_options()[0],
             window_options()[1],
             {"--phases", "N", "equal parts of the run or of the window, for --by phase", "10", {}},

@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots --by transfer`: the messages that the critical path waits for.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inside.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
@@ -30,13 +31,20 @@ struct Link {
     std::uint64_t bytes = 0;
 };
 
+using LinkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, function
+
+LinkKey key_of(const model::Profile& profile, std::uint32_t from, std::uint32_t to, model::CallPathId call)
+{
+    return {from, to, (call.valid() ? profile.row_of(call) : model::RowId::none()).value};
+}
+
 std::vector<Link> links_on_path(const HotspotRequest& request)
 {
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
     const Window window = request.window.value_or(whole_run(request.profile));
     const std::vector<std::uint32_t>& process = request.profile.location_process;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Link> links;
+    std::map<LinkKey, Link> links;
     for (const model::Segment& segment : segments.records()) {
         if (static_cast<model::SegmentKind>(segment.kind) != model::SegmentKind::Transfer)
             continue;
@@ -44,12 +52,11 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
         const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
         if (!request.selection.has_rank({to}) || ns == 0)
             continue;
-        const model::CallPathId call{segment.call};
-        const model::RowId function = call.valid() ? request.profile.row_of(call) : model::RowId::none();
-        Link& link = links[{from, to, function.value}];
+        const LinkKey key = key_of(request.profile, from, to, {segment.call});
+        Link& link = links[key];
         link.from = from;
         link.to = to;
-        link.function = function;
+        link.function = {std::get<2>(key)};
         link.path_ns += ns;
         link.longest_ns = std::max(link.longest_ns, ns);
         ++link.messages;
@@ -60,6 +67,87 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
         result.push_back(link);
     std::stable_sort(result.begin(), result.end(), [](const Link& a, const Link& b) { return a.path_ns > b.path_ns; });
     return result;
+}
+
+Row cells_of(const model::Profile& profile, const Link& link, std::int64_t path_ns)
+{
+    const bool same_node = profile.processes[link.from].node == profile.processes[link.to].node;
+    const auto messages = static_cast<std::int64_t>(link.messages);
+    return {std::int64_t{link.from},
+            std::int64_t{link.to},
+            link.function.valid() ? Cell(profile.rows[link.function.value].name) : Cell(),
+            std::string(link.from == link.to ? "same rank"
+                        : same_node          ? "same node"
+                                             : "other node"),
+            messages,
+            static_cast<std::int64_t>(link.bytes / link.messages),
+            static_cast<std::int64_t>(link.bytes),
+            Seconds{link.path_ns / messages},
+            Seconds{link.longest_ns},
+            Seconds{link.path_ns},
+            Share{part(link.path_ns, path_ns)}};
+}
+
+Table plain_table(const model::Profile& profile, const std::vector<Link>& links, std::int64_t path_ns)
+{
+    std::vector<Row> rows;
+    for (const Link& link : links)
+        rows.push_back(cells_of(profile, link, path_ns));
+    Table table;
+    table.key = "transfers";
+    table.columns = {{"from_rank", "From"},
+                     {"to_rank", "To"},
+                     {"waited_in", "Waited in", Align::Left, Fit::Name},
+                     {"link", "Link", Align::Left},
+                     {"transfers", "Transfers"},
+                     {"", "Bytes each"},
+                     {"bytes", ""},
+                     {"mean_seconds", "Mean s", Align::Right, Fit::Whole, 6},
+                     {"longest_seconds", "Longest s", Align::Right, Fit::Whole, 6},
+                     {"path_seconds", "Path s"},
+                     {"path_percent", "Path %"}};
+    table.each_row = rows_of(std::move(rows));
+    return table;
+}
+
+/// With what each link is divided into below it.
+Table divided_table(const HotspotRequest& request, const std::vector<Link>& links, std::int64_t path_ns)
+{
+    constexpr std::size_t waited_in = 2;  // the column
+    const model::Profile& profile = request.profile;
+    std::vector<division::InsideTime> times = inside_of(request);
+    std::erase_if(times, [](const division::InsideTime& time) { return !time.of.is_transfer; });
+    const auto by_link = group_by(times, [&](const division::InsideTime& time) {
+        return key_of(profile, time.of.from.value, time.of.to.value, time.of.call);
+    });
+    Table table = plain_table(profile, {}, path_ns);
+    for (Column& column : table.columns)  // in favour of functions
+        if (column.key == "waited_in" || column.key == "mean_seconds" || column.key == "longest_seconds")
+            column.title.clear();
+    table.columns.insert(table.columns.begin() + waited_in, {"", "Waited in", Align::Left, Fit::Name});
+    const std::vector<Column> more = {
+        {"path_percent_error", ""}, {"function", ""}, {"module", ""}, {"kind", ""}, {"side", ""}, {"path_samples", ""}};
+    table.columns.insert(table.columns.end(), more.begin(), more.end());
+    std::vector<Row> rows;
+    for (const Link& link : links) {
+        Row row = cells_of(profile, link, path_ns);
+        const Cell function = row[waited_in];
+        row.insert(row.begin() + waited_in, function);
+        row.resize(table.columns.size());
+        rows.push_back(std::move(row));
+        const auto found = by_link.find({link.from, link.to, link.function.value});
+        const std::vector<InsidePart> parts = parts_of(
+            profile, found == by_link.end() ? std::vector<division::InsideTime>{} : found->second, link.path_ns, true);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const Hotspot& item = parts[i].item;
+            rows.push_back({std::int64_t{link.from}, std::int64_t{link.to}, drawn(parts, i), function, Cell(), Cell(),
+                            Cell(), Cell(), Cell(), Cell(), Seconds{item.path_ns}, share_cell(item), error_cell(item),
+                            item.name, item.module, item.kind, std::string(parts[i].side),
+                            static_cast<std::int64_t>(item.path_samples)});
+        }
+    }
+    table.each_row = rows_of(std::move(rows));
+    return table;
 }
 
 }  // namespace
@@ -76,34 +164,10 @@ Document transfer_view(const HotspotRequest& request)
         links.resize(top);
     const std::int64_t path_ns = fact(profile, "path_ns");
     std::int64_t shown_ns = 0;
-    std::vector<Row> rows;
-    for (const Link& link : links) {
+    for (const Link& link : links)
         shown_ns += link.path_ns;
-        const bool same_node = profile.processes[link.from].node == profile.processes[link.to].node;
-        const auto messages = static_cast<std::int64_t>(link.messages);
-        rows.push_back({std::int64_t{link.from}, std::int64_t{link.to},
-                        link.function.valid() ? Cell(profile.rows[link.function.value].name) : Cell(),
-                        std::string(link.from == link.to ? "same rank"
-                                    : same_node          ? "same node"
-                                                         : "other node"),
-                        messages, static_cast<std::int64_t>(link.bytes / link.messages),
-                        static_cast<std::int64_t>(link.bytes), Seconds{link.path_ns / messages},
-                        Seconds{link.longest_ns}, Seconds{link.path_ns}, Share{part(link.path_ns, path_ns)}});
-    }
-    Table table;
-    table.key = "transfers";
-    table.columns = {{"from_rank", "From"},
-                     {"to_rank", "To"},
-                     {"waited_in", "Waited in", Align::Left, Fit::Name},
-                     {"link", "Link", Align::Left},
-                     {"transfers", "Transfers"},
-                     {"", "Bytes each"},
-                     {"bytes", ""},
-                     {"mean_seconds", "Mean s", Align::Right, Fit::Whole, 6},
-                     {"longest_seconds", "Longest s", Align::Right, Fit::Whole, 6},
-                     {"path_seconds", "Path s"},
-                     {"path_percent", "Path %"}};
-    table.each_row = rows_of(std::move(rows));
+    const bool has_inside = request.request.arguments.flag("--inside");
+    Table table = has_inside ? divided_table(request, links, path_ns) : plain_table(profile, links, path_ns);
     Document document;
     const double share = part(shown_ns, path_ns);
     document.fields = {{"path_seconds", "", Seconds{path_ns}},
@@ -113,6 +177,8 @@ Document transfer_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(links.size()), counted(all, "row"),
                                          percent_text(share), path_text(request.window, path_ns)));
+    if (has_inside)
+        document.notes.push_back(inside_note());
     return document;
 }
 

@@ -106,16 +106,29 @@ void InsideFinder::add_transfer(CallRef call, Ns begin, Ns end)
         Spinning::Left);
 }
 
+bool InsideFinder::has_samples(const model::ProcessTrace& trace, Ns begin, Ns end)
+{
+    return std::ranges::any_of(trace.locations, [&](const LocationTrace& location) {
+        const std::size_t first = first_sample(location, begin);
+        return first < location.samples.size() && location.samples[first].time < end;
+    });
+}
+
+/// The first sample that is not before `begin`.
+std::size_t InsideFinder::first_sample(const LocationTrace& trace, Ns begin)
+{
+    const std::vector<Sample>& samples = trace.samples;
+    std::size_t& near = near_samples_[trace.location.value];
+    return near = count_first(
+               samples.size(), [&](std::size_t i) { return samples[i].time < begin; }, near);
+}
+
 void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
 {
-    const std::vector<Sample>& samples = replay_.trace_of(location).samples;
-    if (samples.empty() || begin >= end)
-        return;
-    std::size_t& near = near_samples_[location.value];
-    near = count_first(
-        samples.size(), [&](std::size_t i) { return samples[i].time < begin; }, near);
+    const LocationTrace& trace = replay_.trace_of(location);
+    const std::vector<Sample>& samples = trace.samples;
     const std::uint32_t process = replay_.definitions.locations[location.value].process.value;
-    for (std::size_t i = near; i < samples.size() && samples[i].time < end; ++i) {
+    for (std::size_t i = first_sample(trace, begin); i < samples.size() && samples[i].time < end; ++i) {
         const Sample& sample = samples[i];
         if (!sample.context.valid())
             continue;
@@ -151,9 +164,13 @@ void add_transfers(const Replay& replay, const Predecessors& predecessors, const
             to[static_cast<std::size_t>(replay.owner_of(jump.to.location))].push_back({jump.to, begin, end});
         });
         const std::vector<Beginning> asked = replayer::exchange(replay.comm, to).items;
-        for (const Beginning& at : asked)
-            for (const CallRef call : calls_of(replay.trace_of(process_of(at.post)), at.post))
+        for (const Beginning& at : asked) {
+            const model::ProcessTrace& trace = replay.trace_of(process_of(at.post));
+            if (!finder.has_samples(trace, at.begin, at.end))
+                continue;  // mostly: a transfer is shorter than a period
+            for (const CallRef call : calls_of(trace, at.post))
                 finder.add_transfer(call, at.begin, at.end);
+        }
     }
 }
 

@@ -32,9 +32,12 @@ public:
     void add_call(const model::Segment& segment);
     /// Of a transfer, what a thread did in one of its calls in [begin, end): there, spinning says nothing.
     void add_transfer(model::CallRef call, model::Ns begin, model::Ns end);
+    /// Whether a thread of the process was sampled then.
+    bool has_samples(const model::ProcessTrace& trace, model::Ns begin, model::Ns end);
 
 private:
     enum class Spinning : bool { Left, Noted };
+    std::size_t first_sample(const model::LocationTrace& trace, model::Ns begin);
     void add(model::LocationId location, model::Ns begin, model::Ns end, Spinning spinning);
 
     const Replay& replay_;

@@ -99,15 +99,14 @@ bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEv
     constexpr std::int64_t much_more_often = 4;  // times
     if (has_one_of(function, copying))
         return false;
-    const bool polls = has_one_of(function, polling);
-    if (evidence.waits + evidence.work < enough)
-        return polls;
-    if (evidence.waits * 100 < (evidence.waits + evidence.work) * nearly_all)
+    if (has_one_of(function, polling))  // calls that seem to wait for nobody may poll as well
+        return true;
+    if (evidence.waits + evidence.work < enough || evidence.waits * 100 < (evidence.waits + evidence.work) * nearly_all)
         return false;
     // A call that waits for one message may work on others meanwhile, but it works most while something comes.
     const double in_waits = static_cast<double>(evidence.waits) * static_cast<double>(all.flight);
     const double in_flight = static_cast<double>(evidence.flight) * static_cast<double>(all.waits);
-    return polls || in_flight <= much_more_often * in_waits;
+    return in_flight <= much_more_often * in_waits;
 }
 
 SpinFunctions::SpinFunctions(const Replay& replay, const Predecessors& predecessors)

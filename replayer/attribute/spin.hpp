@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns which functions do nothing but look whether something has come, so that their samples say nothing of what a call
-// of MPI takes its time for. It is learned from the trace. (docs/ALGORITHM, "Inside MPI")
+// of MPI takes its time for: some are known by name, others learned from the trace. (docs/ALGORITHM, "Inside MPI")
 #pragma once
 
 #include "replayer/analysis.hpp"
@@ -22,7 +22,7 @@ struct SpinEvidence {
     std::int64_t work = 0;    // outside of MPI, or in a call that waited for nobody
 };
 
-/// `all`: of the samples of all functions.
+/// Whether a function that was sampled in MPI spins. `all`: of the samples of all functions.
 bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEvidence& all);
 
 class SpinFunctions
