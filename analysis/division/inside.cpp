@@ -22,11 +22,11 @@ using model::SegmentKind;
 
 using Points = std::vector<const Attribution*>;
 
-Points points_in(std::span<const Attribution> attributions, const Window& window)
+Points points_of(std::span<const Attribution> attributions)
 {
     Points points;
     for (const Attribution& a : attributions)
-        if (a.is_inside_mpi() && a.begin >= window.begin && a.begin < window.end)
+        if (a.is_inside_mpi())
             points.push_back(&a);
     std::ranges::stable_sort(points, {}, [](const Attribution* a) { return a->begin; });
     return points;
@@ -35,7 +35,7 @@ Points points_in(std::span<const Attribution> attributions, const Window& window
 class Summer
 {
 public:
-    explicit Summer(const model::Profile& profile) : profile_(profile) {}
+    Summer(const model::Profile& profile, const Window& window) : profile_(profile), window_(window) {}
 
     /// All that was found in a segment, in order of time.
     void add(const Segment& segment, std::span<const Attribution* const> points)
@@ -81,6 +81,8 @@ public:
 private:
     void add(const MpiPart& of, Side side, const Attribution& point, std::int64_t ns)
     {
+        if (point.begin < window_.begin || point.begin >= window_.end)
+            return;
         const bool is_known = point.kind == AttributionKind::Inside;
         auto& [sum, samples] = sums_[{of, side, is_known ? profile_.row_of({point.call_path}) : model::RowId::none()}];
         sum += ns;
@@ -88,6 +90,7 @@ private:
     }
 
     const model::Profile& profile_;
+    Window window_;
     std::map<std::tuple<MpiPart, Side, model::RowId>, std::pair<std::int64_t, std::uint64_t>> sums_;
 };
 
@@ -95,8 +98,8 @@ private:
 
 std::vector<InsideTime> inside_mpi(const model::Profile& profile, const PathRecords& records, const Window& window)
 {
-    const Points points = points_in(records.attributions, window);
-    Summer summer(profile);
+    const Points points = points_of(records.attributions);
+    Summer summer(profile, window);
     auto segment = records.segments.begin();
     for (std::size_t begin = 0; begin < points.size();) {
         segment = std::ranges::upper_bound(segment, records.segments.end(), points[begin]->begin, {}, &Segment::end);

@@ -72,6 +72,8 @@ TEST(Inside, OfALateReceiver)
     const Replayed r = replay(p);
     EXPECT_EQ(r.path(), "compute 1: 0-100 | transfer 1>0: 100-130 | compute 0: 130-200");
     EXPECT_EQ(inside(r), "1 for 0: process_vm_readv 20 | 0 from 1: pack 1");  // both at a time
+    EXPECT_EQ(inside(r, 0, 110), "0 from 1: pack 1");
+    EXPECT_EQ(inside(r, 110, 200), "1 for 0: process_vm_readv 20");
 }
 
 TEST(Inside, WhatCompletesASendMayBeWorkOfIt)
