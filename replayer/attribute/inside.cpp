@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/order.hpp"
+#include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -34,24 +35,19 @@ template <class Messages>
 void add_completions(const model::ProcessTrace& trace, const Messages& messages, CallRef post,
                      std::vector<CallRef>& calls)
 {
-    const auto enter = [&](std::size_t i) {
-        const CallRef call = trace.numbers.ref(messages.post(i));
-        return trace.locations[call.location.value - trace.locations.front().location.value].calls.enter(
-            call.call.value);
-    };
+    const auto time_of = [&](std::size_t i) { return enter_of(trace, trace.numbers.ref(messages.post(i))).time; };
     const std::uint32_t number = trace.numbers.of(post);
-    const Ns time =
-        trace.locations[post.location.value - trace.locations.front().location.value].calls.enter(post.call.value);
+    const Ns time = enter_of(trace, post).time;
     std::size_t i = count_first(
-        messages.size(), [&](std::size_t m) { return enter(m) < time; }, messages.size() / 2);
-    for (; i < messages.size() && enter(i) == time; ++i)
+        messages.size(), [&](std::size_t m) { return time_of(m) < time; }, messages.size() / 2);
+    for (; i < messages.size() && time_of(i) == time; ++i)
         if (const CallRef completion = trace.numbers.ref(messages.completion(i));
             messages.post(i) == number && completion.valid())
             calls.push_back(completion);
 }
 
 /// The calls in which a process may have worked on what one of them posted.
-std::vector<CallRef> calls_of(const model::ProcessTrace& trace, CallRef post)
+std::vector<CallRef> calls_for(const model::ProcessTrace& trace, CallRef post)
 {
     std::vector<CallRef> calls{post};
     add_completions(trace, trace.sends, post, calls);
@@ -168,7 +164,7 @@ void add_transfers(const Replay& replay, const Predecessors& predecessors, const
             const model::ProcessTrace& trace = replay.trace_of(process_of(at.post));
             if (!finder.has_samples(trace, at.begin, at.end))
                 continue;  // mostly: a transfer is shorter than a period
-            for (const CallRef call : calls_of(trace, at.post))
+            for (const CallRef call : calls_for(trace, at.post))
                 finder.add_transfer(call, at.begin, at.end);
         }
     }
