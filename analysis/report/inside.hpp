@@ -36,6 +36,15 @@ auto group_by(const std::vector<division::InsideTime>& times, KeyOf key_of)
     return groups;
 }
 
+/// Those of one row.
+template <class Groups>
+const std::vector<division::InsideTime>& times_in_row(const Groups& groups, const typename Groups::key_type& row)
+{
+    static const std::vector<division::InsideTime> none;
+    const auto found = groups.find(row);
+    return found == groups.end() ? none : found->second;
+}
+
 /// Divides `row_ns` of the path, of which all is of transfers or nothing, by what `times` have found in it. The parts
 /// sum to it; the largest is first.
 std::vector<InsidePart> parts_of(const model::Profile& profile, const std::vector<division::InsideTime>& times,

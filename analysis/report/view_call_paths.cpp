@@ -215,10 +215,8 @@ public:
         const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == "[transfer]";
         if (!is_wanted_ || (!is_transfer && row.kind != model::RowKind::Mpi))
             return {};
-        const auto found =
-            times_.find({is_transfer, is_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}});
-        return parts_of(profile_, found == times_.end() ? std::vector<division::InsideTime>{} : found->second, own_ns,
-                        is_transfer);
+        const Key key{is_transfer, is_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}};
+        return parts_of(profile_, times_in_row(times_, key), own_ns, is_transfer);
     }
 
 private:

@@ -93,9 +93,7 @@ private:
         const bool is_transfer = item.kind == "pseudo" && item.name == transfer;
         if (!is_transfer && item.kind != "mpi")
             return {};
-        const auto found = times_.find(item.name);
-        return parts_of(profile_, found == times_.end() ? std::vector<division::InsideTime>{} : found->second,
-                        item.path_ns, is_transfer);
+        return parts_of(profile_, times_in_row(times_, item.name), item.path_ns, is_transfer);
     }
 
     void add(const Hotspot& item, std::string drawn_name, const std::string& inside, const char* side,

@@ -135,9 +135,8 @@ Table divided_table(const HotspotRequest& request, const std::vector<Link>& link
         row.insert(row.begin() + waited_in, function);
         row.resize(table.columns.size());
         rows.push_back(std::move(row));
-        const auto found = by_link.find({link.from, link.to, link.function.value});
-        const std::vector<InsidePart> parts = parts_of(
-            profile, found == by_link.end() ? std::vector<division::InsideTime>{} : found->second, link.path_ns, true);
+        const std::vector<InsidePart> parts =
+            parts_of(profile, times_in_row(by_link, {link.from, link.to, link.function.value}), link.path_ns, true);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const Hotspot& item = parts[i].item;
             rows.push_back({std::int64_t{link.from}, std::int64_t{link.to}, drawn(parts, i), function, Cell(), Cell(),
