@@ -221,6 +221,8 @@ std::vector<Parts> divide(const model::Profile& profile, const PathRecords& reco
         segment = next == segment ? segment : next - 1;  // it may reach into the next window
     }
     for (const Attribution& attribution : records.attributions) {
+        if (attribution.is_inside_mpi())
+            continue;
         // A sample is a point, and so in one window.
         const std::int64_t end = attribution.begin + (attribution.is_sample() ? 1 : attribution.ns);
         auto i = static_cast<std::size_t>(std::ranges::upper_bound(windows, attribution.begin, {}, &Window::end) -

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns what of the critical path's segments is time of a place of its own: what samples find in computation, and when a
-// thread had no processor. With these and the segments, the path can be divided anew in any part of the run.
+// thread had no processor; and what threads did inside of MPI. With these and the segments, the path can be divided
+// anew in any part of the run.
 #pragma once
 
 #include "analysis/model/ids.hpp"
@@ -17,8 +18,11 @@ enum class AttributionKind : std::uint32_t {
     Sample,       // a point of a compute segment
     Computation,  // an interval of a compute segment
     Call,         // an interval of a segment in an MPI call, taken from the call path that the place is below
+    Inside,       // a point of a segment in an MPI call, or of a transfer: what a sample saw a thread do in MPI. It is
+                  // no time of that place: it tells what the time of the segment was needed for
+    Spinning,     // likewise, of a segment in a call: it looked whether something had come
 };
-inline constexpr std::uint32_t attribution_kinds = 3;
+inline constexpr std::uint32_t attribution_kinds = 5;
 
 /// One record of attribution.bin (formats/FORMAT.md): 40 bytes, little endian, sorted by all members in the order of
 /// order(). Intervals of a process do not overlap, and each lies in one segment of the path.
@@ -32,6 +36,11 @@ struct Attribution {
     AttributionKind kind;
 
     [[nodiscard]] bool is_sample() const { return kind == AttributionKind::Sample; }
+    [[nodiscard]] bool is_inside_mpi() const
+    {
+        return kind == AttributionKind::Inside || kind == AttributionKind::Spinning;
+    }
+    [[nodiscard]] bool is_point() const { return is_sample() || is_inside_mpi(); }
     [[nodiscard]] auto order() const { return std::tuple(process, begin, kind, call_path, address, ns, independent); }
 };
 static_assert(sizeof(Attribution) == 40);

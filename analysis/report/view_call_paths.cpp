@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots --by callpath`: the call tree of the critical path.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inside.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -71,8 +72,14 @@ public:
         }
     }
 
+    /// The lines before the name of a call path, and before what is right below it.
+    struct Branch {
+        std::string of_name, below;
+        bool has_callees;
+    };
+
     /// Calls `visit(paths, branch)` from the first root to the last leaf; `paths`: a call path and, before it, those
-    /// that only lead to it; `branch`: the lines before its name.
+    /// that only lead to it.
     template <class Visit>
     void walk(Visit visit) const
     {
@@ -90,8 +97,8 @@ public:
             std::vector<std::size_t> paths = {at.path};
             while (times_.is_passing[paths.back()] && callees_[paths.back()].size() == 1)
                 paths.push_back(callees_[paths.back()].front());
-            visit(paths, at.branch);
             const std::vector<std::size_t>& callees = callees_[paths.back()];
+            visit(paths, Branch{at.branch, at.stem, !callees.empty()});
             for (std::size_t i = callees.size(); i-- > 0;) {
                 const bool is_last = i + 1 == callees.size();
                 if (at.level < drawn_levels)
@@ -186,6 +193,40 @@ std::vector<std::int64_t> own_totals(const HotspotRequest& request)
     return own;
 }
 
+/// What call paths of MPI, and transfers below them, are divided into with --inside.
+class InsidePaths
+{
+public:
+    explicit InsidePaths(const HotspotRequest& request)
+        : profile_(request.profile), is_wanted_(request.request.arguments.flag("--inside")),
+          times_(group_by(inside_of(request), [](const division::InsideTime& time) {
+              return Key{time.of.is_transfer, time.of.call};
+          }))
+    {
+    }
+
+    [[nodiscard]] bool is_wanted() const { return is_wanted_; }
+
+    /// `own_ns`: the time of the call path without those below it.
+    [[nodiscard]] std::vector<InsidePart> parts(std::size_t path, std::int64_t own_ns) const
+    {
+        const auto& [row_id, parent] = profile_.call_paths[path];
+        const model::Row& row = profile_.rows[row_id.value];
+        const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == "[transfer]";
+        if (!is_wanted_ || (!is_transfer && row.kind != model::RowKind::Mpi))
+            return {};
+        const Key key{is_transfer, is_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}};
+        return parts_of(profile_, times_in_row(times_, key), own_ns, is_transfer);
+    }
+
+private:
+    using Key = std::pair<bool, CallPathId>;  // of a transfer; the call
+
+    const model::Profile& profile_;
+    bool is_wanted_;
+    std::map<Key, std::vector<division::InsideTime>> times_;
+};
+
 }  // namespace
 
 Document call_path_view(const HotspotRequest& request)
@@ -223,19 +264,33 @@ Document call_path_view(const HotspotRequest& request)
     const std::vector<Column> times = time_columns(of_run);
     table.columns.insert(table.columns.end(), times.begin(), times.end() - left_out);
     const Chains chains(profile);
+    const InsidePaths inside(request);
+    if (inside.is_wanted())
+        table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
-    tree.walk([&](const std::vector<std::size_t>& paths, const std::string& branch) {
+    std::size_t shown = 0;
+    const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, std::int64_t own_ns,
+                             const Hotspot& item, const std::string& divided, const char* side) {
+        Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
+                                         item.name, std::string(basename(item.place())), item.module, item.kind,
+                                         Seconds{own_ns}});
+        add_time_cells(row, item, of_run);
+        row.resize(row.size() - static_cast<std::size_t>(left_out));
+        if (inside.is_wanted())
+            row.insert(row.end(), {divided, std::string(side)});
+    };
+    tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
-        const Hotspot& item = hotspots.items[i];
-        rows.push_back({branch + row_name(profile, paths), chains.full_name(i),
-                        static_cast<std::int64_t>(chains.depth(i)), item.name, std::string(basename(item.place())),
-                        item.module, item.kind, Seconds{own[i]}});
-        add_time_cells(rows.back(), item, of_run);
-        rows.back().resize(rows.back().size() - static_cast<std::size_t>(left_out));
+        const std::string name = chains.full_name(i);
+        add_row(branch.of_name + row_name(profile, paths), name, chains.depth(i), own[i], hotspots.items[i], "", "");
         shown_ns += own[i];
+        ++shown;
+        const std::vector<InsidePart> parts = inside.parts(i, own[i]);
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            add_row(drawn(parts, p, branch.below, branch.has_callees), name + ";" + parts[p].item.name,
+                    chains.depth(i) + 1, parts[p].item.path_ns, parts[p].item, name, parts[p].side);
     });
-    const std::size_t shown = rows.size();
     table.each_row = rows_of(std::move(rows));
 
     Document document;
@@ -257,6 +312,8 @@ Document call_path_view(const HotspotRequest& request)
     if (!by_total && folding.is_undecided())
         document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);
+    if (inside.is_wanted())
+        document.notes.push_back(inside_note());
     if (request.window)
         document.notes.push_back(window_note());
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())

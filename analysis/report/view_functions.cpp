@@ -4,9 +4,14 @@
 // Owns `cpreport hotspots --by function` and `--by module`.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inside.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <utility>
 
 namespace critpath::report
 {
@@ -42,6 +47,69 @@ Row module_cells(const Hotspot& item)
     return {std::string(basename(item.name)), item.name, item.kind, item.functions};
 }
 
+/// Functions, and below those of MPI and transfers what they are divided into.
+class InsideFunctions
+{
+public:
+    explicit InsideFunctions(const HotspotRequest& request)
+        : profile_(request.profile), of_run_(!request.window),
+          times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
+              return time.of.is_transfer ? std::string(transfer) : request.profile.row(time.of.call).name;
+          }))
+    {
+    }
+
+    [[nodiscard]] Table table(const std::vector<Hotspot>& items) const
+    {
+        Table table;
+        table.key = "hotspots";
+        table.columns = {{"", "Function", Align::Left, Fit::Name},
+                         {"function", ""},
+                         {"inside", ""},
+                         {"side", ""},
+                         {"", "Module", Align::Left, Fit::Middle},
+                         {"module", ""},
+                         {"kind", ""},
+                         {"file", ""},
+                         {"line", ""}};
+        const std::vector<Column> times = time_columns(of_run_);
+        table.columns.insert(table.columns.end(), times.begin(), times.end());
+        std::vector<Row> rows;
+        for (const Hotspot& item : items) {
+            add(item, item.name, "", "", rows);
+            const std::vector<InsidePart> parts = parts_below(item);
+            for (std::size_t i = 0; i < parts.size(); ++i)
+                add(parts[i].item, drawn(parts, i), item.name, parts[i].side, rows);
+        }
+        table.each_row = rows_of(std::move(rows));
+        return table;
+    }
+
+private:
+    static constexpr const char* transfer = "[transfer]";
+
+    [[nodiscard]] std::vector<InsidePart> parts_below(const Hotspot& item) const
+    {
+        const bool is_transfer = item.kind == "pseudo" && item.name == transfer;
+        if (!is_transfer && item.kind != "mpi")
+            return {};
+        return parts_of(profile_, times_in_row(times_, item.name), item.path_ns, is_transfer);
+    }
+
+    void add(const Hotspot& item, std::string drawn_name, const std::string& inside, const char* side,
+             std::vector<Row>& rows) const
+    {
+        Row& row = rows.emplace_back(Row{std::move(drawn_name), item.name, inside, std::string(side)});
+        const Row more = function_cells(item);
+        row.insert(row.end(), more.begin() + 1, more.end());
+        add_time_cells(row, item, of_run_);
+    }
+
+    const model::Profile& profile_;
+    bool of_run_;
+    std::map<std::string, std::vector<division::InsideTime>> times_;
+};
+
 /// Where the ordinary hotspots are to be had, for those who want to compare.
 std::string ordinary_note(const HotspotRequest& request, const char* by)
 {
@@ -49,8 +117,9 @@ std::string ordinary_note(const HotspotRequest& request, const char* by)
                        shell_quoted(request.request.trace_name));
 }
 
-Document list(const HotspotRequest& request, Hotspots hotspots, Table (*table)(const std::vector<Hotspot>&, bool),
-              const char* by)
+using MakeTable = std::function<Table(const std::vector<Hotspot>& items, bool of_run)>;
+
+Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by)
 {
     const std::string& sort = request.request.arguments.text("--sort");
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
@@ -59,6 +128,8 @@ Document list(const HotspotRequest& request, Hotspots hotspots, Table (*table)(c
     if (request.inclusive)
         document.notes.front() = fmt::format("{} of {} shown; a row has the time of those that it calls, too.",
                                              coverage.shown, coverage.rows);
+    if (request.request.arguments.flag("--inside"))
+        document.notes.push_back(inside_note());
     document.tables.push_back(table(hotspots.items, !request.window));
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
@@ -86,7 +157,12 @@ Document function_view(const HotspotRequest& request)
                          {"line", ""}},
                         items, of_run, function_cells);
     };
-    return list(request, by_function(request.profile, request.selection, request.inclusive), table, "");
+    Hotspots hotspots = by_function(request.profile, request.selection, request.inclusive);
+    if (!request.request.arguments.flag("--inside"))
+        return list(request, std::move(hotspots), table, "");
+    const InsideFunctions inside(request);
+    return list(
+        request, std::move(hotspots), [&](const auto& items, bool) { return inside.table(items); }, "");
 }
 
 Document module_view(const HotspotRequest& request)

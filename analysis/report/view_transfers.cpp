@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots --by transfer`: the messages that the critical path waits for.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inside.hpp"
 #include "analysis/report/numbers.hpp"
 #include "formats/result/segments.hpp"
 
@@ -29,13 +30,20 @@ struct Link {
     std::uint64_t bytes = 0;
 };
 
+using LinkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, function
+
+LinkKey key_of(const model::Profile& profile, std::uint32_t from, std::uint32_t to, model::CallPathId call)
+{
+    return {from, to, (call.valid() ? profile.row_of(call) : model::RowId::none()).value};
+}
+
 std::vector<Link> links_on_path(const HotspotRequest& request)
 {
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
     const Window window = request.window.value_or(whole_run(request.profile));
     const std::vector<std::uint32_t>& process = request.profile.location_process;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Link> links;
+    std::map<LinkKey, Link> links;
     for (const model::Segment& segment : segments.records()) {
         if (static_cast<model::SegmentKind>(segment.kind) != model::SegmentKind::Transfer)
             continue;
@@ -43,12 +51,11 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
         const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
         if (!request.selection.has_rank({to}) || ns == 0)
             continue;
-        const model::CallPathId call{segment.call};
-        const model::RowId function = call.valid() ? request.profile.row_of(call) : model::RowId::none();
-        Link& link = links[{from, to, function.value}];
+        const LinkKey key = key_of(request.profile, from, to, {segment.call});
+        Link& link = links[key];
         link.from = from;
         link.to = to;
-        link.function = function;
+        link.function = {std::get<2>(key)};
         link.path_ns += ns;
         link.longest_ns = std::max(link.longest_ns, ns);
         ++link.messages;
@@ -61,31 +68,30 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
     return result;
 }
 
-}  // namespace
-
-Document transfer_view(const HotspotRequest& request)
+Row cells_of(const model::Profile& profile, const Link& link, std::int64_t path_ns)
 {
-    const model::Profile& profile = request.profile;
-    std::vector<Link> links = links_on_path(request);
-    const std::size_t all = links.size();
-    if (const std::uint64_t top = request.request.arguments.number("--top"); top > 0 && all > top)
-        links.resize(top);
-    const std::int64_t path_ns = fact(profile, "path_ns");
-    std::int64_t shown_ns = 0;
+    const bool same_node = profile.processes[link.from].node == profile.processes[link.to].node;
+    const auto messages = static_cast<std::int64_t>(link.messages);
+    return {std::int64_t{link.from},
+            std::int64_t{link.to},
+            link.function.valid() ? Cell(profile.rows[link.function.value].name) : Cell(),
+            std::string(link.from == link.to ? "same rank"
+                        : same_node          ? "same node"
+                                             : "other node"),
+            messages,
+            static_cast<std::int64_t>(link.bytes / link.messages),
+            static_cast<std::int64_t>(link.bytes),
+            Seconds{link.path_ns / messages},
+            Seconds{link.longest_ns},
+            Seconds{link.path_ns},
+            Share{part(link.path_ns, path_ns)}};
+}
+
+Table plain_table(const model::Profile& profile, const std::vector<Link>& links, std::int64_t path_ns)
+{
     std::vector<Row> rows;
-    for (const Link& link : links) {
-        shown_ns += link.path_ns;
-        const bool same_node = profile.processes[link.from].node == profile.processes[link.to].node;
-        const auto messages = static_cast<std::int64_t>(link.messages);
-        rows.push_back({std::int64_t{link.from}, std::int64_t{link.to},
-                        link.function.valid() ? Cell(profile.rows[link.function.value].name) : Cell(),
-                        std::string(link.from == link.to ? "same rank"
-                                    : same_node          ? "same node"
-                                                         : "other node"),
-                        messages, static_cast<std::int64_t>(link.bytes / link.messages),
-                        static_cast<std::int64_t>(link.bytes), Seconds{link.path_ns / messages},
-                        Seconds{link.longest_ns}, Seconds{link.path_ns}, Share{part(link.path_ns, path_ns)}});
-    }
+    for (const Link& link : links)
+        rows.push_back(cells_of(profile, link, path_ns));
     Table table;
     table.key = "transfers";
     table.columns = {{"from_rank", "From"},
@@ -100,6 +106,63 @@ Document transfer_view(const HotspotRequest& request)
                      {"path_seconds", "Path s"},
                      {"path_percent", "Path %"}};
     table.each_row = rows_of(std::move(rows));
+    return table;
+}
+
+/// With what each link is divided into below it.
+Table divided_table(const HotspotRequest& request, const std::vector<Link>& links, std::int64_t path_ns)
+{
+    constexpr std::size_t waited_in = 2;  // the column
+    const model::Profile& profile = request.profile;
+    std::vector<division::InsideTime> times = inside_of(request);
+    std::erase_if(times, [](const division::InsideTime& time) { return !time.of.is_transfer; });
+    const auto by_link = group_by(times, [&](const division::InsideTime& time) {
+        return key_of(profile, time.of.from.value, time.of.to.value, time.of.call);
+    });
+    Table table = plain_table(profile, {}, path_ns);
+    for (Column& column : table.columns)  // in favour of functions
+        if (column.key == "waited_in" || column.key == "mean_seconds" || column.key == "longest_seconds")
+            column.title.clear();
+    table.columns.insert(table.columns.begin() + waited_in, {"", "Waited in", Align::Left, Fit::Name});
+    const std::vector<Column> more = {
+        {"path_percent_error", ""}, {"function", ""}, {"module", ""}, {"kind", ""}, {"side", ""}, {"path_samples", ""}};
+    table.columns.insert(table.columns.end(), more.begin(), more.end());
+    std::vector<Row> rows;
+    for (const Link& link : links) {
+        Row row = cells_of(profile, link, path_ns);
+        const Cell function = row[waited_in];
+        row.insert(row.begin() + waited_in, function);
+        row.resize(table.columns.size());
+        rows.push_back(std::move(row));
+        const std::vector<InsidePart> parts =
+            parts_of(profile, times_in_row(by_link, {link.from, link.to, link.function.value}), link.path_ns, true);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const Hotspot& item = parts[i].item;
+            rows.push_back({std::int64_t{link.from}, std::int64_t{link.to}, drawn(parts, i), function, Cell(), Cell(),
+                            Cell(), Cell(), Cell(), Cell(), Seconds{item.path_ns}, share_cell(item), error_cell(item),
+                            item.name, item.module, item.kind, std::string(parts[i].side),
+                            static_cast<std::int64_t>(item.path_samples)});
+        }
+    }
+    table.each_row = rows_of(std::move(rows));
+    return table;
+}
+
+}  // namespace
+
+Document transfer_view(const HotspotRequest& request)
+{
+    const model::Profile& profile = request.profile;
+    std::vector<Link> links = links_on_path(request);
+    const std::size_t all = links.size();
+    if (const std::uint64_t top = request.request.arguments.number("--top"); top > 0 && all > top)
+        links.resize(top);
+    const std::int64_t path_ns = fact(profile, "path_ns");
+    std::int64_t shown_ns = 0;
+    for (const Link& link : links)
+        shown_ns += link.path_ns;
+    const bool has_inside = request.request.arguments.flag("--inside");
+    Table table = has_inside ? divided_table(request, links, path_ns) : plain_table(profile, links, path_ns);
     Document document;
     const double share = part(shown_ns, path_ns);
     document.fields = {{"path_seconds", "", Seconds{path_ns}},
@@ -109,6 +172,8 @@ Document transfer_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(links.size()), counted(all, "row"),
                                          percent_text(share), path_text(request.window, path_ns)));
+    if (has_inside)
+        document.notes.push_back(inside_note());
     return document;
 }
 

@@ -48,7 +48,7 @@ const char* fault(const model::Attribution& attribution, const model::Profile& p
     if (attribution.kind == model::AttributionKind::Call && !profile.call_paths[call_path.value].parent.valid())
         return "an attribution is below no call";
     const bool is_inside = attribution.begin >= 0 && attribution.begin < makespan_ns && attribution.ns >= 0 &&
-                           (attribution.is_sample() || attribution.ns <= makespan_ns - attribution.begin);
+                           (attribution.is_point() || attribution.ns <= makespan_ns - attribution.begin);
     return is_inside ? nullptr : "an attribution is outside of the run";
 }
 

@@ -24,7 +24,7 @@ inline constexpr const char* database_name = "critpath.sqlite";
 inline constexpr RecordFormat segments_format = {
     "segments.bin", "segments", {'C', 'P', 'S', 'E', 'G', 'M', 'T', '1'}, 2, sizeof(model::Segment)};
 inline constexpr RecordFormat attribution_format = {
-    "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 1, sizeof(model::Attribution)};
+    "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 2, sizeof(model::Attribution)};
 
 inline std::filesystem::path database_path(const std::filesystem::path& trace)
 {

@@ -4,6 +4,7 @@
 
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/gather.hpp"
+#include "replayer/attribute/inside.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/clocks/clocks.hpp"
 
@@ -256,7 +257,9 @@ void add_stretches(const Stretches& stretches, const Places& places, model::Prof
 
 Attributed attribute(const Replay& replay, const Findings& findings, const Path& path)
 {
-    Tally sums = tally(replay, findings.predecessors, path);
+    const SpinFunctions spin(replay, findings.predecessors);
+    Tally sums = tally(replay, findings.predecessors, path, spin);
+    add_transfers(replay, findings.predecessors, path, spin, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});

@@ -4,6 +4,7 @@
 
 #include "replayer/attribute/count.hpp"
 #include "replayer/attribute/divide.hpp"
+#include "replayer/attribute/inside.hpp"
 
 #include <algorithm>
 
@@ -31,9 +32,9 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
 class Tallier
 {
 public:
-    Tallier(const Replay& replay, Ns origin)
+    Tallier(const Replay& replay, Ns origin, const SpinFunctions& spin)
         : replay_(replay), definitions_(replay.definitions), divider_(replay, origin, result_),
-          counter_(replay, origin, divider_, result_)
+          counter_(replay, origin, divider_, result_), inside_(replay, spin, divider_, origin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -81,6 +82,7 @@ public:
         case SegmentKind::Collective:
             divider_.add_call(segment);
             counter_.add_call(segment);
+            inside_.add_call(segment);
             break;
         case SegmentKind::Transfer:
             result_.add_path({context, Pseudo::Transfer}, process, ns);
@@ -154,7 +156,8 @@ private:
     const model::Definitions& definitions_;
     Tally result_;
     PathDivider divider_;   // adds to it,
-    CountDivider counter_;  // and so does this
+    CountDivider counter_;  // and so do these
+    InsideFinder inside_;
 };
 
 }  // namespace
@@ -177,9 +180,9 @@ std::vector<Place> Tally::places() const
     return result;
 }
 
-Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path)
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin)
 {
-    Tallier tallier(replay, path.begin);
+    Tallier tallier(replay, path.begin, spin);
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
     std::vector<PieceSum> pieces(path.pieces.size());

@@ -90,7 +90,9 @@ struct Tally {
     [[nodiscard]] std::vector<Place> places() const;
 };
 
-/// Sums over the owned processes. Talks to nobody.
-Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path);
+class SpinFunctions;
+
+/// Sums over the owned processes, but for the attributions of transfers (inside.hpp). Talks to nobody.
+Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin);
 
 }  // namespace critpath::replayer

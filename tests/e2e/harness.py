@@ -181,11 +181,22 @@ class Case(unittest.TestCase):
         hotspots = self.hotspots()
         self.assertAlmostEqual(sum(row["path_seconds"] for row in hotspots), segments[-1].end, delta=1e-6)
         self.assertEqual(self.path_times(self.hotspots("name", "--from", "0")), self.path_times(hotspots))
+        if any(row["kind"] == "sampled" for row in hotspots):
+            self.assert_parts_sum_to_rows(hotspots)
         summary = json.loads(self.report("summary", "--format", "json"))
         self.assertAlmostEqual(summary["makespan_seconds"], segments[-1].end, delta=1e-6)
         anomalies = [entry for entry in summary.get("anomalies", []) if entry["fact"] not in expected_anomalies]
         self.assertEqual(anomalies, [])
         return segments
+
+    def assert_parts_sum_to_rows(self, hotspots):
+        """What is shown inside of a row of MPI or of transfers divides it without remainder, and changes no row."""
+        rows = self.hotspots("name", "--inside")
+        self.assertEqual([{key: row[key] for key in hotspots[0]} for row in rows if not row["inside"]], hotspots)
+        for row in rows:
+            if row["kind"] == "mpi" or row["function"] == "[transfer]":
+                parts = [part["path_seconds"] for part in rows if part["inside"] == row["function"]]
+                self.assertAlmostEqual(sum(parts), row["path_seconds"], delta=2e-9 * (len(parts) + 1), msg=str(row))
 
     def record_replay_report(self, ranks, *application, options=(), **run_options):
         """All steps; returns what the application wrote to standard output."""

@@ -96,6 +96,11 @@ class CommandLine(unittest.TestCase):
                        "hotspots", "--by", "line", "--sort", "all", "sampled")
         self.fail_with(2, "--sort all: threads are known on the critical path only",
                        "hotspots", "--by", "thread", "--sort", "all", "sampled")
+        self.fail_with(2, "--inside: divides functions, call paths and transfers", "hotspots", "--by", "rank",
+                       "--inside", "phased")
+        self.fail_with(2, "--inside: divides the time of MPI functions alone; leave out --inclusive", "hotspots",
+                       "--inside", "--inclusive", "phased")
+        self.fail_with(2, "--inside: the trace has no samples", "hotspots", "--inside", "traced")
         self.fail_with(2, "--inclusive: only functions call others", "hotspots", "--by", "rank", "--inclusive",
                        "sampled")
         self.fail_with(2, "--module: a node is in no module",

@@ -326,9 +326,18 @@ Sample phased_run()
                                     AttributionKind kind) {
         sample.attributions.push_back({begin * ms, length * ms, 0, place, rank, 0, kind});
     };
+    const auto add_inside = [&](std::int64_t begin, std::int64_t end, std::uint32_t rank, std::uint32_t function,
+                                AttributionKind kind = AttributionKind::Inside) {
+        for (std::int64_t time = begin; time < end; time += 10)
+            sample.attributions.push_back({time * ms, 10 * ms, 0, function, rank, 0, kind});
+    };
     add_samples(0, 4000, 0, setup, 0x1139);
+    add_inside(4000, 4100, 0, setup);
+    add_inside(9000, 9100, 0, solve);
     add_preemption(9100, 100, 0, in_allreduce, AttributionKind::Call);
+    add_inside(9200, 9400, 0, setup, AttributionKind::Spinning);
     add_samples(9500, 10'000, 0, setup, 0x1139);
+    add_inside(4150, 4200, 1, solve);
     add_samples(4200, 6000, 1, solve, 0x1150);
     add_preemption(6000, 500, 1, preempted, AttributionKind::Computation);
     add_samples(6500, 9000, 1, solve, 0x1160);

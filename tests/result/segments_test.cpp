@@ -212,7 +212,7 @@ TEST_F(AttributionFile, RefusesWhatCannotBe)
 {
     using model::Attribution;
     EXPECT_EQ(failure_with(0, [](Attribution&) {}), "");
-    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.kind = static_cast<model::AttributionKind>(3); }),
+    EXPECT_THAT(failure_with(0, [](Attribution& a) { a.kind = static_cast<model::AttributionKind>(5); }),
                 HasSubstr("unknown kind"));
     EXPECT_THAT(failure_with(3, [](Attribution& a) { a.process = 4; }), HasSubstr("unknown process"));
     EXPECT_THAT(failure_with(0, [](Attribution& a) { a.call_path = 12; }), HasSubstr("unknown call path"));

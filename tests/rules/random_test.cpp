@@ -89,6 +89,9 @@ private:
     Span spend(int r, std::int64_t time)
     {
         const Span span{now_[at(r)], now_[at(r)] + time};
+        if (draw(3) == 0)
+            for (std::int64_t t = 0; t < time; t += 2)
+                program_[r].sample(now_[at(r)] + t, draw(2) == 0 ? "copy" : "poll", 2);
         now_[at(r)] = span.leave;
         return span;
     }
