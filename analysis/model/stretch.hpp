@@ -12,6 +12,9 @@
 namespace critpath::model
 {
 
+/// So many samples of each process are enough to tell how fast it computes there.
+inline constexpr std::int64_t enough_samples = 20;
+
 /// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
 /// part count in that part.
 struct Stretch {
@@ -27,18 +30,35 @@ struct Stretch {
     std::int64_t compared = 0;     // gaps
     std::int64_t slowest = 0;      // of these: no other process took longer
     std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
-    std::int64_t counted = 0;      // of these: instructions and cycles are known on all processes
+    // Of these, gaps of which it is known on all processes, between the same calls:
+    std::int64_t counted = 0;               // instructions and cycles,
+    std::int64_t counted_instructions = 0;  // instructions,
+    std::int64_t counted_cycles = 0;        // cycles;
+    std::int64_t own_instructions = 0;      // and of which the process on the path has counted instructions,
+    std::int64_t own_cycles = 0;            // cycles
+    std::int64_t sampled = 0;               // gaps where nobody knows that, but samples tell what they are like
     std::int64_t compared_ns = 0;
     std::int64_t peers_ns = 0;  // what the others took, by their geometric mean
     // The difference of the last two, by what makes it:
     std::int64_t instructions_ns = 0;
-    std::int64_t cycles_ns = 0;     // for each instruction
-    std::int64_t frequency_ns = 0;  // of the processor
-    std::int64_t processor_ns = 0;  // any of these: where it was not counted
+    std::int64_t cycles_ns = 0;            // for each instruction
+    std::int64_t frequency_ns = 0;         // of the processor
+    std::int64_t instruction_time_ns = 0;  // the two before, where cycles are not known
+    std::int64_t all_cycles_ns = 0;        // the first two, where instructions are not known
+    std::int64_t processor_ns = 0;         // the first three, where neither is
     std::int64_t preempted_ns = 0;
     std::int64_t blocked_ns = 0;
+    // The errors of some of them, as far as they rest on samples; 95 %:
+    std::int64_t instructions_error_ns = 0;
+    std::int64_t cycles_error_ns = 0;
+    std::int64_t frequency_error_ns = 0;
+    std::int64_t instruction_time_error_ns = 0;
+    std::int64_t all_cycles_error_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
+    // Of the processes that come here: who has the fewest samples that count what is done here; -1: nobody was asked.
+    std::int64_t fewest_samples = 0;
+    std::int64_t fewest_samples_rank = -1;
 
     // Of the gaps of all processes at the place, on the path or not, of as many as most of them have. Variances of
     // the logarithm of time, in 1e-9:
@@ -74,16 +94,30 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"slowest", &Stretch::slowest},
     {"much_longer", &Stretch::much_longer},
     {"counted", &Stretch::counted},
+    {"counted_instructions", &Stretch::counted_instructions},
+    {"counted_cycles", &Stretch::counted_cycles},
+    {"own_instructions", &Stretch::own_instructions},
+    {"own_cycles", &Stretch::own_cycles},
+    {"sampled", &Stretch::sampled},
     {"compared_ns", &Stretch::compared_ns},
     {"peers_ns", &Stretch::peers_ns},
     {"instructions_ns", &Stretch::instructions_ns},
     {"cycles_ns", &Stretch::cycles_ns},
     {"frequency_ns", &Stretch::frequency_ns},
+    {"instruction_time_ns", &Stretch::instruction_time_ns},
+    {"all_cycles_ns", &Stretch::all_cycles_ns},
     {"processor_ns", &Stretch::processor_ns},
     {"preempted_ns", &Stretch::preempted_ns},
     {"blocked_ns", &Stretch::blocked_ns},
+    {"instructions_error_ns", &Stretch::instructions_error_ns},
+    {"cycles_error_ns", &Stretch::cycles_error_ns},
+    {"frequency_error_ns", &Stretch::frequency_error_ns},
+    {"instruction_time_error_ns", &Stretch::instruction_time_error_ns},
+    {"all_cycles_error_ns", &Stretch::all_cycles_error_ns},
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
+    {"fewest_samples", &Stretch::fewest_samples},
+    {"fewest_samples_rank", &Stretch::fewest_samples_rank},
     {"ranks", &Stretch::ranks},
     {"nodes", &Stretch::nodes},
     {"occurrences", &Stretch::occurrences},

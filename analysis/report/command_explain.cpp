@@ -57,6 +57,9 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"gaps", ""},
         {"compared_gaps", ""},
         {"counted_gaps", ""},
+        {"counted_instructions_gaps", ""},
+        {"counted_cycles_gaps", ""},
+        {"sampled_gaps", ""},
         {"slowest_gaps", ""},
         {"much_longer_gaps", ""},
         {"longer_rank", ""},
@@ -66,9 +69,18 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"instructions_seconds", ""},
         {"cycles_per_instruction_seconds", ""},
         {"frequency_seconds", ""},
+        {"time_per_instruction_seconds", ""},
+        {"cycles_seconds", ""},
         {"on_processor_seconds", ""},
         {"preempted_seconds", ""},
         {"blocked_seconds", ""},
+        {"instructions_error_seconds", ""},
+        {"cycles_per_instruction_error_seconds", ""},
+        {"frequency_error_seconds", ""},
+        {"time_per_instruction_error_seconds", ""},
+        {"cycles_error_seconds", ""},
+        {"untold", ""},
+        {"untold_because", ""},
         {"own_preempted_seconds", ""},
         {"own_blocked_seconds", ""},
         {"page_faults", ""},
@@ -87,7 +99,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
     for (std::size_t i = 0; i < explanations.size(); ++i) {
         const Explanation& e = explanations[i];
         const model::Stretch& s = *e.stretch;
-        const auto counted = [&](std::int64_t ns) { return e.is_counted() ? Cell(Seconds{ns}) : Cell(); };
+        const auto known = [&](Factor factor, std::int64_t ns) { return e.knows(factor) ? Cell(Seconds{ns}) : Cell(); };
+        const auto error = [](std::int64_t ns) { return ns > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto compared = [&](std::int64_t ns) { return s.compared > 0 ? Cell(Seconds{ns}) : Cell(); };
         const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
@@ -109,18 +122,30 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         s.gaps,
                         s.compared,
                         s.counted,
+                        s.counted_instructions,
+                        s.counted_cycles,
+                        s.sampled,
                         s.slowest,
                         s.much_longer,
                         e.longer_share > 0 ? Cell(static_cast<std::int64_t>(e.longer_rank)) : Cell(),
                         Share{e.longer_share},
                         compared(s.compared_ns),
                         compared(s.peers_ns),
-                        counted(s.instructions_ns),
-                        counted(s.cycles_ns),
-                        counted(s.frequency_ns),
+                        known(Factor::Instructions, s.instructions_ns),
+                        known(Factor::Cycles, s.cycles_ns),
+                        known(Factor::Frequency, s.frequency_ns),
+                        compared(s.instruction_time_ns),
+                        compared(s.all_cycles_ns),
                         compared(s.processor_ns),
                         compared(s.preempted_ns),
                         compared(s.blocked_ns),
+                        error(s.instructions_error_ns),
+                        error(s.cycles_error_ns),
+                        error(s.frequency_error_ns),
+                        error(s.instruction_time_error_ns),
+                        error(s.all_cycles_error_ns),
+                        e.untold ? Cell(std::string(e.untold->what)) : Cell(),
+                        e.untold ? Cell(e.untold->why) : Cell(),
                         Seconds{s.own_preempted_ns},
                         Seconds{s.own_blocked_ns},
                         s.page_faults,
@@ -144,9 +169,10 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
 {
     const bool any_compared =
         std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
-    if (any_compared && std::ranges::none_of(explanations, &Explanation::is_counted))
-        document.notes.emplace_back("Instructions, cycles per instruction and frequency cannot be told: record with "
-                                    "--counters PAPI_TOT_INS,PAPI_TOT_CYC.");
+    if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.untold && e.untold->by_nothing; }))
+        document.notes.emplace_back("Which of instructions, cycles per instruction and frequency it is cannot be told "
+                                    "where nothing counts them: sample cycles, which count instructions, too, or "
+                                    "record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
     if (any_compared && !knows_time_off_processor(profile))
         document.notes.push_back(fmt::format(
             "Time without a processor is not known, and counts as time on it: the trace has {}.",

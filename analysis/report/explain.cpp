@@ -24,6 +24,7 @@ using model::CallPathId;
 // What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
 constexpr double balanced_within = 0.05;     // of the time of the peers
 constexpr double least_part = 0.02;          // likewise: of a factor
+constexpr double least_error = 0.005;        // likewise: of what samples tell
 constexpr double persistent_from = 0.5;      // of the variance
 constexpr double mostly_from = 2.0 / 3;      // of the stretch: on one rank
 constexpr double compared_from = 0.5;        // likewise: that has peers
@@ -117,20 +118,66 @@ bool has_more_faults(const model::Stretch& s)
     return s.page_faults >= least_faults && s.page_faults / many_times >= s.peers_page_faults;
 }
 
+/// More than what samples may be wrong by.
+bool is_certain(const Explanation& e, std::size_t factor)
+{
+    return std::abs(e.parts[factor]) > e.errors[factor];
+}
+
 void add_excess(Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    const std::array<std::int64_t, factors> ns = {s.instructions_ns, s.cycles_ns,    s.frequency_ns,
-                                                  s.processor_ns,    s.preempted_ns, s.blocked_ns};
+    const std::array<std::int64_t, factors> ns = {s.instructions_ns,     s.cycles_ns,     s.frequency_ns,
+                                                  s.instruction_time_ns, s.all_cycles_ns, s.processor_ns,
+                                                  s.preempted_ns,        s.blocked_ns};
+    const std::array<std::int64_t, factors> errors = {s.instructions_error_ns, s.cycles_error_ns, s.frequency_error_ns,
+                                                      s.instruction_time_error_ns, s.all_cycles_error_ns};
     const std::int64_t peers = std::max<std::int64_t>(s.peers_ns, 1);
     e.excess = s.compared > 0 ? part(s.compared_ns - s.peers_ns, peers) : 0;
-    for (std::size_t i = 0; i < factors; ++i)
+    for (std::size_t i = 0; i < factors; ++i) {
         e.parts[i] = part(ns[i], peers);
-    if (e.excess > balanced_within)
-        e.cause = Factor(std::ranges::max_element(e.parts) - e.parts.begin());
-    if (e.cause && *e.cause < Factor::Preempted && has_more_faults(s) &&
+        e.errors[i] = part(errors[i], peers);
+    }
+    if (e.excess <= balanced_within)
+        return;
+    e.cause = Factor::Processor;
+    double largest = 0;
+    for (std::size_t i = 0; i < factors; ++i)
+        if (is_certain(e, i) && e.parts[i] > largest) {
+            largest = e.parts[i];
+            e.cause = Factor(i);
+        }
+    if (*e.cause < Factor::Preempted && has_more_faults(s) &&
         s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
+}
+
+std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
+{
+    if (const std::int64_t own = std::max(s.own_instructions, s.own_cycles); own > on_all)
+        return fmt::format("counters were read around {} of {} there on the path, around {} on all other ranks, too",
+                           count_text(static_cast<std::uint64_t>(own)),
+                           counted(static_cast<std::uint64_t>(s.compared), "gap"),
+                           count_text(static_cast<std::uint64_t>(on_all)));
+    return fmt::format("rank {} has {} that {} them there, and {} are needed", s.fewest_samples_rank,
+                       counted(static_cast<std::uint64_t>(s.fewest_samples), "sample"),
+                       s.fewest_samples == 1 ? "counts" : "count", model::enough_samples);
+}
+
+void add_untold(Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const std::int64_t counted = s.counted_instructions + s.counted_cycles - s.counted;  // at least one of them
+    if (s.compared > counted + s.sampled) {
+        const bool by_nothing = s.own_instructions + s.own_cycles == 0 && s.fewest_samples_rank < 0;
+        e.untold = {"instructions, cycles per instruction and frequency",
+                    by_nothing ? "neither counters nor samples count them there" : why_uncounted(s, counted),
+                    by_nothing};
+    } else if (s.instruction_time_ns != 0) {
+        e.untold = {"cycles per instruction and frequency", "cycles were not counted on all ranks"};
+    } else if (s.all_cycles_ns != 0) {
+        e.untold = {"instructions and cycles per instruction", "instructions were not counted on all ranks"};
+    }
 }
 
 std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
@@ -157,25 +204,47 @@ Verdict judge(const Explanation& e)
     return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
 }
 
-/// "more instructions +38 %", with the largest first.
+/// "more instructions +38 %", with the largest first; of samples, "more instructions +38 % (± 5)".
 std::string parts_in_words(const Explanation& e)
 {
-    constexpr std::string_view more[factors] = {
-        "more instructions",          "more cycles per instruction", "a lower frequency of the processor",
-        "more time on the processor", "preempted for longer",        "blocked for longer"};
-    constexpr std::string_view less[factors] = {
-        "fewer instructions",         "fewer cycles per instruction", "a higher frequency of the processor",
-        "less time on the processor", "preempted for less time",      "blocked for less time"};
+    constexpr std::string_view more[factors] = {"more instructions",
+                                                "more cycles per instruction",
+                                                "a lower frequency of the processor",
+                                                "slower instructions",
+                                                "more cycles",
+                                                "more time on the processor",
+                                                "more of its time preempted",
+                                                "more of its time blocked"};
+    constexpr std::string_view less[factors] = {"fewer instructions",
+                                                "fewer cycles per instruction",
+                                                "a higher frequency of the processor",
+                                                "faster instructions",
+                                                "fewer cycles",
+                                                "less time on the processor",
+                                                "less of its time preempted",
+                                                "less of its time blocked"};
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < factors; ++i)
-        if (std::abs(e.parts[i]) >= least_part)
+        if (std::abs(e.parts[i]) >= least_part && is_certain(e, i))
             order.push_back(i);
     std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
     std::vector<std::string> words;
     words.reserve(order.size());
     for (const std::size_t i : order)
-        words.push_back(fmt::format("{} {:+.0f} %", e.parts[i] > 0 ? more[i] : less[i], e.parts[i] * 100));
+        words.push_back(fmt::format("{} {:+.0f} %{}", e.parts[i] > 0 ? more[i] : less[i], e.parts[i] * 100,
+                                    e.errors[i] >= least_error ? fmt::format(" (± {:.0f})", e.errors[i] * 100) : ""));
     return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Where it takes longer on the processor, and nobody can tell by what.
+std::string untold_in_words(const Explanation& e)
+{
+    const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
+                                  e.parts[static_cast<std::size_t>(Factor::AllCycles)],
+                                  e.parts[static_cast<std::size_t>(Factor::Processor)]});
+    if (!e.untold || e.untold->by_nothing || e.excess <= balanced_within || part < least_part)
+        return "";
+    return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
 }
 
 /// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it."
@@ -209,7 +278,7 @@ std::string comparison_in_words(const Explanation& e)
     }
     if (part(s.compared_ns, s.path_ns) < 1 - worth_saying)
         words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.path_ns)));
-    return words;
+    return words + untold_in_words(e);
 }
 
 std::string off_in_words(const Explanation& e)
@@ -244,6 +313,10 @@ const Remedy& remedy_of(Factor cause)
          "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
         {"look at what slows its processor down: heat, power, what else runs there",
          "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
+        {"look at its memory accesses, and at what slows its processor down: heat, power, what else runs there",
+         "look at the memory accesses of the slow ones, and at what slows their processors down"},
+        {"move work from there to the others, or look at its memory accesses",
+         "move work from the others there, or look at the memory accesses of the slow ones"},
         {"move work from there to the others, or look at what slows its processor down",
          "move work from the others there, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
@@ -321,9 +394,26 @@ std::string_view name(Verdict verdict)
 
 std::string_view name(Factor factor)
 {
-    constexpr std::string_view names[] = {
-        "instructions", "cycles per instruction", "frequency", "on processor", "preempted", "blocked", "page faults"};
+    constexpr std::string_view names[] = {"instructions", "cycles per instruction", "frequency", "time per instruction",
+                                          "cycles",       "on processor",           "preempted", "blocked",
+                                          "page faults"};
     return names[static_cast<std::size_t>(factor)];
+}
+
+bool Explanation::knows(Factor factor) const
+{
+    const bool are_instructions_known = stretch->counted_instructions > 0 || stretch->instructions_error_ns > 0;
+    const bool are_cycles_known = stretch->counted_cycles > 0 || stretch->frequency_error_ns > 0;
+    switch (factor) {
+    case Factor::Instructions:
+        return are_instructions_known;
+    case Factor::Cycles:
+        return are_instructions_known && are_cycles_known;
+    case Factor::Frequency:
+        return are_cycles_known;
+    default:
+        return true;
+    }
 }
 
 bool Explanation::has_faster_ranks() const
@@ -357,6 +447,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch)
     add_place(profile, e);
     add_owners(profile, stretch, e);
     add_excess(e);
+    if (e.stretch->compared > 0)
+        add_untold(e);
     if (e.stretch->has_model())
         e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);
     if (e.stretch->has_node_model())

@@ -33,9 +33,26 @@ std::string_view name(Verdict verdict);
 inline constexpr double by_times_from = 2;
 
 /// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
-enum class Factor : std::uint8_t { Instructions, Cycles, Frequency, Processor, Preempted, Blocked, PageFaults };
-inline constexpr std::size_t factors = 6;  // that have a part of their own
+enum class Factor : std::uint8_t {
+    Instructions,
+    Cycles,  // for each instruction
+    Frequency,
+    InstructionTime,  // the two before together
+    AllCycles,        // the first two together
+    Processor,        // the first three together
+    Preempted,
+    Blocked,
+    PageFaults
+};
+inline constexpr std::size_t factors = 8;  // that have a part of their own
 std::string_view name(Factor factor);
+
+/// Factors that cannot be told apart, in words.
+struct Untold {
+    std::string_view what;    // "instructions and cycles per instruction"
+    std::string why;          // a sentence without its end
+    bool by_nothing = false;  // nobody has counted anything there
+};
 
 struct Explanation {
     const model::Stretch* stretch = nullptr;
@@ -52,16 +69,18 @@ struct Explanation {
     double longer_share = 0;                 // and the part of it, 0 if nothing does
     double excess = 0;                       // by how much longer than peers, as a part of their time; 0 without peers
     std::array<double, factors> parts{};     // of that, by Factor
+    std::array<double, factors> errors{};    // of these, 95 %; 0 but where samples tell
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Verdict verdict = Verdict::NoPeers;
-    std::optional<Factor> cause;  // the largest part, where it takes longer; or page faults, if they can be that part
+    std::optional<Factor> cause;   // the largest part, where it takes longer; or page faults, if they can be that part
+    std::optional<Untold> untold;  // of those with peers
 
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;
 
-    /// Whether instructions, cycles and frequency can be told.
-    [[nodiscard]] bool is_counted() const { return stretch->counted > 0; }
+    /// Whether what is known says anything of this factor, as far as it is one of the processor.
+    [[nodiscard]] bool knows(Factor factor) const;
     /// In words, without the number.
     [[nodiscard]] std::string sentence(const model::Profile& profile) const;
 };

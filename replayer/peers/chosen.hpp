@@ -26,10 +26,34 @@ struct Chosen {
     std::vector<std::vector<OnPath>> on_path;
 };
 
+/// Of the gaps of one owned process at a place that are on the path and compared, those of which nobody has counted
+/// instructions or cycles.
+struct Uncounted {
+    std::int64_t gaps = 0;
+    std::int64_t processor_ns = 0;  // what they take longer on the processor
+    std::int64_t per_log_ns = 0;    // what they take longer for each unit of the logarithm of a factor
+};
+
+struct Compared {
+    std::vector<model::StretchShare> shares;        // of the owned processes
+    std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes
+};
+
 /// Compares each gap on the path with the same occurrence on the other processes; adds to `sums`, by place, what the
-/// owned processes have on the path, and returns how much each of them has. Collective over `replay.comm`.
-std::vector<model::StretchShare> compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                         std::vector<model::Stretch>& sums);
+/// owned processes have on the path. Collective over `replay.comm`.
+Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                 std::vector<model::Stretch>& sums);
+
+/// Moves in `sums` what uncounted gaps take longer on the processor to instructions, cycles and frequency, where
+/// samples of all processes count these. Returns, by place, who has the fewest of such samples. Collective over
+/// `replay.comm`.
+struct FewestSamples {
+    std::int64_t samples = 0;
+    std::int64_t rank = -1;  // none, if the trace has no such samples
+};
+std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                                           const std::vector<std::vector<Uncounted>>& uncounted,
+                                           std::vector<model::Stretch>& sums);
 
 /// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow. Collective over
 /// `replay.comm`; the same on all processes.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/exchange.hpp"
 #include "replayer/peers/chosen.hpp"
+#include "replayer/peers/pace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -119,14 +120,21 @@ std::vector<Question> ask(const Replay& replay, const std::vector<OwnGap>& ready
     return all;
 }
 
-/// What the owned processes have to say to a question, but for the one that asks.
-PeerSums answer(const Replay& replay, const Question& question, std::vector<Gaps>& gaps, const Chosen& chosen)
+/// What the owned processes have to say to the questions, but for the one that asks.
+std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& questions, std::vector<Gaps>& gaps,
+                             const Chosen& chosen)
 {
-    PeerSums sums;
-    const auto& lists = chosen.gaps[question.place];
-    for (std::size_t p = 0; p < lists.size(); ++p)
-        if (question.occurrence < lists[p].size() && replay.processes[p].process.value != question.process)
-            sums.add(gaps[p].measure(lists[p][question.occurrence]), question.ns);
+    std::vector<PeerSums> sums(questions.size());
+    // One process after the other: all that is asked of it is close together.
+    for (std::size_t p = 0; p < gaps.size(); ++p) {
+        const std::uint32_t process = replay.processes[p].process.value;
+        for (std::size_t i = 0; i < questions.size(); ++i) {
+            const Question& question = questions[i];
+            const auto& list = chosen.gaps[question.place][p];
+            if (question.occurrence < list.size() && process != question.process)
+                sums[i].add(gaps[p].measure(list[question.occurrence]), question.ns);
+        }
+    }
     return sums;
 }
 
@@ -168,7 +176,8 @@ std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers
 }
 
 /// Returns what the gap takes longer than its peers, ns.
-std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& sums)
+std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_sampled, model::Stretch& sums,
+                     Uncounted& uncounted)
 {
     const Gap& gap = own.gap;
     const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
@@ -183,12 +192,24 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& 
     sums.compared += 1;
     sums.slowest += others.slower == 0 ? 1 : 0;
     sums.much_longer += 2 * own.path_ns >= 3 * parts.peers ? 1 : 0;
-    sums.counted += parts.is_counted ? 1 : 0;
+    sums.own_instructions += gap.has_instructions() ? 1 : 0;
+    sums.own_cycles += gap.has_cycles() ? 1 : 0;
+    sums.counted_instructions += parts.has_instructions ? 1 : 0;
+    sums.counted_cycles += parts.has_cycles ? 1 : 0;
+    sums.counted += parts.has_instructions && parts.has_cycles ? 1 : 0;
+    if (!parts.has_instructions && !parts.has_cycles) {
+        uncounted.gaps += 1;
+        uncounted.processor_ns += parts.processor;
+        if (are_events_sampled)
+            uncounted.per_log_ns += rounded(per_log(gap, others, own.path_ns));
+    }
     sums.compared_ns += own.path_ns;
     sums.peers_ns += parts.peers;
     sums.instructions_ns += parts.instructions;
     sums.cycles_ns += parts.cycles;
     sums.frequency_ns += parts.frequency;
+    sums.instruction_time_ns += parts.instruction_time;
+    sums.all_cycles_ns += parts.all_cycles;
     sums.processor_ns += parts.processor;
     sums.preempted_ns += parts.preempted;
     sums.blocked_ns += parts.blocked;
@@ -199,33 +220,35 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, model::Stretch& 
 
 }  // namespace
 
-std::vector<model::StretchShare> compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                                         std::vector<model::Stretch>& sums)
+Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::vector<model::Stretch>& sums)
 {
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
+    const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
-    std::vector<model::StretchShare> shares(chosen.gaps.size() * gaps.size());
+    Compared result;
+    std::vector<model::StretchShare>& shares = result.shares;
+    shares.resize(chosen.gaps.size() * gaps.size());
+    result.uncounted.resize(chosen.gaps.size(), std::vector<Uncounted>(gaps.size()));
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());
         if (round.all == 0)
             break;
-        std::vector<PeerSums> answers;
-        answers.reserve(round.all);
-        for (const Question& question : ask(replay, asker.ready(), round))
-            answers.push_back(answer(replay, question, gaps, chosen));
-        const std::vector<PeerSums> others = reduce(replay, std::move(answers), round, fields);
+        const std::vector<PeerSums> others =
+            reduce(replay, answer(replay, ask(replay, asker.ready(), round), gaps, chosen), round, fields);
         for (std::size_t i = 0; i < others.size(); ++i) {
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
-            const std::int64_t longer = account(own, others[i], sums[stretch]);
-            model::StretchShare& share = shares[stretch * gaps.size() + replay.index_of({process})];
+            const std::size_t p = replay.index_of({process});
+            const std::int64_t longer =
+                account(own, others[i], are_events_sampled, sums[stretch], result.uncounted[stretch][p]);
+            model::StretchShare& share = shares[stretch * gaps.size() + p];
             share = {stretch, {process}, share.ns + own.path_ns, share.gaps + 1, share.longer_ns + longer};
         }
         asker.drop(others.size());
     }
     std::erase_if(shares, [](const model::StretchShare& share) { return share.gaps == 0; });
-    return shares;
+    return result;
 }
 
 }  // namespace critpath::replayer

@@ -17,8 +17,9 @@ namespace
 template <class Interval, class Visit>
 void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, std::size_t& near, Visit visit)
 {
-    if (intervals.empty())
-        return;
+    const bool is_behind_last = near == 0 || intervals[near - 1].end <= begin;
+    if (is_behind_last && (near == intervals.size() || intervals[near].begin >= end))
+        return;  // mostly
     near = count_first(
         intervals.size(), [&](std::size_t i) { return intervals[i].end <= begin; }, near);
     for (std::size_t i = near; i < intervals.size() && intervals[i].begin < end; ++i)
@@ -27,7 +28,9 @@ void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, 
 
 }  // namespace
 
-Gaps::Gaps(const model::LocationTrace& location) : location_(&location), calls_(location.calls), end_(calls_.size())
+Gaps::Gaps(const model::LocationTrace& location)
+    : location_(&location), calls_(location.calls), end_(calls_.size()),
+      has_page_faults_(std::ranges::any_of(location.samples, [](const auto& s) { return s.page_faults > 0; }))
 {
     while (end_ > 0 && calls_.enter(end_ - 1) > location.end)
         --end_;
@@ -65,6 +68,32 @@ std::int64_t part_in_gap(const model::Sample& sample, Ns since, Ns begin, Ns end
 
 }  // namespace
 
+std::int64_t Gaps::on_processor(Ns begin, Ns end)
+{
+    std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
+    for_each_overlap(location_->off, begin, end, near_off_,
+                     [&](const model::OffProcessor&, std::int64_t part) { ns -= part; });
+    return std::max<std::int64_t>(ns, 0);
+}
+
+/// By parts_of_a_fault.
+std::int64_t Gaps::page_faults(Ns begin, Ns end)
+{
+    const auto& samples = location_->samples;
+    near_sample_ = count_first(
+        samples.size(), [&](std::size_t s) { return samples[s].time < begin; }, near_sample_);
+    std::int64_t faults = 0;
+    for (std::size_t s = near_sample_; s < samples.size(); ++s) {
+        // A sample tells of the time since the one before.
+        const Ns since = s > 0 ? samples[s - 1].time : location_->begin;
+        if (since >= end)
+            break;
+        if (samples[s].page_faults > 0)
+            faults += part_in_gap(samples[s], since, begin, end);
+    }
+    return faults;
+}
+
 Gap Gaps::measure(std::size_t i)
 {
     const Ns begin = begin_of(i);
@@ -74,18 +103,8 @@ Gap Gaps::measure(std::size_t i)
     for_each_overlap(location_->off, begin, end, near_off_, [&](const model::OffProcessor& off, std::int64_t ns) {
         (off.preempted ? gap.preempted : gap.blocked) += ns;
     });
-    const auto& samples = location_->samples;
-    if (!samples.empty()) {
-        near_sample_ = count_first(
-            samples.size(), [&](std::size_t s) { return samples[s].time < begin; }, near_sample_);
-        for (std::size_t s = near_sample_; s < samples.size(); ++s) {
-            // A sample tells of the time since the one before.
-            const Ns since = s > 0 ? samples[s - 1].time : location_->begin;
-            if (since >= end)
-                break;
-            gap.page_faults += part_in_gap(samples[s], since, begin, end);
-        }
-    }
+    if (has_page_faults_)
+        gap.page_faults = page_faults(begin, end);
     if (i < location_->counted.size())
         gap.counted = location_->counted[i];
     return gap;

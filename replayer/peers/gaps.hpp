@@ -44,12 +44,19 @@ public:
     [[nodiscard]] std::size_t first_behind(model::Ns time);
     /// Of [begin, end), what is neither the collector's own nor unrecorded, ns.
     [[nodiscard]] std::int64_t recorded(model::Ns begin, model::Ns end);
+    /// Of [begin, end), when the thread had a processor, ns.
+    [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end);
     [[nodiscard]] Gap measure(std::size_t i);
 
+    [[nodiscard]] const model::LocationTrace& location() const { return *location_; }
+
 private:
+    [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
+
     const model::LocationTrace* location_;
     model::CallsAlone calls_;
     std::size_t end_;
+    bool has_page_faults_;
     // Where the last answers were: questions come mostly in the order of time.
     std::size_t near_ = 0, near_tool_ = 0, near_unrecorded_ = 0, near_off_ = 0, near_sample_ = 0;
 };

@@ -167,8 +167,14 @@ Stretches compare_with_peers(const Replay& replay, const Path& path)
     seen = Seen{GapPlaces(0), {}, {}};
     std::vector<model::Stretch> sums(times.size());
     auto out = lists_for<model::StretchShare>(replay.size);
-    out[collector] = compare(replay, gaps, chosen, sums);
+    Compared compared = compare(replay, gaps, chosen, sums);
+    out[collector] = std::move(compared.shares);
+    const std::vector<FewestSamples> fewest = tell_by_samples(replay, gaps, chosen, compared.uncounted, sums);
     add_up(replay, sums);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i].fewest_samples = fewest[i].samples;
+        sums[i].fewest_samples_rank = fewest[i].rank;
+    }
     for (model::Stretch& stretch : sums) {
         stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
         stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -46,9 +46,12 @@ void PeerSums::add(const Gap& gap, std::int64_t ns)
     time += log;
     if (gap.is_off())
         off_factor += log - fixed_log(gap.on_processor());
-    if (gap.is_counted()) {
-        ++counted;
+    if (gap.has_instructions()) {
+        ++counted_instructions;
         instructions += fixed_log(gap.counted.instructions);
+    }
+    if (gap.has_cycles()) {
+        ++counted_cycles;
         cycles += fixed_log(gap.counted.cycles);
     }
     preempted += gap.preempted;
@@ -56,58 +59,97 @@ void PeerSums::add(const Gap& gap, std::int64_t ns)
     page_faults += gap.page_faults;
 }
 
+namespace
+{
+
+/// The difference of `a` and `b` for each unit of the difference of their logarithms.
+double logarithmic_mean(double a, double b, double log_ratio)
+{
+    constexpr double equal = 1e-9;
+    return std::abs(log_ratio) < equal ? a : (a - b) / log_ratio;
+}
+
+/// Of the difference of two logarithms of time by time on the processor, what is due to being preempted. Such a factor
+/// F is 1 + p + b, with both kinds of time by that on the processor, so that ln F - ln G = (F - G) / mean(F, G), where
+/// F - G is the sum of a difference of each kind.
+double part_of_preempted(double own_log, const Gap& own, double peers_log, const PeerSums& others)
+{
+    const auto by_processor = [](double log, std::int64_t preempted, std::int64_t blocked) {
+        const auto off = static_cast<double>(preempted + blocked);
+        return preempted == 0 ? 0 : std::expm1(log) * static_cast<double>(preempted) / off;
+    };
+    const double difference =
+        by_processor(own_log, own.preempted, own.blocked) - by_processor(peers_log, others.preempted, others.blocked);
+    return difference / logarithmic_mean(std::exp(own_log), std::exp(peers_log), own_log - peers_log);
+}
+
+/// Of the others.
+double mean_time(const PeerSums& others)
+{
+    return std::exp(static_cast<double>(others.time) / static_cast<double>(others.processes) / fixed_one);
+}
+
+}  // namespace
+
+double per_log(const Gap& own, const PeerSums& others, std::int64_t path_ns)
+{
+    const auto time = static_cast<double>(own.time());
+    const double all = above(fixed_log(own.time()), others.time, others.processes);
+    return logarithmic_mean(time, mean_time(others), all) * static_cast<double>(path_ns) / time;
+}
+
 Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
 {
     const std::int64_t n = others.processes;
-    const auto time = static_cast<double>(own.time());
-    const double part = static_cast<double>(path_ns) / time;
-    const double peers = std::exp(static_cast<double>(others.time) / static_cast<double>(n) / fixed_one);
+    const double part = static_cast<double>(path_ns) / static_cast<double>(own.time());
     Split result;
-    result.is_counted = own.is_counted() && others.counted == n;
-    result.peers = rounded(peers * part);
-    if (!result.is_counted && !own.is_off() && others.off_factor == 0) {
+    result.has_instructions = own.has_instructions() && others.counted_instructions == n;
+    result.has_cycles = own.has_cycles() && others.counted_cycles == n;
+    result.peers = rounded(mean_time(others) * part);
+    if (!result.has_instructions && !result.has_cycles && !own.is_off() && others.off_factor == 0) {
         result.processor = path_ns - result.peers;
         return result;
     }
 
     const std::int64_t log = fixed_log(own.time());
     const std::int64_t off_factor = own.is_off() ? log - fixed_log(own.on_processor()) : 0;
-    const double all = above(log, others.time, n);
     const double off = above(off_factor, others.off_factor, n);
-    constexpr double equal = 1e-9;
-    const double mean = (std::abs(all) < equal ? time : (time - peers) / all) * part;  // the logarithmic one
-    std::array<double, 6> exact{};
-    if (result.is_counted) {
-        const double instructions = above(fixed_log(own.counted.instructions), others.instructions, n);
-        const double cycles = above(fixed_log(own.counted.cycles), others.cycles, n);
-        exact[0] = mean * instructions;
-        exact[1] = mean * (cycles - instructions);
-        exact[2] = mean * (all - off - cycles);
-    } else {
-        exact[3] = mean * (all - off);
-    }
-    // Whoever is off the processor for longer says how.
-    const std::int64_t preempted = off > 0 ? own.preempted : others.preempted;
-    const std::int64_t blocked = off > 0 ? own.blocked : others.blocked;
-    if (preempted + blocked > 0)
-        exact[4] = mean * off * static_cast<double>(preempted) / static_cast<double>(preempted + blocked);
-    exact[5] = mean * off - exact[4];
+    const double on = above(log, others.time, n) - off;
+    const double mean = per_log(own, others, path_ns);
+    const double instructions =
+        result.has_instructions ? above(fixed_log(own.counted.instructions), others.instructions, n) : 0;
+    const double cycles = result.has_cycles ? above(fixed_log(own.counted.cycles), others.cycles, n) : 0;
 
-    std::array<std::int64_t, 6> parts{};
+    const double peers_log = static_cast<double>(others.off_factor) / static_cast<double>(n) / fixed_one;
+    const double preempted =
+        mean * part_of_preempted(static_cast<double>(off_factor) / fixed_one, own, peers_log, others);
+
+    struct Part {
+        std::int64_t Split::*of;
+        bool is_known;
+        double exact;
+    };
+    const auto [has_instructions, has_cycles] = std::pair(result.has_instructions, result.has_cycles);
+    const std::array<Part, 8> parts = {{
+        {&Split::processor, !has_instructions && !has_cycles, mean * on},
+        {&Split::instructions, has_instructions, mean * instructions},
+        {&Split::cycles, has_instructions && has_cycles, mean * (cycles - instructions)},
+        {&Split::frequency, has_cycles, mean * (on - cycles)},
+        {&Split::instruction_time, has_instructions && !has_cycles, mean * (on - instructions)},
+        {&Split::all_cycles, !has_instructions && has_cycles, mean * cycles},
+        {&Split::preempted, true, preempted},
+        {&Split::blocked, true, mean * off - preempted},
+    }};
     std::int64_t rest = path_ns - result.peers;
-    std::size_t largest = 0;
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-        parts[i] = rounded(exact[i]);
-        rest -= parts[i];
-        largest = std::abs(exact[i]) > std::abs(exact[largest]) ? i : largest;
+    const Part* largest = &parts.back();
+    for (const Part& part_of : parts) {
+        if (!part_of.is_known)
+            continue;
+        result.*part_of.of = rounded(part_of.exact);
+        rest -= rounded(part_of.exact);
+        largest = std::abs(part_of.exact) > std::abs(largest->exact) ? &part_of : largest;
     }
-    parts[largest] += rest;  // a few ns
-    result.instructions = parts[0];
-    result.cycles = parts[1];
-    result.frequency = parts[2];
-    result.processor = parts[3];
-    result.preempted = parts[4];
-    result.blocked = parts[5];
+    result.*largest->of += rest;  // a few ns
     return result;
 }
 

@@ -23,10 +23,8 @@ struct Gap {
     std::int64_t page_faults = 0;  // by parts_of_a_fault
     model::Counted counted;
 
-    [[nodiscard]] bool is_counted() const
-    {
-        return counted.instructions != model::Counted::unknown && counted.cycles != model::Counted::unknown;
-    }
+    [[nodiscard]] bool has_instructions() const { return counted.instructions != model::Counted::unknown; }
+    [[nodiscard]] bool has_cycles() const { return counted.cycles != model::Counted::unknown; }
     /// What enters a logarithm: a gap takes 1 ns at least, and the part of it on the processor is a microsecond at
     /// least, or all of it: what is shorter is not measured that well, and would say that a factor is infinite.
     [[nodiscard]] std::int64_t time() const;
@@ -47,14 +45,15 @@ inline std::int64_t rounded(double x)
 /// Sums over the same gap of other processes. Travels as an array of 64-bit integers, of which the first few are all
 /// that there is to say where nobody knows more than times.
 struct PeerSums {
-    static constexpr int fields = 10, fields_of_times = 3;
+    static constexpr int fields = 11, fields_of_times = 3;
 
     std::int64_t processes = 0;
-    std::int64_t slower = 0;      // processes that took longer
-    std::int64_t time = 0;        // of logarithms
-    std::int64_t off_factor = 0;  // likewise: of the time against that on the processor
-    std::int64_t counted = 0;     // processes that counted; of these, of logarithms:
+    std::int64_t slower = 0;                // processes that took longer
+    std::int64_t time = 0;                  // of logarithms
+    std::int64_t off_factor = 0;            // likewise: of the time against that on the processor
+    std::int64_t counted_instructions = 0;  // processes that have counted them; of these, of logarithms:
     std::int64_t instructions = 0;
+    std::int64_t counted_cycles = 0;  // likewise
     std::int64_t cycles = 0;
     std::int64_t preempted = 0;  // from here: of the values themselves
     std::int64_t blocked = 0;
@@ -67,17 +66,25 @@ struct PeerSums {
 /// Of a gap, as far as it is on the path, ns.
 struct Split {
     std::int64_t peers = 0;  // the geometric mean of the others
-    // What it takes longer, these together:
+    // What it takes longer, these together. Which of the first six there are follows from what all processes have
+    // counted: instructions and cycles,
     std::int64_t instructions = 0;
-    std::int64_t cycles = 0;
+    std::int64_t cycles = 0;  // for each instruction
     std::int64_t frequency = 0;
-    std::int64_t processor = 0;  // the three before, where one of the processes has not counted
+    std::int64_t instruction_time = 0;  // instructions only: the two before
+    std::int64_t all_cycles = 0;        // cycles only: the first two
+    std::int64_t processor = 0;         // nothing: the first three
     std::int64_t preempted = 0;
     std::int64_t blocked = 0;
-    bool is_counted = false;
+    bool has_instructions = false;  // all have counted them
+    bool has_cycles = false;
 };
 
 /// `others`: of at least one process; `path_ns`: of `own`, what is on the path. The sum of all parts is path_ns.
 Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns);
+
+/// How much longer a gap takes, as far as it is on the path, for each unit of the logarithm of a factor, ns: the
+/// logarithmic mean of what it takes and what it takes the others.
+double per_log(const Gap& own, const PeerSums& others, std::int64_t path_ns);
 
 }  // namespace critpath::replayer

@@ -297,8 +297,18 @@ void Rank::page_faults(std::uint32_t number)
 
 void Rank::counts(std::int64_t instructions, bool scaled)
 {
-    program_->definitions_.counted = {"instructions"};
-    trace_.locations[0].sample_counts.push_back(std::array{instructions}, scaled);
+    counts({{"instructions", instructions}}, scaled);
+}
+
+void Rank::counts(const std::vector<std::pair<std::string, std::int64_t>>& events, bool scaled)
+{
+    program_->definitions_.counted.clear();
+    std::vector<std::int64_t> numbers;
+    for (const auto& [name, number] : events) {
+        program_->definitions_.counted.push_back(name);
+        numbers.push_back(number);
+    }
+    trace_.locations[0].sample_counts.push_back(numbers, scaled);
 }
 
 void Rank::counted(std::int64_t instructions, std::int64_t cycles)

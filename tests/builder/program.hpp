@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace critpath::tests
@@ -115,6 +116,8 @@ public:
     void page_faults(std::uint32_t number);
     /// Of the event "instructions" since the sample before; SampleCounts::unknown: not known. Of all samples or none.
     void counts(std::int64_t instructions, bool scaled = false);
+    /// Likewise, of several events; of all samples of the program the same ones, by name.
+    void counts(const std::vector<std::pair<std::string, std::int64_t>>& events, bool scaled = false);
     /// Between the last call and the next.
     void counted(std::int64_t instructions, std::int64_t cycles);
     /// The calls that follow are made by the last of these functions, which the others have called.

@@ -78,7 +78,7 @@ TEST(Explain, NamesTheFactorsWithTheLargestFirst)
 {
     model::Profile p = one_stretch();
     model::Stretch& s = p.stretches[0];
-    s.counted = 10;
+    s.counted = s.counted_instructions = s.counted_cycles = 10;
     s.processor_ns = 0;
     s.instructions_ns = 100 * ms;
     s.cycles_ns = 450 * ms;
@@ -88,6 +88,71 @@ TEST(Explain, NamesTheFactorsWithTheLargestFirst)
                                        "frequency of the processor -11 %."));
     EXPECT_EQ(explain(p, 0).cause, Factor::Cycles);
     EXPECT_THAT(sentence(p), HasSubstr("memory accesses"));
+}
+
+/// As one_stretch, where samples have told so much.
+model::Profile sampled_stretch(std::int64_t error)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.sampled = 10;
+    s.fewest_samples = 31;
+    s.fewest_samples_rank = 2;
+    s.processor_ns = 0;
+    s.instructions_ns = 10 * ms;
+    s.cycles_ns = 400 * ms;
+    s.frequency_ns = 90 * ms;
+    s.instructions_error_ns = s.frequency_error_ns = 20 * ms;
+    s.cycles_error_ns = error;
+    return p;
+}
+
+TEST(Explain, SamplesTellFactorsWithTheirError)
+{
+    model::Profile p = sampled_stretch(25 * ms);
+    EXPECT_THAT(sentence(p), HasSubstr(": more cycles per instruction +80 % (± 5), a lower frequency of the processor "
+                                       "+18 % (± 4). Always"));
+    EXPECT_EQ(explain(p, 0).cause, Factor::Cycles);
+    EXPECT_FALSE(explain(p, 0).untold);
+    p = sampled_stretch(410 * ms);  // it could be nothing
+    EXPECT_THAT(sentence(p), Not(HasSubstr("more cycles")));
+    EXPECT_EQ(explain(p, 0).cause, Factor::Frequency);
+    p.stretches[0].frequency_error_ns = 95 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+}
+
+TEST(Explain, WhatCannotBeToldAndWhy)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    ASSERT_TRUE(explain(p, 0).untold);
+    EXPECT_TRUE(explain(p, 0).untold->by_nothing);
+    EXPECT_THAT(sentence(p), Not(HasSubstr("cannot be told")));  // of all alike: once is enough
+    s.fewest_samples = 3;
+    s.fewest_samples_rank = 2;
+    EXPECT_FALSE(explain(p, 0).untold->by_nothing);
+    EXPECT_THAT(sentence(p), HasSubstr("Which of instructions, cycles per instruction and frequency it is cannot be "
+                                       "told: rank 2 has 3 samples that count them there, and 20 are needed."));
+    s.own_instructions = s.own_cycles = 9;
+    s.counted = s.counted_instructions = s.counted_cycles = 2;
+    EXPECT_THAT(sentence(p), HasSubstr("cannot be told: counters were read around 9 of 10 gaps there on the path, "
+                                       "around 2 on all other ranks, too."));
+    s.counted_instructions = 10;
+    s.instruction_time_ns = 400 * ms;
+    s.processor_ns = 0;
+    EXPECT_THAT(sentence(p), HasSubstr("slower instructions +80 %. Which of cycles per instruction and frequency it is "
+                                       "cannot be told: cycles were not counted on all ranks."));
+    EXPECT_THAT(sentence(p), HasSubstr("look at its memory accesses, and at what slows its processor down"));
+    s.instruction_time_ns = s.counted_instructions = s.counted = 0;
+    s.counted_cycles = 10;
+    s.all_cycles_ns = 400 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("more cycles +80 %. Which of instructions and cycles per instruction it is "
+                                       "cannot be told: instructions were not counted on all ranks."));
+    s.all_cycles_ns = -400 * ms;  // it is none of them
+    s.preempted_ns = 900 * ms;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("cannot be told")));
+    s.compared = s.counted_cycles = 0;
+    EXPECT_FALSE(explain(p, 0).untold);
 }
 
 TEST(Explain, LackOfAProcessor)

@@ -24,8 +24,11 @@ COLUMNS = {
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "own_preempted_ns", "own_blocked_ns", "compared", "slowest",
-                "much_longer", "counted", "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "processor_ns",
-                "preempted_ns", "blocked_ns", "page_faults", "peers_page_faults", "ranks", "nodes", "occurrences",
+                "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
+                "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",
+                "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",
+                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "fewest_samples",
+                "fewest_samples_rank", "ranks", "nodes", "occurrences",
                 "rank_variance", "noise_variance", "node_variance", "node_rest_variance", "slow_ranks", "fastest_rank", "fastest_time"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
@@ -50,7 +53,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 4)
+    expect("schema_version", facts["schema_version"], 5)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
@@ -58,8 +61,8 @@ with tempfile.TemporaryDirectory() as directory:
     expect("processes sum to the makespan", database.execute("SELECT sum(path_ns) FROM process").fetchone()[0],
            facts["makespan_ns"])
     expect("parts sum to the excess", database.execute(
-        "SELECT compared_ns - peers_ns - instructions_ns - cycles_ns - frequency_ns - processor_ns - preempted_ns - "
-        "blocked_ns FROM stretch").fetchall(), [(0,), (0,)])
+        "SELECT compared_ns - peers_ns - instructions_ns - cycles_ns - frequency_ns - instruction_time_ns - all_cycles_ns - "
+        "processor_ns - preempted_ns - blocked_ns FROM stretch").fetchall(), [(0,), (0,)])
     expect("processes sum to the stretch", database.execute(
         "SELECT path_ns - (SELECT sum(ns) FROM stretch_time WHERE stretch = id) FROM stretch").fetchall(), [(0,), (0,)])
     expect("so does what they take longer", database.execute(

@@ -3,6 +3,7 @@
 //
 // Why the rank on the path takes longer than its peers, where the program says it.
 #include "replayer/peers/gaps.hpp"
+#include "replayer/peers/pace.hpp"
 #include "replayer/peers/split.hpp"
 #include "replayer/peers/variance.hpp"
 #include "tests/builder/replayed.hpp"
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -20,6 +22,7 @@ namespace critpath::tests
 namespace
 {
 
+using replayer::CountedTime;
 using replayer::Gap;
 using replayer::PeerSums;
 using replayer::Split;
@@ -90,7 +93,23 @@ model::Stretch step_of(const Replayed& r)
 
 std::int64_t sum_of_parts(const model::Stretch& s)
 {
-    return s.instructions_ns + s.cycles_ns + s.frequency_ns + s.processor_ns + s.preempted_ns + s.blocked_ns;
+    return s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns +
+           s.preempted_ns + s.blocked_ns;
+}
+
+std::int64_t sum_of_parts(const Split& s)
+{
+    return s.instructions + s.cycles + s.frequency + s.instruction_time + s.all_cycles + s.processor + s.preempted +
+           s.blocked;
+}
+
+/// Compared with two that are equal.
+Split split_from(const Gap& own, const Gap& peer)
+{
+    PeerSums others;
+    others.add(peer, own.ns);
+    others.add(peer, own.ns);
+    return split(own, others, own.ns);
 }
 
 double rank_share(const model::Stretch& s)
@@ -232,16 +251,153 @@ TEST(Peers, CountersTellWorkFromMemoryFromFrequency)
     }
 }
 
-TEST(Peers, WhereOneRankHasNotCountedNothingIsTold)
+TEST(Peers, WhatOneRankHasNotCountedIsNotTold)
 {
     Program p(3);
     run_steps(p, 5, [](int rank, int) {
         return rank == 1 ? Work{200, 0, 0, 200'000, 200'000} : Work{100, 0, 0, rank == 0 ? 100'000 : -1, 100'000};
     });
-    const model::Stretch s = step_of(replay(p));
+    const model::Stretch s = step_of(replay(p));  // rank 2 has counted nothing: a step has no readings without both
+    EXPECT_EQ(s.own_instructions, 4);
+    EXPECT_EQ(s.counted_instructions, 0);
     EXPECT_EQ(s.counted, 0);
     EXPECT_EQ(s.processor_ns, 4 * 100 * us);
     EXPECT_EQ(s.instructions_ns, 0);
+    EXPECT_EQ(s.fewest_samples_rank, -1);
+}
+
+TEST(Peers, InstructionsWithoutCyclesTellWorkFromSlowness)
+{
+    Program p(3);
+    run_steps(p, 5, [](int rank, int) {
+        return rank == 1 ? Work{200, 0, 0, 200'000, -1} : Work{100, 0, 0, 100'000, rank == 0 ? -1 : 100'000};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.counted, 0);
+    EXPECT_EQ(s.counted_instructions, 4);
+    EXPECT_EQ(s.own_cycles, 0);
+    EXPECT_EQ(s.instructions_ns, 4 * 100 * us);
+    EXPECT_EQ(s.instruction_time_ns, 0);
+    EXPECT_EQ(sum_of_parts(s), 4 * 100 * us);
+}
+
+/// What each rank's samples count in a microsecond.
+struct Pace {
+    std::int64_t instructions, cycles;
+};
+
+/// Steps of which nobody but samples, 10 us apart, counts anything. `events`: as far as they count it.
+void run_sampled_steps(Program& program, int steps, const std::vector<std::string>& events,
+                       const std::function<Work(int)>& work, const std::function<Pace(int)>& pace)
+{
+    run_steps(program, steps, [&](int rank, int) { return work(rank); });
+    std::int64_t longest = 0;
+    for (int rank = 0; rank < program.ranks(); ++rank)
+        longest = std::max(longest, work(rank).all());
+    for (int rank = 0; rank < program.ranks(); ++rank)
+        for (int step = 0; step < steps; ++step)
+            for (std::int64_t at = 0; at <= work(rank).all(); at += 10) {
+                // Behind the wait before it, the first sample of a step has counted what comes of spinning.
+                program[rank].sample(10 + step * (longest + 2) + at, "work", 10'000);
+                const Pace counted = at == 0 ? Pace{777'777, 999} : pace(rank);
+                const std::int64_t wobble = 100 + (step * 7 + at / 10 * 3) % 5 - 2;  // percent, of each count
+                std::vector<std::pair<std::string, std::int64_t>> counts;
+                for (const std::string& event : events)
+                    counts.emplace_back(event,
+                                        (event == "cycles" ? counted.cycles : counted.instructions) * wobble / 10);
+                program[rank].counts(counts);
+            }
+}
+
+TEST(Peers, SamplesAloneTellWorkFromMemoryFromFrequency)
+{
+    struct Case {
+        Pace pace;  // of the slow rank; the others have 1000 instructions and 2000 cycles
+        std::int64_t model::Stretch::*part;
+        std::int64_t model::Stretch::*error;
+    };
+    using S = model::Stretch;
+    for (const auto& [slow, part, error] : {Case{{1000, 2000}, &S::instructions_ns, &S::instructions_error_ns},
+                                            Case{{500, 2000}, &S::cycles_ns, &S::cycles_error_ns},
+                                            Case{{500, 1000}, &S::frequency_ns, &S::frequency_error_ns}}) {
+        Program p(3);
+        run_sampled_steps(
+            p, 21, {"cycles", "instructions"}, [](int rank) { return Work{rank == 1 ? 200 : 100}; },
+            [&, pace = slow](int rank) {
+                return rank == 1 ? pace : Pace{1000, 2000};
+            });
+        const Replayed r = replay(p);
+        const S s = step_of(r);
+        EXPECT_EQ(s.sampled, 20);
+        EXPECT_EQ(s.counted, 0);
+        EXPECT_EQ(s.processor_ns, 0);
+        EXPECT_EQ(sum_of_parts(s), 20 * 100 * us);
+        EXPECT_NEAR(static_cast<double>(s.*part), 20 * 100 * us, 20 * us);
+        if (error != &S::cycles_error_ns) {  // the samples wobble together, so that cycles by instruction do not
+            EXPECT_GT(s.*error, 0);
+            EXPECT_GT(s.*error, std::abs(s.*part - 20 * 100 * us));
+        }
+        EXPECT_LT(s.*error, 20 * 3 * us);
+        EXPECT_EQ(s.fewest_samples, 200);  // of each step, all but the first
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    }
+}
+
+TEST(Peers, OneEventOfSamplesTellsAsMuchAsItCan)
+{
+    const auto work = [](int rank) { return Work{rank == 1 ? 200 : 100}; };
+    const auto throttled = [](int rank) { return rank == 1 ? Pace{500, 1000} : Pace{1000, 2000}; };
+    Program instructions(3);
+    run_sampled_steps(instructions, 21, {"page-faults", "instructions"}, work, throttled);
+    const model::Stretch slower = step_of(replay(instructions));
+    EXPECT_EQ(slower.sampled, 20);
+    EXPECT_NEAR(static_cast<double>(slower.instruction_time_ns), 20 * 100 * us, 20 * us);
+    EXPECT_GT(slower.instruction_time_error_ns, 0);
+    EXPECT_EQ(slower.frequency_ns, 0);
+    EXPECT_EQ(sum_of_parts(slower), 20 * 100 * us);
+    Program cycles(3);
+    run_sampled_steps(cycles, 21, {"cycles"}, work, throttled);
+    const model::Stretch frequency = step_of(replay(cycles));
+    EXPECT_NEAR(static_cast<double>(frequency.frequency_ns), 20 * 100 * us, 20 * us);
+    EXPECT_NEAR(static_cast<double>(frequency.all_cycles_ns), 0, 20 * us);
+    EXPECT_EQ(frequency.instructions_ns, 0);
+    EXPECT_EQ(sum_of_parts(frequency), 20 * 100 * us);
+}
+
+TEST(Peers, FewSamplesTellNothing)
+{
+    Program p(3);
+    run_sampled_steps(
+        p, 21, {"cycles", "instructions"},
+        [](int rank) {
+            return Work{rank == 1 ? 200 : rank == 2 ? 5 : 100};  // shorter than from one sample to the next
+        },
+        [](int) {
+            return Pace{1000, 2000};
+        });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.sampled, 0);
+    EXPECT_EQ(s.fewest_samples, 0);
+    EXPECT_EQ(s.fewest_samples_rank, 2);
+    EXPECT_EQ(s.processor_ns, s.compared_ns - s.peers_ns);
+}
+
+TEST(Peers, CountersOfGapsGoBeforeSamples)
+{
+    Program p(2);
+    run_sampled_steps(
+        p, 21, {"cycles", "instructions"},
+        [](int rank) {
+            return rank == 1 ? Work{200, 0, 0, 200'000, 400'000} : Work{100, 0, 0, 100'000, 200'000};
+        },
+        [](int rank) {
+            return rank == 1 ? Pace{500, 1000} : Pace{1000, 2000};
+        });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.counted, 20);
+    EXPECT_EQ(s.sampled, 0);
+    EXPECT_EQ(s.instructions_ns, 20 * 100 * us);
+    EXPECT_EQ(s.instructions_error_ns, 0);
 }
 
 TEST(Peers, WhatOnlyOneRankDoesHasNone)
@@ -299,7 +455,7 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);
     EXPECT_EQ(gaps[0].measure(1).counted.cycles, 7);
     EXPECT_EQ(gaps[0].measure(2).ns, 25 * us);
-    EXPECT_FALSE(gaps[0].measure(2).is_counted());
+    EXPECT_FALSE(gaps[0].measure(2).has_cycles());
 
     replayer::Path path;
     const auto piece = [&](std::int64_t begin, std::int64_t stretch, std::int64_t end) {
@@ -384,7 +540,7 @@ TEST(Split, FollowsTheLogarithmsAndLeavesNoRest)
     const Split s = split(own, others, own.ns);
     const double excess = static_cast<double>(own.ns - peer.ns);
     const double mean = excess / std::log(static_cast<double>(own.ns) / 1e6);
-    EXPECT_TRUE(s.is_counted);
+    EXPECT_TRUE(s.has_instructions && s.has_cycles);
     EXPECT_NEAR(static_cast<double>(s.peers), 1e6, 1);
     EXPECT_NEAR(static_cast<double>(s.instructions), mean * std::log(1.5), 3);
     EXPECT_NEAR(static_cast<double>(s.cycles), mean * std::log(1.2), 3);
@@ -396,6 +552,69 @@ TEST(Split, FollowsTheLogarithmsAndLeavesNoRest)
     const Split half = split(own, others, own.ns / 2);
     EXPECT_NEAR(static_cast<double>(half.cycles), static_cast<double>(s.cycles) / 2, 2);
     EXPECT_EQ(half.peers + half.instructions + half.cycles + half.frequency + half.preempted, own.ns / 2);
+}
+
+TEST(Split, ToldApartAsFarAsItIsCounted)
+{
+    constexpr std::int64_t unknown = model::Counted::unknown;
+    const auto gap = [](std::int64_t ns, std::int64_t instructions, std::int64_t cycles) {
+        return Gap{ns, 0, 0, 0, {instructions, cycles}};
+    };
+    // Three times the time: 1.5 times the instructions, 1.6 times the cycles for each, 0.8 of the frequency.
+    constexpr std::int64_t ns = 3'000'000, peers = 1'000'000;
+    const double mean = static_cast<double>(ns - peers) / std::log(3.0);
+    const Gap peer = gap(peers, 1'000'000, 2'000'000);
+
+    const Split instructions = split_from(gap(ns, 1'500'000, unknown), peer);
+    EXPECT_TRUE(instructions.has_instructions && !instructions.has_cycles);
+    EXPECT_NEAR(static_cast<double>(instructions.instructions), mean * std::log(1.5), 2);
+    EXPECT_NEAR(static_cast<double>(instructions.instruction_time), mean * std::log(1.6 / 0.8), 2);
+    EXPECT_EQ(instructions.instructions + instructions.instruction_time, ns - peers);
+
+    const Split cycles = split_from(gap(ns, unknown, 4'800'000), peer);
+    EXPECT_TRUE(!cycles.has_instructions && cycles.has_cycles);
+    EXPECT_NEAR(static_cast<double>(cycles.all_cycles), mean * std::log(1.5 * 1.6), 2);
+    EXPECT_NEAR(static_cast<double>(cycles.frequency), mean * -std::log(0.8), 2);
+    EXPECT_EQ(cycles.all_cycles + cycles.frequency, ns - peers);
+
+    const Split nothing = split_from(gap(ns, unknown, unknown), peer);
+    EXPECT_EQ(nothing.processor, ns - peers);
+    const Split one_each = split_from(gap(ns, 1'500'000, unknown), gap(peers, unknown, 2'000'000));
+    EXPECT_EQ(one_each.processor, ns - peers);
+    EXPECT_FALSE(one_each.has_instructions || one_each.has_cycles);
+}
+
+TEST(Split, WhoIsBlockedAsLongLeavesTheDifferenceToPreempted)
+{
+    constexpr std::int64_t ms = 1'000'000;
+    const Gap peer{150 * ms, 0, 50 * ms, 0, {}};
+    const Gap own{250 * ms, 100 * ms, 50 * ms, 0, {}};
+    const Split s = split_from(own, peer);
+    EXPECT_NEAR(static_cast<double>(s.preempted), 100 * ms, 1000);
+    EXPECT_NEAR(static_cast<double>(s.blocked), 0, 1000);
+    EXPECT_NEAR(static_cast<double>(s.processor), 0, 1000);
+    const Split back = split_from(peer, own);
+    EXPECT_NEAR(static_cast<double>(back.preempted), -100 * ms, 1000);
+    EXPECT_NEAR(static_cast<double>(back.blocked), 0, 1000);
+}
+
+TEST(Split, TimeOffTheProcessorIsSharedByDifferences)
+{
+    // By time on the processor, p and b: ln(1 + p + b) - ln(1 + p' + b') = ((p - p') + (b - b')) / mean.
+    constexpr std::int64_t ms = 1'000'000;
+    const Gap peer{100 * ms + 20 * ms + 40 * ms, 20 * ms, 40 * ms, 0, {}};
+    const Gap own{200 * ms + 160 * ms + 20 * ms, 160 * ms, 20 * ms, 0, {}};
+    const Split s = split_from(own, peer);
+    const double mean = static_cast<double>(own.ns - peer.ns) / std::log(380.0 / 160);
+    const double mean_factor = (1.9 - 1.6) / std::log(1.9 / 1.6);
+    EXPECT_NEAR(static_cast<double>(s.processor), mean * std::log(2.0), 10);
+    EXPECT_NEAR(static_cast<double>(s.preempted), mean * (0.8 - 0.2) / mean_factor, 10);
+    EXPECT_NEAR(static_cast<double>(s.blocked), mean * (0.1 - 0.4) / mean_factor, 10);
+    EXPECT_EQ(sum_of_parts(s), own.ns - peer.ns);
+    // Preempted instead of blocked: the factor is the same, and what one is longer the other one is shorter.
+    const Split other = split_from({150 * ms, 50 * ms, 0, 0, {}}, {150 * ms, 0, 50 * ms, 0, {}});
+    EXPECT_NEAR(static_cast<double>(other.preempted), 50 * ms, 10);
+    EXPECT_EQ(other.preempted, -other.blocked);
 }
 
 TEST(Split, IsFiniteAndExactWhateverTheGaps)
@@ -412,7 +631,9 @@ TEST(Split, IsFiniteAndExactWhateverTheGaps)
             g.preempted = random() % 3 == 0 ? draw(g.ns) : 0;
             g.blocked = random() % 3 == 0 ? g.ns - g.preempted : 0;  // no time on the processor
             if (random() % 4 != 0)
-                g.counted = {draw(1'000'000'000'000), draw(1'000'000'000'000)};
+                g.counted.instructions = draw(1'000'000'000'000);
+            if (random() % 4 != 0)
+                g.counted.cycles = draw(1'000'000'000'000);
             return g;
         };
         const Gap own = gap();
@@ -421,9 +642,58 @@ TEST(Split, IsFiniteAndExactWhateverTheGaps)
             others.add(gap(), own.ns);
         const std::int64_t path_ns = draw(own.ns);
         const Split s = split(own, others, path_ns);
-        EXPECT_EQ(s.peers + s.instructions + s.cycles + s.frequency + s.processor + s.preempted + s.blocked, path_ns);
+        EXPECT_EQ(s.peers + sum_of_parts(s), path_ns);
         EXPECT_GE(s.peers, 0);
     }
+}
+
+TEST(Paces, IntervalsHoldTheTruthAsOftenAsTheySay)
+{
+    std::mt19937 random(17);
+    std::lognormal_distribution<double> rate(std::log(2.0), 0.3);
+    std::uniform_real_distribution<double> length(0.5, 1.5);
+    const double truth = std::log(2.0) + 0.3 * 0.3 / 2;  // of the mean rate
+    constexpr int runs = 2000;
+    int held = 0;
+    for (int run = 0; run < runs; ++run) {
+        std::vector<CountedTime> parts(40);
+        for (CountedTime& part : parts) {
+            part.ns = length(random) * 5e6;
+            part.cycles = part.ns * rate(random);
+        }
+        const replayer::Ratio found = ratio(parts, &CountedTime::cycles, &CountedTime::ns);
+        const double error = 1.96 * std::sqrt(static_cast<double>(found.variance) / replayer::fixed_one);
+        held += std::abs(static_cast<double>(found.log) / replayer::fixed_one - truth) < error ? 1 : 0;
+    }
+    EXPECT_NEAR(held, 0.94 * runs, 0.03 * runs);  // of few samples, a little less than of many
+}
+
+TEST(Paces, OnlySamplesCountThatTellOfThePlace)
+{
+    const auto time = [](std::int64_t t) { return model::Ns{t * us}; };
+    model::LocationTrace trace;
+    trace.end = time(1000);
+    trace.calls.add(time(0), time(10), {0});
+    trace.calls.add(time(500), time(505), {1});
+    trace.calls.add(time(900), time(905), {0});
+    trace.off = {{time(110), time(190), true}};
+    const auto sample = [&](std::int64_t at, std::int64_t instructions) {
+        trace.samples.push_back({time(at), {2}, 0, 0, 0});
+        trace.sample_counts.push_back(std::array{instructions}, false);
+    };
+    sample(8, 1);          // nobody knows since when
+    sample(108, 2);        // nearly all in the first gap
+    sample(195, 30);       // 7 us on the processor
+    sample(400, -1);       // not known
+    sample(498, 400);      //
+    sample(600, 5000);     // mostly behind the call
+    sample(700, 60'000);   // in the second gap
+    sample(950, 700'000);  // and behind it
+    const replayer::PaceEvents events{0, {}};
+    replayer::Gaps gaps(trace);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1}, events).samples, 3);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{2}, events).samples, 2);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1, 2}, events).samples, 5);
 }
 
 TEST(Variances, AreUnbiased)
