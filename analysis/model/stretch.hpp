@@ -23,7 +23,11 @@ struct Stretch {
     // On the path, on all processes:
     std::int64_t path_ns = 0;
     std::int64_t gaps = 0;
-    std::int64_t own_preempted_ns = 0;  // without a processor
+
+    // Of many short gaps only some are looked at, and stand for the others in all numbers from here on but one:
+    std::int64_t looked_at = 0;  // gaps, themselves
+    std::int64_t looked_at_ns = 0;
+    std::int64_t own_preempted_ns = 0;  // of these, without a processor
     std::int64_t own_blocked_ns = 0;
 
     // Of those that other processes have too:
@@ -88,6 +92,8 @@ struct StretchNumber {
 inline constexpr StretchNumber stretch_numbers[] = {
     {"path_ns", &Stretch::path_ns},
     {"gaps", &Stretch::gaps},
+    {"looked_at", &Stretch::looked_at},
+    {"looked_at_ns", &Stretch::looked_at_ns},
     {"own_preempted_ns", &Stretch::own_preempted_ns},
     {"own_blocked_ns", &Stretch::own_blocked_ns},
     {"compared", &Stretch::compared},

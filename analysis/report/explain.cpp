@@ -189,7 +189,7 @@ std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
 
 Verdict judge(const Explanation& e)
 {
-    if (part(e.stretch->compared_ns, e.stretch->path_ns) < compared_from)
+    if (part(e.stretch->compared_ns, e.stretch->looked_at_ns) < compared_from)
         return Verdict::NoPeers;
     if (std::abs(e.excess) <= balanced_within)
         return Verdict::Balanced;
@@ -276,8 +276,8 @@ std::string comparison_in_words(const Explanation& e)
         const std::string parts = parts_in_words(e);
         words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
     }
-    if (part(s.compared_ns, s.path_ns) < 1 - worth_saying)
-        words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.path_ns)));
+    if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
+        words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.looked_at_ns)));
     return words + untold_in_words(e);
 }
 
@@ -285,9 +285,9 @@ std::string off_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     std::string words;
-    if (part(s.own_preempted_ns, s.path_ns) >= off_from)
+    if (part(s.own_preempted_ns, s.looked_at_ns) >= off_from)
         words += fmt::format(" It lacked a processor for {} of that.", duration_text(s.own_preempted_ns));
-    if (part(s.own_blocked_ns, s.path_ns) >= off_from)
+    if (part(s.own_blocked_ns, s.looked_at_ns) >= off_from)
         words += fmt::format(" It was blocked for {} of that.", duration_text(s.own_blocked_ns));
     if (!has_more_faults(s))
         return words;
@@ -350,7 +350,7 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
             return " There is no other rank.";
         return fmt::format(" No peers: no other rank does {}; share it out, or do it while others work, too.",
                            s.compared == 0 ? std::string("this")
-                                           : percent(1 - part(s.compared_ns, s.path_ns)) + " of this");
+                                           : percent(1 - part(s.compared_ns, s.looked_at_ns)) + " of this");
     case Verdict::Balanced:
         return " Only what makes all ranks faster makes this faster.";
     case Verdict::Shorter:

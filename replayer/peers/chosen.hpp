@@ -19,11 +19,17 @@ struct Chosen {
     struct OnPath {
         std::int64_t ns;
         std::uint32_t place, occurrence;
+        std::int64_t stands_for;  // so many gaps, itself among them
+    };
+    struct Total {
+        std::int64_t ns = 0, gaps = 0;
     };
     /// By place and by index into Replay::processes: gaps, ascending. Entry k is occurrence k.
     std::vector<std::vector<std::vector<std::uint32_t>>> gaps;
-    /// By index into Replay::processes: those that are on the path, in order of time.
+    /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
+    /// By place and by index into Replay::processes: all that is on the path.
+    std::vector<std::vector<Total>> totals;
 };
 
 /// Of the gaps of one owned process at a place that are on the path and compared, those of which nobody has counted

@@ -30,6 +30,7 @@ struct Question {
 struct OwnGap {
     Question question;
     std::int64_t path_ns;
+    std::int64_t stands_for;
     Gap gap;
 };
 
@@ -62,7 +63,7 @@ private:
     {
         const Gap gap = gaps_[process_].measure(chosen_.gaps[on_path.place][process_][on_path.occurrence]);
         const std::uint32_t process = replay_.processes[process_].process.value;
-        return {{on_path.place, on_path.occurrence, process, 0, gap.ns}, on_path.ns, gap};
+        return {{on_path.place, on_path.occurrence, process, 0, gap.ns}, on_path.ns, on_path.stands_for, gap};
     }
 
     const Replay& replay_;
@@ -175,47 +176,61 @@ std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers
     return mine;
 }
 
-/// Returns what the gap takes longer than its peers, ns.
+/// Adds what is found of one gap, for all that it stands for. Returns what these take longer than their peers, ns.
 std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_sampled, model::Stretch& sums,
                      Uncounted& uncounted)
 {
     const Gap& gap = own.gap;
+    const std::int64_t times = own.stands_for;
     const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
-    const auto on_path = [&](std::int64_t ns) { return rounded(static_cast<double>(ns) * part); };
-    sums.path_ns += own.path_ns;
-    sums.gaps += 1;
+    const auto on_path = [&](std::int64_t ns) { return times * rounded(static_cast<double>(ns) * part); };
+    sums.looked_at += 1;
+    sums.looked_at_ns += times * own.path_ns;
     sums.own_preempted_ns += on_path(gap.preempted);
     sums.own_blocked_ns += on_path(gap.blocked);
     if (others.processes == 0)
         return 0;
     const Split parts = split(gap, others, own.path_ns);
-    sums.compared += 1;
-    sums.slowest += others.slower == 0 ? 1 : 0;
-    sums.much_longer += 2 * own.path_ns >= 3 * parts.peers ? 1 : 0;
-    sums.own_instructions += gap.has_instructions() ? 1 : 0;
-    sums.own_cycles += gap.has_cycles() ? 1 : 0;
-    sums.counted_instructions += parts.has_instructions ? 1 : 0;
-    sums.counted_cycles += parts.has_cycles ? 1 : 0;
-    sums.counted += parts.has_instructions && parts.has_cycles ? 1 : 0;
+    const auto count_if = [&](bool is_one) { return is_one ? times : 0; };
+    sums.compared += times;
+    sums.slowest += count_if(others.slower == 0);
+    sums.much_longer += count_if(2 * own.path_ns >= 3 * parts.peers);
+    sums.own_instructions += count_if(gap.has_instructions());
+    sums.own_cycles += count_if(gap.has_cycles());
+    sums.counted_instructions += count_if(parts.has_instructions);
+    sums.counted_cycles += count_if(parts.has_cycles);
+    sums.counted += count_if(parts.has_instructions && parts.has_cycles);
     if (!parts.has_instructions && !parts.has_cycles) {
-        uncounted.gaps += 1;
-        uncounted.processor_ns += parts.processor;
+        uncounted.gaps += times;
+        uncounted.processor_ns += times * parts.processor;
         if (are_events_sampled)
-            uncounted.per_log_ns += rounded(per_log(gap, others, own.path_ns));
+            uncounted.per_log_ns += times * rounded(per_log(gap, others, own.path_ns));
     }
-    sums.compared_ns += own.path_ns;
-    sums.peers_ns += parts.peers;
-    sums.instructions_ns += parts.instructions;
-    sums.cycles_ns += parts.cycles;
-    sums.frequency_ns += parts.frequency;
-    sums.instruction_time_ns += parts.instruction_time;
-    sums.all_cycles_ns += parts.all_cycles;
-    sums.processor_ns += parts.processor;
-    sums.preempted_ns += parts.preempted;
-    sums.blocked_ns += parts.blocked;
+    sums.compared_ns += times * own.path_ns;
+    sums.peers_ns += times * parts.peers;
+    sums.instructions_ns += times * parts.instructions;
+    sums.cycles_ns += times * parts.cycles;
+    sums.frequency_ns += times * parts.frequency;
+    sums.instruction_time_ns += times * parts.instruction_time;
+    sums.all_cycles_ns += times * parts.all_cycles;
+    sums.processor_ns += times * parts.processor;
+    sums.preempted_ns += times * parts.preempted;
+    sums.blocked_ns += times * parts.blocked;
     sums.page_faults += on_path(gap.page_faults);
     sums.peers_page_faults += on_path(others.page_faults / others.processes);
-    return own.path_ns - parts.peers;
+    return times * (own.path_ns - parts.peers);
+}
+
+/// What the owned processes have on the path. Nothing of it is compared yet.
+std::vector<model::StretchShare> all_shares(const Replay& replay, const Chosen& chosen)
+{
+    std::vector<model::StretchShare> shares;
+    for (std::uint32_t place = 0; place < chosen.totals.size(); ++place)
+        for (std::size_t p = 0; p < chosen.totals[place].size(); ++p) {
+            const Chosen::Total& total = chosen.totals[place][p];
+            shares.push_back({place, replay.processes[p].process, total.ns, total.gaps, 0});
+        }
+    return shares;
 }
 
 }  // namespace
@@ -226,8 +241,11 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
     Compared result;
-    std::vector<model::StretchShare>& shares = result.shares;
-    shares.resize(chosen.gaps.size() * gaps.size());
+    result.shares = all_shares(replay, chosen);
+    for (const model::StretchShare& share : result.shares) {
+        sums[share.stretch].path_ns += share.ns;
+        sums[share.stretch].gaps += share.gaps;
+    }
     result.uncounted.resize(chosen.gaps.size(), std::vector<Uncounted>(gaps.size()));
     for (;;) {
         asker.fill();
@@ -240,14 +258,12 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
-            const std::int64_t longer =
+            result.shares[stretch * gaps.size() + p].longer_ns +=
                 account(own, others[i], are_events_sampled, sums[stretch], result.uncounted[stretch][p]);
-            model::StretchShare& share = shares[stretch * gaps.size() + p];
-            share = {stretch, {process}, share.ns + own.path_ns, share.gaps + 1, share.longer_ns + longer};
         }
         asker.drop(others.size());
     }
-    std::erase_if(shares, [](const model::StretchShare& share) { return share.gaps == 0; });
+    std::erase_if(result.shares, [](const model::StretchShare& share) { return share.gaps == 0; });
     return result;
 }
 

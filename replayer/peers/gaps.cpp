@@ -3,12 +3,13 @@
 #include "replayer/peers/gaps.hpp"
 
 #include "replayer/order.hpp"
-#include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
 
 namespace critpath::replayer
 {
+
+using model::Ns;
 
 namespace
 {
@@ -17,9 +18,6 @@ namespace
 template <class Interval, class Visit>
 void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, std::size_t& near, Visit visit)
 {
-    const bool is_behind_last = near == 0 || intervals[near - 1].end <= begin;
-    if (is_behind_last && (near == intervals.size() || intervals[near].begin >= end))
-        return;  // mostly
     near = count_first(
         intervals.size(), [&](std::size_t i) { return intervals[i].end <= begin; }, near);
     for (std::size_t i = near; i < intervals.size() && intervals[i].begin < end; ++i)
@@ -43,9 +41,9 @@ std::size_t Gaps::first_behind(Ns time)
     return std::max<std::size_t>(near_, 1);
 }
 
-std::int64_t Gaps::recorded(Ns begin, Ns end)
+/// Of `ns`, what is neither the collector's own nor unrecorded.
+std::int64_t Gaps::carved(Ns begin, Ns end, std::int64_t ns)
 {
-    std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
     const auto carve = [&](const model::Interval&, std::int64_t part) { ns -= part; };
     for_each_overlap(location_->tool, begin, end, near_tool_, carve);
     for_each_overlap(location_->unrecorded, begin, end, near_unrecorded_, carve);
@@ -71,8 +69,9 @@ std::int64_t part_in_gap(const model::Sample& sample, Ns since, Ns begin, Ns end
 std::int64_t Gaps::on_processor(Ns begin, Ns end)
 {
     std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
-    for_each_overlap(location_->off, begin, end, near_off_,
-                     [&](const model::OffProcessor&, std::int64_t part) { ns -= part; });
+    if (meets(location_->off, begin, end, near_off_))
+        for_each_overlap(location_->off, begin, end, near_off_,
+                         [&](const model::OffProcessor&, std::int64_t part) { ns -= part; });
     return std::max<std::int64_t>(ns, 0);
 }
 
@@ -100,58 +99,15 @@ Gap Gaps::measure(std::size_t i)
     const Ns end = end_of(i);
     Gap gap;
     gap.ns = recorded(begin, end);
-    for_each_overlap(location_->off, begin, end, near_off_, [&](const model::OffProcessor& off, std::int64_t ns) {
-        (off.preempted ? gap.preempted : gap.blocked) += ns;
-    });
+    if (meets(location_->off, begin, end, near_off_))
+        for_each_overlap(location_->off, begin, end, near_off_, [&](const model::OffProcessor& off, std::int64_t ns) {
+            (off.preempted ? gap.preempted : gap.blocked) += ns;
+        });
     if (has_page_faults_)
         gap.page_faults = page_faults(begin, end);
     if (i < location_->counted.size())
         gap.counted = location_->counted[i];
     return gap;
-}
-
-/// Looks for the next piece of a first thread.
-bool GapsOnPath::begin_piece()
-{
-    for (; piece_ < path_.pieces.size(); ++piece_) {
-        const Piece& piece = path_.pieces[piece_];
-        const model::ProcessId process = replay_.definitions.locations[piece.location].process;
-        if (replay_.definitions.processes[process.value].locations.front().value != piece.location)
-            continue;
-        process_ = replay_.index_of(process);
-        gap_ = gaps_[process_].first_behind(Ns{piece.stretch});
-        return in_piece_ = true;
-    }
-    return false;
-}
-
-std::optional<GapOnPath> GapsOnPath::next()
-{
-    while (in_piece_ || begin_piece()) {
-        Gaps& gaps = gaps_[process_];
-        const Ns begin{path_.pieces[piece_].stretch};
-        const Ns end{path_.pieces[piece_].end};
-        while (gap_ < gaps.end() && gaps.begin_of(gap_) < end) {
-            const std::size_t gap = gap_++;
-            const std::int64_t ns = gaps.recorded(std::max(begin, gaps.begin_of(gap)), std::min(end, gaps.end_of(gap)));
-            GapOnPath& open = open_[process_];
-            if (ns == 0)
-                continue;
-            if (open.ns > 0 && open.gap == gap) {
-                open.ns += ns;
-                continue;
-            }
-            const GapOnPath done = std::exchange(open, {process_, gap, ns});
-            if (done.ns > 0)
-                return done;
-        }
-        in_piece_ = false;
-        ++piece_;
-    }
-    while (closing_ < open_.size())
-        if (const GapOnPath& last = open_[closing_++]; last.ns > 0)
-            return last;
-    return std::nullopt;
 }
 
 }  // namespace critpath::replayer

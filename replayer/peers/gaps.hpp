@@ -9,10 +9,10 @@
 #include "replayer/peers/split.hpp"
 #include "replayer/restore/restore.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace critpath::replayer
@@ -43,7 +43,14 @@ public:
     /// The first gap that ends behind `time`.
     [[nodiscard]] std::size_t first_behind(model::Ns time);
     /// Of [begin, end), what is neither the collector's own nor unrecorded, ns.
-    [[nodiscard]] std::int64_t recorded(model::Ns begin, model::Ns end);
+    [[nodiscard]] std::int64_t recorded(model::Ns begin, model::Ns end)
+    {
+        const std::int64_t ns = std::max<std::int64_t>((end - begin).count(), 0);
+        return meets(location_->tool, begin, end, near_tool_) ||
+                       meets(location_->unrecorded, begin, end, near_unrecorded_)
+                   ? carved(begin, end, ns)
+                   : ns;
+    }
     /// Of [begin, end), when the thread had a processor, ns.
     [[nodiscard]] std::int64_t on_processor(model::Ns begin, model::Ns end);
     [[nodiscard]] Gap measure(std::size_t i);
@@ -51,6 +58,14 @@ public:
     [[nodiscard]] const model::LocationTrace& location() const { return *location_; }
 
 private:
+    /// Whether intervals meet [begin, end); if `near` is where they may be, it mostly knows that they do not.
+    template <class Interval>
+    static bool meets(const std::vector<Interval>& intervals, model::Ns begin, model::Ns end, std::size_t near)
+    {
+        return (near > 0 && intervals[near - 1].end > begin) ||
+               (near < intervals.size() && intervals[near].begin < end);
+    }
+    [[nodiscard]] std::int64_t carved(model::Ns begin, model::Ns end, std::int64_t ns);
     [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
 
     const model::LocationTrace* location_;
@@ -68,31 +83,39 @@ struct GapOnPath {
     std::int64_t ns;
 };
 
-/// The gaps on the path, each once, of each process in order of time. `gaps`: by index into Replay::processes. All must
-/// outlive this.
-class GapsOnPath
+/// Calls `visit(GapOnPath)` for the gaps on the path, each once, of each process in order of time. `gaps`: by index
+/// into Replay::processes.
+template <class Visit>
+void for_each_gap_on_path(const Replay& replay, const Path& path, std::vector<Gaps>& gaps, Visit visit)
 {
-public:
-    GapsOnPath(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
-        : replay_(replay), path_(path), gaps_(gaps), open_(gaps.size())
-    {
+    std::vector<GapOnPath> open(gaps.size());  // by process: the last one, of which more may follow; none has 0 ns
+    for (const Piece& piece : path.pieces) {
+        const model::ProcessId process = replay.definitions.locations[piece.location].process;
+        if (replay.definitions.processes[process.value].locations.front().value != piece.location)
+            continue;
+        const std::size_t p = replay.index_of(process);
+        const model::Ns begin{piece.stretch};
+        const model::Ns end{piece.end};
+        for (std::size_t gap = gaps[p].first_behind(begin); gap < gaps[p].end(); ++gap) {
+            const model::Ns from = gaps[p].begin_of(gap);
+            if (from >= end)
+                break;
+            const std::int64_t ns = gaps[p].recorded(std::max(begin, from), std::min(end, gaps[p].end_of(gap)));
+            if (ns == 0)
+                continue;
+            if (open[p].ns > 0 && open[p].gap == gap) {
+                open[p].ns += ns;
+                continue;
+            }
+            if (open[p].ns > 0)
+                visit(open[p]);
+            open[p] = {p, gap, ns};
+        }
     }
-
-    std::optional<GapOnPath> next();
-
-private:
-    bool begin_piece();
-
-    const Replay& replay_;
-    const Path& path_;
-    std::vector<Gaps>& gaps_;
-    std::size_t piece_ = 0;
-    bool in_piece_ = false;
-    std::size_t process_ = 0;      // of the piece
-    std::size_t gap_ = 0;          // the next one on the piece
-    std::vector<GapOnPath> open_;  // by process: the last one, of which more may follow; none has 0 ns
-    std::size_t closing_ = 0;
-};
+    for (const GapOnPath& last : open)
+        if (last.ns > 0)
+            visit(last);
+}
 
 /// Numbers for places, or for some of them.
 class GapPlaces

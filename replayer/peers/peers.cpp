@@ -6,6 +6,8 @@
 #include "replayer/peers/chosen.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <deque>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -72,21 +74,20 @@ struct SeenGap {
 /// What the owned processes have on the path.
 struct Seen {
     GapPlaces places;
-    std::vector<std::int64_t> ns;            // by place
-    std::vector<std::vector<SeenGap>> gaps;  // by index into Replay::processes, in order of time
+    std::vector<std::int64_t> ns;           // by place
+    std::vector<std::deque<SeenGap>> gaps;  // by index into Replay::processes, in order of time
 };
 
 Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
 {
-    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<std::vector<SeenGap>>(gaps.size())};
-    GapsOnPath on_path(replay, path, gaps);
-    while (const auto gap = on_path.next()) {
-        const std::uint32_t place = seen.places.add(gaps[gap->process].place(gap->gap));
+    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<std::deque<SeenGap>>(gaps.size())};
+    for_each_gap_on_path(replay, path, gaps, [&](const GapOnPath& gap) {
+        const std::uint32_t place = seen.places.add(gaps[gap.process].place(gap.gap));
         if (place == seen.ns.size())
             seen.ns.push_back(0);
-        seen.ns[place] += gap->ns;
-        seen.gaps[gap->process].push_back({gap->ns, static_cast<std::uint32_t>(gap->gap), place});
-    }
+        seen.ns[place] += gap.ns;
+        seen.gaps[gap.process].push_back({gap.ns, static_cast<std::uint32_t>(gap.gap), place});
+    });
     return seen;
 }
 
@@ -114,27 +115,84 @@ std::vector<PlaceTime> choose(const Replay& replay, const Path& path, const Seen
     return largest;
 }
 
+/// Which of the gaps on the path are compared. What a long one takes nobody else can tell, but many short ones are as
+/// well told by some thousand of them, whose numbers are drawn.
+class Draw
+{
+public:
+    /// Collective.
+    Draw(const Replay& replay, const std::vector<PlaceTime>& times, const GapPlaces& chosen, const Seen& seen)
+    {
+        for (const PlaceTime& time : times)
+            long_ns_.push_back(time.ns / enough);
+        std::vector<std::uint32_t> places;  // by place in `seen`
+        for (const GapPlace& place : seen.places.places())
+            places.push_back(chosen.find(place));
+        std::vector<std::int64_t> shorts(times.size());
+        for (const auto& gaps : seen.gaps)
+            for (const SeenGap& gap : gaps)
+                if (const std::uint32_t place = places[gap.place]; place != GapPlaces::none)
+                    shorts[place] += gap.ns < long_ns_[place] ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, shorts.data(), static_cast<int>(shorts.size()), MPI_INT64_T, MPI_SUM, replay.comm);
+        for (const std::int64_t all : shorts)
+            one_of_.push_back(std::bit_floor(static_cast<std::uint64_t>(std::max(all / enough, std::int64_t{1}))));
+    }
+
+    /// For how many gaps this one stands; 0: it is not compared.
+    [[nodiscard]] std::int64_t stands_for(std::uint32_t place, std::int64_t ns, model::ProcessId process,
+                                          std::uint32_t occurrence) const
+    {
+        if (ns >= long_ns_[place] || one_of_[place] == 1)
+            return 1;
+        // Bits that follow no pattern (the finalizer of SplitMix64): what happens each second time is met as often.
+        std::uint64_t bits = (std::uint64_t{process.value} << 32 | occurrence) + 0x9e3779b97f4a7c15;
+        bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+        bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+        bits ^= bits >> 31;
+        return bits % one_of_[place] == 0 ? static_cast<std::int64_t>(one_of_[place]) : 0;
+    }
+
+private:
+    static constexpr std::int64_t enough = 2048;
+
+    std::vector<std::int64_t> long_ns_;  // by place: from this on, gaps are long
+    std::vector<std::uint64_t> one_of_;  // by place: of so many short ones; a power of two
+};
+
 Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, const std::vector<Gaps>& gaps,
                  const Seen& seen)
 {
     GapPlaces places(replay.definitions.contexts.size());
     for (const PlaceTime& time : times)
         places.add(time.place);
+    const Draw draw(replay, times, places, seen);
     Chosen chosen;
     chosen.gaps.resize(times.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     chosen.on_path.resize(gaps.size());
+    chosen.totals.resize(times.size(), std::vector<Chosen::Total>(gaps.size()));
+    std::vector<std::vector<std::uint32_t>> lists(times.size());  // of one process; they keep their memory
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         auto next = seen.gaps[p].begin();
         for (std::size_t i = 1; i < gaps[p].end(); ++i) {
             const std::uint32_t place = places.find(gaps[p].place(i));
             const bool is_on_path = next != seen.gaps[p].end() && next->gap == i;
             if (place != GapPlaces::none) {
-                auto& list = chosen.gaps[place][p];
-                if (is_on_path)
-                    chosen.on_path[p].push_back({next->ns, place, static_cast<std::uint32_t>(list.size())});
-                list.push_back(static_cast<std::uint32_t>(i));
+                const auto occurrence = static_cast<std::uint32_t>(lists[place].size());
+                lists[place].push_back(static_cast<std::uint32_t>(i));
+                if (is_on_path) {
+                    chosen.totals[place][p].ns += next->ns;
+                    chosen.totals[place][p].gaps += 1;
+                    const auto stands_for = draw.stands_for(place, next->ns, replay.processes[p].process, occurrence);
+                    if (stands_for > 0)
+                        chosen.on_path[p].push_back({next->ns, place, occurrence, stands_for});
+                }
             }
-            next += is_on_path ? 1 : 0;
+            if (is_on_path)
+                ++next;
+        }
+        for (std::size_t place = 0; place < lists.size(); ++place) {
+            chosen.gaps[place][p] = lists[place];
+            lists[place].clear();
         }
     }
     return chosen;

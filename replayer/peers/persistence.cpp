@@ -15,7 +15,7 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::int64_t most_occurrences = 4096;  // that are looked at, of each place
+constexpr std::int64_t most_occurrences = 1024;  // that are looked at, of each place
 constexpr double nearly = 0.25;  // of the way from the slowest rank to the fastest: who takes nearly as long
 
 void sum(const Replay& replay, std::vector<std::int64_t>& values)
@@ -94,11 +94,12 @@ public:
     Variances estimate(const std::vector<std::uint32_t>& node_of, std::size_t nodes)
     {
         const std::vector<std::int64_t> means = mean_by_occurrence();
+        std::size_t log = 0;
         std::vector<std::int64_t> flat(2 + 2 * nodes, 0);
         std::vector<std::int64_t> differences(means.size());
         for_each_rank([&](std::size_t p) {
             for (std::size_t i = 0; i < means.size(); ++i)
-                differences[i] = log_of(p, i) - means[i];
+                differences[i] = logs_[log++] - means[i];
             const Effect effect = effect_of(differences);
             const std::uint32_t rank = replay_.processes[p].process.value;
             effects_.push_back({rank, effect.mean});
@@ -140,8 +141,10 @@ private:
     {
         std::vector<std::int64_t> result(static_cast<std::size_t>(sums_.occurrences) + 1, 0);
         for_each_rank([&](std::size_t p) {
-            for (std::size_t i = 0; i + 1 < result.size(); ++i)
-                result[i] += log_of(p, i);
+            for (std::size_t i = 0; i + 1 < result.size(); ++i) {
+                logs_.push_back(log_of(p, i));
+                result[i] += logs_.back();
+            }
             result.back() += 1;
         });
         sum(replay_, result);
@@ -157,6 +160,7 @@ private:
     const std::vector<std::vector<std::uint32_t>>& lists_;
     std::int64_t common_;
     EffectSums sums_;
+    std::vector<std::int64_t> logs_;  // of the ranks that are visited, and of each, by occurrence
     std::vector<RankEffect> effects_;
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace critpath::replayer
@@ -33,9 +35,38 @@ std::int64_t Gap::on_processor() const
     return std::clamp(ns - preempted - blocked, std::min(time(), least_on_processor), time());
 }
 
+namespace
+{
+
+/// Of the intervals of [1, 2) that begin with a multiple of 1/128: the logarithm of their middle, and its reciprocal.
+struct Middle {
+    double log, reciprocal;
+};
+const std::array<Middle, 128> middles = [] {
+    std::array<Middle, 128> result{};
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const double middle = 1 + (static_cast<double>(i) + 0.5) / 128;
+        result[i] = {std::log(middle), 1 / middle};
+    }
+    return result;
+}();
+
+}  // namespace
+
+// Takes half the time of std::log, which is most of what it costs to compare gaps of thousands of ranks.
 std::int64_t fixed_log(std::int64_t x)
 {
-    return x <= 1 ? 0 : rounded(std::log(static_cast<double>(x)) * fixed_one);
+    if (x <= 1)
+        return 0;
+    constexpr int mantissa = 52, bias = 1023;
+    const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(x));
+    const auto exponent = static_cast<double>(static_cast<int>(bits >> mantissa) - bias);
+    const Middle& middle = middles[bits >> (mantissa - 7) & 127];
+    const auto one = std::uint64_t{bias} << mantissa;
+    const double y = std::bit_cast<double>((bits & ((std::uint64_t{1} << mantissa) - 1)) | one) * middle.reciprocal - 1;
+    // ln(1 + y) with |y| < 1/256: what is left out is less than 2^-48.
+    const double log = y * (1 + y * (-1.0 / 2 + y * (1.0 / 3 + y * (-1.0 / 4 + y * (1.0 / 5)))));
+    return rounded((exponent * std::numbers::ln2 + middle.log + log) * fixed_one);
 }
 
 void PeerSums::add(const Gap& gap, std::int64_t ns)

@@ -97,7 +97,8 @@ void add_stretches(model::Profile& profile)
     model::Stretch longer;
     longer.before = {7};
     longer.after = {6};
-    longer.path_ns = 2600 * ms;
+    longer.path_ns = longer.looked_at_ns = 2600 * ms;
+    longer.looked_at = 20;
     longer.gaps = longer.compared = 20;
     longer.slowest = 18;
     longer.much_longer = 15;
@@ -131,7 +132,8 @@ void add_stretches(model::Profile& profile)
     model::Stretch alone;
     alone.before = {6};
     alone.after = {5};
-    alone.path_ns = 2000 * ms;
+    alone.path_ns = alone.looked_at_ns = 2000 * ms;
+    alone.looked_at = 1;
     alone.gaps = 1;
     alone.ranks = 1;
     alone.nodes = 1;

@@ -464,16 +464,9 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     piece(0, 0, 15);
     piece(16, 18, 22);  // a jump leads here
     piece(30, 30, 60);
-    replayer::GapsOnPath on_path(one, path, gaps);
-    const auto first = on_path.next();
-    ASSERT_TRUE(first);
-    EXPECT_EQ(first->gap, 1U);
-    EXPECT_EQ(first->ns, (5 - 1 + 2) * us);
-    const auto second = on_path.next();
-    ASSERT_TRUE(second);
-    EXPECT_EQ(second->gap, 2U);
-    EXPECT_EQ(second->ns, 20 * us);
-    EXPECT_FALSE(on_path.next());
+    std::vector<std::pair<std::size_t, std::int64_t>> on_path;
+    for_each_gap_on_path(one, path, gaps, [&](const replayer::GapOnPath& g) { on_path.emplace_back(g.gap, g.ns); });
+    EXPECT_EQ(on_path, (std::vector<std::pair<std::size_t, std::int64_t>>{{1, (5 - 1 + 2) * us}, {2, 20 * us}}));
 }
 
 // All computation between calls is part of a stretch, as far as there is room for them.
@@ -511,7 +504,7 @@ TEST(Peers, AnyNumberOfProcessesFindsTheSame)
     }
 }
 
-// More gaps than travel in one round, and than the model looks at.
+// More gaps than travel in one round, and than are looked at.
 TEST(Peers, ManyGaps)
 {
     Program p(3);
@@ -520,11 +513,40 @@ TEST(Peers, ManyGaps)
     const Replayed r = replay(p);
     const model::Stretch s = step_of(r);
     EXPECT_EQ(s.gaps, steps - 1);
-    EXPECT_EQ(s.compared, steps - 1);
-    EXPECT_EQ(s.slowest, steps - 1);
-    EXPECT_EQ(s.occurrences, 4096);
+    EXPECT_EQ(s.path_ns, (steps - 1) * 70 / 3 * us);  // 30, 20 and 20 us by turns
+    EXPECT_LT(s.looked_at, (steps - 1) * 6 / 10);
+    EXPECT_GT(s.looked_at, (steps - 1) * 4 / 10);
+    EXPECT_EQ(s.compared, 2 * s.looked_at);
+    EXPECT_EQ(s.slowest, s.compared);
+    EXPECT_EQ(s.compared_ns, s.looked_at_ns);
+    EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+    EXPECT_NEAR(static_cast<double>(s.compared_ns), static_cast<double>(s.path_ns),
+                0.05 * static_cast<double>(s.path_ns));
+    EXPECT_EQ(s.occurrences, 1024);
     EXPECT_GT(s.rank_variance, 10'000'000);
     EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+// Few that are long have all of the difference: none of them is left out, however many short ones there are.
+TEST(Peers, LongGapsAreAllLookedAt)
+{
+    Program p(2);
+    constexpr int steps = 9001, period = 500;
+    run_steps(p, steps, [](int rank, int step) { return Work{rank == 1 && step % period == 7 ? 50'000 : 10}; });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_LT(s.looked_at, (steps - 1) * 6 / 10);
+    EXPECT_EQ(s.compared_ns - s.peers_ns, steps / period * (50'000 - 10) * us);
+    EXPECT_EQ(s.much_longer, steps / period);
+}
+
+TEST(Split, TheLogarithmIsExact)
+{
+    std::mt19937_64 random(23);
+    for (int round = 0; round < 100'000; ++round) {
+        const auto x = static_cast<std::int64_t>(random() >> (random() % 63 + 1));
+        const std::int64_t expected = x <= 1 ? 0 : std::llround(std::log(static_cast<double>(x)) * replayer::fixed_one);
+        ASSERT_NEAR(static_cast<double>(replayer::fixed_log(x)), static_cast<double>(expected), 1) << x;
+    }
 }
 
 TEST(Split, FollowsTheLogarithmsAndLeavesNoRest)
