@@ -3,6 +3,7 @@
 //
 // What a group of hardware events counts, from the raw samples of a thread through the archive and the loader to the
 // table of the result. Times are ns.
+#include "analysis/report/explain.hpp"
 #include "collector/archive/recover.hpp"
 #include "replayer/load/load.hpp"
 #include "tests/archive/spool_builder.hpp"
@@ -10,6 +11,7 @@
 #include "tests/scratch.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -24,6 +26,7 @@ namespace
 
 using functions::FunctionId;
 using Group = SamplesBuilder::Group;
+using ::testing::HasSubstr;
 
 /// A process alone: it computes from 500 on, is in MPI_Send from 3000 to 4000, and ends at 9000.
 class Counted : public testing::Test
@@ -124,6 +127,81 @@ TEST_F(Counted, WithTheClockAsLeaderThereIsNothingButTheOthers)
                                {"cpu-migrations MPI_Send", "1 of 1000, 1000, 0"},
                                {"page-faults [unknown]", "9 of 7500, 3000, 0"},
                                {"page-faults MPI_Send", "3 of 1000, 1000, 0"}}));
+}
+
+/// Three ranks that come from MPI_Send to MPI_Finalize, rank 1 in twice the time. Nothing but their samples counts.
+class CountedRanks : public testing::Test
+{
+protected:
+    /// What is counted from one sample to the next, the leader first.
+    struct Counts {
+        std::uint64_t cycles, instructions;
+    };
+
+    /// Where and why, in words.
+    std::string explanation(Counts of_rank_1, Counts of_others)
+    {
+        std::filesystem::create_directory(trace_ / "spool");
+        for (int rank = 0; rank < 3; ++rank)
+            write(rank, rank == 1 ? 200'000 : 100'000, rank == 1 ? of_rank_1 : of_others);
+        archive::recover(trace_.path(), {});
+        replayer::Replay loaded;
+        loaded.comm = MPI_COMM_SELF;
+        replayer::load::load(std::filesystem::path(trace_.path()) / "traces.otf2", loaded);
+        profile_ = tests::replay(loaded).profile;
+        return report::explain(profile_, 0).sentence(profile_);
+    }
+
+    void write(int rank, std::uint64_t ns, Counts counts)
+    {
+        spool::SpoolHeader header = make_header(rank, 3, 0);
+        header.closed = 1;
+        CallsBuilder calls;
+        calls.call(FunctionId::MPI_Send, 900, 1000);
+        calls.call(FunctionId::MPI_Finalize, 1000 + ns, 1001 + ns);
+        calls.write(trace_ / fmt::format("spool/{}.0.calls", rank), header);
+        SamplesBuilder samples;
+        for (std::uint64_t i = 1; i * 2500 < ns; ++i) {
+            const std::uint64_t wobble = i % 2 == 0 ? 20 : 0;
+            samples.sample(1000 + i * 2500, 1000, {SamplesBuilder::user, 0x1000},
+                           {i * 2500, i * 2500, {i * counts.cycles + wobble, i * counts.instructions + wobble}});
+        }
+        std::strcpy(header.samples.event, "cycles");
+        std::strcpy(header.samples.events[0], "instructions");
+        header.samples.counted_events = 1;
+        header.samples.period = 1000;
+        header.samples.counted = header.samples.time_running = ns;
+        header.samples.call_graph = spool::CallGraph::FramePointers;
+        header.thread_end = 1000 + ns;
+        samples.write(trace_ / fmt::format("spool/{}.0.samples", rank), header);
+    }
+
+    Scratch trace_;
+    model::Profile profile_;
+};
+
+TEST_F(CountedRanks, ARankThatMissesItsCaches)
+{
+    EXPECT_THAT(explanation({5000, 2000}, {5000, 4000}),
+                HasSubstr("on rank 1. It takes 100 % longer than on its peers (geometric mean): more cycles per "
+                          "instruction +100 %"));
+    EXPECT_EQ(report::explain(profile_, 0).cause, report::Factor::Cycles);
+    EXPECT_FALSE(report::explain(profile_, 0).untold);
+}
+
+TEST_F(CountedRanks, ARankThatIsThrottled)
+{
+    EXPECT_THAT(
+        explanation({2500, 2000}, {5000, 4000}),
+        HasSubstr("on rank 1. It takes 100 % longer than on its peers (geometric mean): a lower frequency of the "
+                  "processor +100 %"));
+    EXPECT_EQ(report::explain(profile_, 0).cause, report::Factor::Frequency);
+}
+
+TEST_F(CountedRanks, ARankThatHasMoreToDo)
+{
+    EXPECT_THAT(explanation({5000, 4000}, {5000, 4000}), HasSubstr(": more instructions +100 %"));
+    EXPECT_EQ(report::explain(profile_, 0).cause, report::Factor::Instructions);
 }
 
 }  // namespace
