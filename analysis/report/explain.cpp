@@ -154,7 +154,8 @@ void add_excess(Explanation& e)
 
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
 {
-    if (const std::int64_t own = std::max(s.own_instructions, s.own_cycles); own > on_all)
+    const std::int64_t own = std::max(s.own_instructions, s.own_cycles);
+    if (own > on_all || s.fewest_samples_rank < 0)
         return fmt::format("counters were read around {} of {} there on the path, around {} on all other ranks, too",
                            count_text(static_cast<std::uint64_t>(own)),
                            counted(static_cast<std::uint64_t>(s.compared), "gap"),

@@ -74,8 +74,10 @@ struct SeenGap {
 /// What the owned processes have on the path.
 struct Seen {
     GapPlaces places;
-    std::vector<std::int64_t> ns;           // by place
-    std::vector<std::deque<SeenGap>> gaps;  // by index into Replay::processes, in order of time
+    std::vector<std::int64_t> ns;  // by place
+    // By index into Replay::processes, in order of time. They are many, and to copy them while they grow costs more
+    // than to find them.
+    std::vector<std::deque<SeenGap>> gaps;
 };
 
 Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)

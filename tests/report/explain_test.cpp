@@ -137,6 +137,10 @@ TEST(Explain, WhatCannotBeToldAndWhy)
     s.counted = s.counted_instructions = s.counted_cycles = 2;
     EXPECT_THAT(sentence(p), HasSubstr("cannot be told: counters were read around 9 of 10 gaps there on the path, "
                                        "around 2 on all other ranks, too."));
+    s.counted = s.counted_instructions = s.counted_cycles = 9;
+    s.fewest_samples_rank = -1;  // and no samples that count
+    EXPECT_THAT(sentence(p), HasSubstr("around 9 of 10 gaps there on the path, around 9 on all other ranks, too."));
+    s.counted = s.counted_cycles = 2;
     s.counted_instructions = 10;
     s.instruction_time_ns = 400 * ms;
     s.processor_ns = 0;
