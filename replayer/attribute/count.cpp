@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/count.hpp"
 
+#include "analysis/division/counts.hpp"
 #include "analysis/model/calls.hpp"
 #include "replayer/order.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
 
 namespace critpath::replayer
 {
@@ -13,6 +17,11 @@ namespace critpath::replayer
 namespace
 {
 
+using model::CountInterval;
+using model::CountOwner;
+using model::CountRecords;
+using model::EventAmount;
+using model::LocationId;
 using model::LocationTrace;
 using model::Ns;
 using model::OffProcessor;
@@ -21,74 +30,216 @@ using model::Segment;
 
 __extension__ using Wide = __int128;
 
-/// Since when the counts of a sample are.
-Ns begin_of(const LocationTrace& location, std::size_t sample)
+/// By event.
+std::vector<std::int64_t> counts_of(const LocationTrace& location, std::size_t sample, std::size_t events)
 {
-    return sample > 0 ? location.samples[sample - 1].time : std::min(location.begin, location.samples[sample].time);
+    std::vector<std::int64_t> counts(events);
+    for (std::size_t event = 0; event < events; ++event)
+        counts[event] = location.sample_counts.count(sample, event);
+    return counts;
+}
+
+std::uint32_t scaled_flag(const LocationTrace& location, std::size_t sample)
+{
+    return location.sample_counts.is_scaled(sample) ? CountInterval::scaled : 0;
 }
 
 }  // namespace
 
-void CountDivider::add_computation(const Segment& segment)
-{
-    if (is_idle())
-        return;
-    const Part part = part_of(segment);
-    divide(part, [&](std::size_t sample) { return place_of(part, sample); });
-}
-
-void CountDivider::add_call(const Segment& segment)
-{
-    if (is_idle())
-        return;
-    divide(part_of(segment), [&](std::size_t) { return Place{model::ContextId{segment.call}}; });
-}
-
-CountDivider::Cursor::Cursor(const LocationTrace& location) : location_(location)
+ThreadCounts::ThreadCounts(const Replay& replay, const TeamWaits& waits, model::Interval run, LocationId location)
+    : replay_(replay), waits_(waits), trace_(replay.trace_of(replay.definitions.locations[location.value].process)),
+      location_(replay.trace_of(location)), numbers_(replay.definitions), run_(run),
+      process_(replay.definitions.locations[location.value].process.value),
+      intervals_(replay.definitions.counted.size()), moments_(intervals_.events()), made_(run.begin)
 {
     std::int64_t sum = 0;
-    for (const OffProcessor& off : location.off) {
+    for (const OffProcessor& off : location_.off) {
         off_before_.push_back(sum);
         sum += (off.end - off.begin).count();
     }
 }
 
-std::int64_t CountDivider::Cursor::processor_time(Ns time)
+template <class Visit>
+void ThreadCounts::for_each(Ns begin, Ns end, Visit visit)
 {
+    make_until(begin, end);
+    const CountRecords records = intervals_.records();
+    while (next_ < records.size() && records.interval(next_).end() <= (begin - run_.begin).count())
+        ++next_;
+    for (std::size_t i = next_; i < records.size(); ++i)
+        if (const CountInterval interval = records.interval(i); interval.begin < (end - run_.begin).count())
+            visit(interval, records.counts(i));
+}
+
+void ThreadCounts::add_moment(const CountInterval& moment, std::span<const std::int64_t> counts)
+{
+    moments_.push_back(moment, counts);
+}
+
+void ThreadCounts::append_to(model::CountTable& table) const
+{
+    const CountRecords intervals = intervals_.records(), moments = moments_.records();
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+        table.push_back(intervals.interval(i), intervals.counts(i));
+    std::vector<std::size_t> order(moments.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return moments.interval(i).begin; });
+    for (const std::size_t i : order)
+        table.push_back(moments.interval(i), moments.counts(i));
+}
+
+void ThreadCounts::make_until(Ns begin, Ns end)
+{
+    made_ = std::max(made_, begin);
+    while (made_ < end)
+        made_ = make_at(made_);
+}
+
+/// Makes the interval that `time` lies in, if there is one; returns until when that answers for.
+Ns ThreadCounts::make_at(Ns time)
+{
+    const Stretch stretch = stretch_at(time);
+    if (time < stretch.since)
+        return stretch.since;
     const std::vector<OffProcessor>& off = location_.off;
     near_off_ = count_first(
-        off.size(), [&](std::size_t i) { return off[i].begin < time; }, near_off_);
-    if (near_off_ == 0)
-        return time.count();
-    const OffProcessor& last = off[near_off_ - 1];
-    return time.count() - off_before_[near_off_ - 1] - (std::min(time, last.end) - last.begin).count();
+        off.size(), [&](std::size_t i) { return off[i].end <= time; }, near_off_);
+    const bool has_sample = stretch.sample < location_.samples.size();
+    if (has_sample && processor_time(stretch.until) <= processor_time(stretch.since)) {
+        make(stretch, stretch.since, stretch.until, CountInterval::no_processor);
+        return stretch.until;
+    }
+    Ns end = stretch.until;
+    if (near_off_ < off.size()) {
+        if (off[near_off_].begin <= time)
+            return off[near_off_].end;
+        end = std::min(end, off[near_off_].begin);
+    }
+    make(stretch, near_off_ > 0 ? std::max(stretch.since, off[near_off_ - 1].end) : stretch.since, end, 0);
+    return end;
 }
 
-std::size_t CountDivider::Cursor::sample_behind(Ns time)
+ThreadCounts::Stretch ThreadCounts::stretch_at(Ns time)
 {
     const std::vector<Sample>& samples = location_.samples;
-    return near_sample_ = count_first(
-               samples.size(), [&](std::size_t i) { return samples[i].time <= time; }, near_sample_);
+    near_sample_ = count_first(
+        samples.size(), [&](std::size_t i) { return samples[i].time <= time; }, near_sample_);
+    const bool has_sample = near_sample_ < samples.size();
+    const Ns until = has_sample ? samples[near_sample_].time : std::max(run_.end, time + Ns{1});
+    return {near_sample_, near_sample_ > 0 ? samples[near_sample_ - 1].time : std::min(location_.begin, until), until};
 }
 
-bool CountDivider::Cursor::is_of_computation(std::size_t sample)
+/// Counts are spread over the processor time of the stretch; but where nobody knows when it had one, over all of it.
+void ThreadCounts::make(const Stretch& stretch, Ns begin, Ns end, std::uint32_t flags)
 {
-    Answer& answer = answers_[sample % answers_.size()];
-    if (answer.sample != sample) {
-        const Sample& s = location_.samples[sample];
-        const std::size_t call = model::last_entered(location_.calls, s.time);
-        answer = {sample,
-                  s.context.valid() && (call == location_.calls.size() || location_.calls.leave(call) <= s.time)};
+    std::vector<std::int64_t> counts = counts_of(location_, stretch.sample, intervals_.events());
+    if (flags != CountInterval::no_processor && stretch.sample < location_.samples.size()) {
+        const std::int64_t before = processor_time(stretch.since);
+        const std::int64_t from = processor_time(begin) - before, to = processor_time(end) - before;
+        const std::int64_t whole = processor_time(stretch.until) - before;
+        for (std::int64_t& count : counts)
+            if (count > 0)
+                count = static_cast<std::int64_t>(Wide{count} * to / whole - Wide{count} * from / whole);
     }
-    return answer.is_of_computation;
+    intervals_.push_back({(begin - run_.begin).count(), (end - begin).count(), (stretch.since - run_.begin).count(),
+                          (stretch.until - run_.begin).count(), place_of(stretch.sample), place_of(stretch.sample - 1),
+                          location_.location.value, flags | scaled_flag(location_, stretch.sample)},
+                         counts);
 }
 
-CountDivider::Part CountDivider::part_of(const Segment& segment)
+/// There may be no such sample.
+model::CountPlace ThreadCounts::place_of(std::size_t sample) const
 {
-    const LocationTrace& location = replay_.trace_of(model::LocationId{segment.location});
-    return {location, cursors_.try_emplace(segment.location, location).first->second,
-            replay_.definitions.locations[segment.location].process.value, origin_ + Ns{segment.begin},
-            origin_ + Ns{segment.end}};
+    if (sample >= location_.samples.size() || !is_of_computation(location_.samples[sample]))
+        return {0, model::CallPathId::none().value, CountOwner::None};
+    const Sample& s = location_.samples[sample];
+    CountOwner owner = CountOwner::Function;
+    if (waits_.has(s.context))
+        owner = work_around(trace_, location_.location, s, waits_).empty() ? CountOwner::Waiting : CountOwner::Others;
+    return {owner == CountOwner::Function ? s.offset : 0, numbers_.number(waits_.place_of(s)), owner};
+}
+
+bool ThreadCounts::is_of_computation(const Sample& sample) const
+{
+    const std::size_t call = model::last_entered(location_.calls, sample.time);
+    return sample.context.valid() && (call == location_.calls.size() || location_.calls.leave(call) <= sample.time);
+}
+
+/// Of the thread, before a moment, ns, but for a constant.
+std::int64_t ThreadCounts::processor_time(Ns time) const
+{
+    const std::vector<OffProcessor>& off = location_.off;
+    const std::size_t before = count_first(
+        off.size(), [&](std::size_t i) { return off[i].begin < time; }, near_off_);
+    if (before == 0)
+        return time.count();
+    const OffProcessor& last = off[before - 1];
+    return time.count() - off_before_[before - 1] - (std::min(time, last.end) - last.begin).count();
+}
+
+void CountDivider::add(const Segment& segment)
+{
+    if (is_idle())
+        return;
+    ThreadCounts& counts = thread({segment.location});
+    counts.for_each(run_.begin + Ns{segment.begin}, run_.begin + Ns{segment.end},
+                    [&](const CountInterval& interval, std::span<const std::int64_t> numbers) {
+                        const auto share = division::share_of(interval, segment);
+                        if (!share)
+                            return;
+                        std::vector<EventAmount>& sums = amounts(numbers_.place(share->call_path), counts.process());
+                        for (std::size_t event = 0; event < sums.size(); ++event)
+                            sums[event].add(division::amount_of(interval, numbers[event], share->begin, share->end,
+                                                                share->is_known));
+                    });
+}
+
+void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const Work& work)
+{
+    if (is_idle())
+        return;
+    const Sample& sample = work.sample();
+    std::vector<std::int64_t> counts = counts_of(*work.location, work.index, replay_.definitions.counted.size());
+    for (std::int64_t& count : counts)
+        if (count > 0)
+            count = static_cast<std::int64_t>(Wide{count} * ns / sample.weight);
+    const Place place = waits_.place_of(sample);
+    const std::int64_t begin = (time - run_.begin).count();
+    const CountInterval moment{begin,
+                               ns,
+                               begin,
+                               begin,
+                               {sample.offset, numbers_.number(place), CountOwner::Function},
+                               {0, model::CallPathId::none().value, CountOwner::None},
+                               location.value,
+                               CountInterval::moment | scaled_flag(*work.location, work.index)};
+    ThreadCounts& waiter = thread(location);
+    waiter.add_moment(moment, counts);
+    std::vector<EventAmount>& sums = amounts(place, waiter.process());
+    for (std::size_t event = 0; event < sums.size(); ++event)
+        sums[event].add(division::amount_of(moment, counts[event]));
+}
+
+void CountDivider::finish()
+{
+    tally_.counts = model::CountTable(replay_.definitions.has_samples ? replay_.definitions.counted.size() : 0);
+    std::vector<const ThreadCounts*> threads;
+    for (const auto& [location, counts] : threads_)
+        threads.push_back(&counts);
+    std::ranges::stable_sort(threads, {}, [](const ThreadCounts* counts) { return counts->process(); });
+    for (const ThreadCounts* counts : threads)
+        counts->append_to(tally_.counts);
+}
+
+ThreadCounts& CountDivider::thread(LocationId location)
+{
+    auto at = threads_.find(location);
+    if (at == threads_.end())
+        at = threads_
+                 .emplace(std::piecewise_construct, std::tuple(location),
+                          std::forward_as_tuple(replay_, waits_, run_, location))
+                 .first;
+    return at->second;
 }
 
 std::vector<EventAmount>& CountDivider::amounts(Place place, std::uint32_t process)
@@ -100,75 +251,6 @@ std::vector<EventAmount>& CountDivider::amounts(Place place, std::uint32_t proce
         recent.amounts->resize(replay_.definitions.counted.size());
     }
     return *recent.amounts;
-}
-
-/// Adds the part by the samples that its counts stand in; `place_of` each of them.
-template <class PlaceOf>
-void CountDivider::divide(const Part& part, PlaceOf place_of)
-{
-    const std::vector<Sample>& samples = part.location.samples;
-    std::size_t i = part.cursor.sample_behind(part.begin);
-    Ns time = part.begin;
-    for (; i < samples.size() && time < part.end; ++i) {
-        const Ns begin = std::max(time, begin_of(part.location, i));
-        time = std::min(part.end, samples[i].time);
-        if (begin < time)
-            add(part, i, begin, time, place_of(i));
-    }
-    if (time < part.end)  // behind the last sample
-        add(part, samples.size(), time, part.end, place_of(samples.size()));
-}
-
-void CountDivider::add(const Part& part, std::size_t sample, Ns begin, Ns end, Place place)
-{
-    const model::SampleCounts& counts = part.location.sample_counts;
-    const std::int64_t from = part.cursor.processor_time(begin);
-    const std::int64_t ns = part.cursor.processor_time(end) - from;
-    // What a thread counts while it waits for others is its spinning.
-    const bool is_known = sample < part.location.samples.size() && place.pseudo != Pseudo::TeamWait;
-    const std::int64_t scaled_ns = is_known && counts.is_scaled(sample) ? ns : 0;
-    std::vector<EventAmount>& sums = amounts(place, part.process);
-    for (std::uint32_t event = 0; event < sums.size(); ++event) {
-        const std::int64_t count = is_known ? counts.count(sample, event) : model::SampleCounts::unknown;
-        if (count == model::SampleCounts::unknown)
-            sums[event].add({0, ns, 0, 0});
-        else
-            sums[event].add({count == 0 ? 0 : part_of_count(part, sample, begin, end, count), ns, ns, scaled_ns});
-    }
-}
-
-/// Of a count of a sample, what is of [begin, end): by processor time, for a thread counts nothing without a processor;
-/// but where nobody knows when it had one, time has to do.
-std::int64_t CountDivider::part_of_count(const Part& part, std::size_t sample, Ns begin, Ns end, std::int64_t count)
-{
-    const Ns since = begin_of(part.location, sample), to = part.location.samples[sample].time;
-    const std::int64_t ran_before = part.cursor.processor_time(since);
-    std::int64_t from = part.cursor.processor_time(begin) - ran_before;
-    std::int64_t until = part.cursor.processor_time(end) - ran_before;
-    std::int64_t whole = part.cursor.processor_time(to) - ran_before;
-    if (whole <= 0) {
-        from = (begin - since).count();
-        until = (end - since).count();
-        whole = (to - since).count();
-    }
-    // So that the parts of a count are the whole.
-    return static_cast<std::int64_t>(Wide{count} * until / whole - Wide{count} * from / whole);
-}
-
-/// Which function counted what the sample says, in a computation: the one that is sampled in it; or else the one at
-/// either end of these counts, unless both are in calls.
-Place CountDivider::place_of(const Part& part, std::size_t sample) const
-{
-    const LocationTrace& location = part.location;
-    const bool has_this = sample < location.samples.size() && part.cursor.is_of_computation(sample);
-    const bool has_last = sample > 0 && part.cursor.is_of_computation(sample - 1);
-    const bool is_this_inside = has_this && location.samples[sample].time < part.end;
-    const bool is_last_inside = has_last && location.samples[sample - 1].time >= part.begin;
-    if (has_this && (is_this_inside || !is_last_inside))
-        return divider_.place_of(location.samples[sample]);
-    if (has_last)
-        return divider_.place_of(location.samples[sample - 1]);
-    return {model::ContextId::none(), Pseudo::NotSampled};
 }
 
 }  // namespace critpath::replayer

@@ -128,7 +128,7 @@ TEST(Database, RefusesAnotherSchemaVersion)
     sqlite3_close(database);
     const Failure failure = failure_of([&] { result::read(directory.path()); });
     EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-    EXPECT_THAT(failure.what(), AllOf(HasSubstr("schema version 7"), HasSubstr("reads 4")));
+    EXPECT_THAT(failure.what(), AllOf(HasSubstr("schema version 7"), HasSubstr("reads 5")));
 }
 
 TEST(Database, SaysWhatToRunIfThereIsNoResult)

@@ -40,7 +40,7 @@ def expect(what, actual, expected):
 with tempfile.TemporaryDirectory() as directory:
     subprocess.run([sys.argv[1], directory], check=True)
     path = pathlib.Path(directory) / "sampled" / "critpath" / "critpath.sqlite"
-    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "critpath.sqlite", "segments.bin"])
+    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin"])
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     expect("integrity", database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     expect("foreign keys", database.execute("PRAGMA foreign_key_check").fetchall(), [])
@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 4)
+    expect("schema_version", facts["schema_version"], 5)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
