@@ -3,10 +3,10 @@
 #include "replayer/attribute/attribute.hpp"
 
 #include "replayer/attribute/clock_shares.hpp"
-#include "replayer/attribute/count.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
 #include "replayer/attribute/tally.hpp"
+#include "replayer/attribute/thread_counts.hpp"
 #include "replayer/clocks/clocks.hpp"
 
 #include <algorithm>

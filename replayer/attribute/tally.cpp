@@ -35,7 +35,7 @@ public:
     Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin)
         : replay_(replay), definitions_(replay.definitions), waits_(definitions_),
           counter_(replay, {path.begin, path.begin + path.makespan}, waits_, result_),
-          divider_(replay, path.begin, waits_, counter_, result_), inside_(replay, spin, divider_, path.begin, result_)
+          divider_(replay, path.begin, waits_, counter_, result_), inside_(replay, spin, waits_, path.begin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());

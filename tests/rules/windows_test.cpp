@@ -348,8 +348,10 @@ TEST_P(RandomWindows, AddUpToTheRun)
             count_steadily(program, GetParam());
         const Replayed r = replay(program);
         expect_windows_of(r, GetParam());
-        if (samples)
+        if (samples) {
             expect_steady_counts(r, program);
+            EXPECT_TRUE(same_bytes(r.counts, replay_alone(program, replayer::Rules::Arrival).counts));
+        }
     }
 }
 
