@@ -136,6 +136,8 @@ void write_result(const Replay& replay, const Predecessors& predecessors, const 
         });
     facts[std::string(result::attribution_checksum_fact)] =
         write_attributions(replay.comm, replay.trace, begin, makespan, attributed.attributions);
+    facts[std::string(result::counts_checksum_fact)] =
+        write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
     if (replay.rank == 0) {
         result::write(replay.trace, attributed.profile);
     }

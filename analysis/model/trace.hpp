@@ -202,6 +202,7 @@ public:
     }
     [[nodiscard]] bool is_scaled(std::size_t sample) const { return sample < scaled_.size() && scaled_[sample]; }
     [[nodiscard]] bool empty() const { return counts_.empty(); }
+    [[nodiscard]] std::size_t size() const { return scaled_.size(); }  // samples
 
 private:
     std::vector<std::int64_t> counts_;

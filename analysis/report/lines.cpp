@@ -44,6 +44,19 @@ binary::Module recorded_module(const model::Profile& profile, const std::string&
     return {path, is_known ? known->build_id : std::string()};
 }
 
+std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
+                                         binary::SourceLines& lines)
+{
+    if (address == 0)
+        return std::nullopt;
+    const auto& frames = lines.find(recorded_module(profile, row.module), address);
+    if (frames.empty() || frames.front().file.empty() || frames.front().line == 0)
+        return std::nullopt;
+    const binary::SourceFrame& inner = frames.front();
+    return SourceLine{inner.file, inner.line, inner.function.empty() ? row.name : inner.function,
+                      frames.size() > 1 ? row.name : std::string()};
+}
+
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
 {
     Hotspots hotspots = by_function(profile, selection);
@@ -52,21 +65,19 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
         const model::Row& row = profile.rows[time.row.value];
         if (!selection.has_row(row))
             continue;
-        const auto& frames = lines.find(recorded_module(profile, row.module), time.address);
-        if (frames.empty() || frames.front().file.empty() || frames.front().line == 0)
+        const std::optional<SourceLine> at = source_line_of(profile, row, time.address, lines);
+        if (!at)
             continue;
-        const binary::SourceFrame& inner = frames.front();
-        const std::string& function = inner.function.empty() ? row.name : inner.function;
-        const std::string outer = frames.size() > 1 ? row.name : std::string();
-        const auto [entry, is_new] = found.try_emplace({row.module, inner.file, inner.line, function, outer});
+        const auto [entry, is_new] =
+            found.try_emplace({row.module, at->file, at->line, at->function, at->inlined_into});
         Hotspot& line = entry->second;
         if (is_new) {
-            line.name = function;
+            line.name = at->function;
             line.module = row.module;
             line.kind = "line";
-            line.file = inner.file;
-            line.line = inner.line;
-            line.inlined_into = outer;
+            line.file = at->file;
+            line.line = at->line;
+            line.inlined_into = at->inlined_into;
         }
         give(line, time);
         take(hotspots.items[time.row.value], time);

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns how path time by address becomes path time by source line.
+// Owns how what is known by address becomes known by source line.
 #pragma once
 
 #include "analysis/report/hotspots.hpp"
 #include "formats/binary/source_lines.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,17 @@ namespace critpath::report
 
 /// The binary of a row as it was recorded.
 binary::Module recorded_module(const model::Profile& profile, const std::string& path);
+
+/// A line of a function, and the function that this one is inlined into, if it is.
+struct SourceLine {
+    std::string file;
+    int line;
+    std::string function;
+    std::string inlined_into;
+};
+/// Of an address in the binary of `row`; nothing if it is 0, or if that is not known.
+std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
+                                         binary::SourceLines& lines);
 
 /// An item a source line, function, and function that it is inlined into; what belongs to no line stays one item a
 /// function. If ranks are selected, the addresses of the profile must be theirs (window.hpp).

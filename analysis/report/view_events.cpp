@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns `cpreport hotspots --event NAME`: what was counted on the critical path, by function, module or call path.
+// Owns `cpreport hotspots --event NAME`: what was counted on the critical path.
+#include "analysis/report/event_rows.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/result/schema.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
+#include <tuple>
 
 namespace critpath::report
 {
@@ -23,25 +24,14 @@ namespace critpath::report
 namespace
 {
 
-/// What was counted of one event.
-struct Counts {
-    std::int64_t count = 0, ns = 0, known_ns = 0, scaled_ns = 0;
+using model::EventAmount;
 
-    void add(const model::EventCount& more)
-    {
-        count += more.count;
-        ns += more.ns;
-        known_ns += more.known_ns;
-        scaled_ns += more.scaled_ns;
-    }
-};
-
-/// One function, module or call path.
+/// One row.
 struct Counted {
-    std::string name;
-    std::string module;  // path of the binary
-    std::string kind;
-    Counts wanted, instructions, cycles;
+    std::string name;         // by which rows are sorted,
+    std::int64_t number = 0;  // and by this where that is the same
+    Row cells;                // without its counts
+    EventAmount wanted, instructions, cycles;
 };
 
 std::optional<std::uint32_t> find_event(const model::Profile& profile, const std::string& name)
@@ -63,80 +53,72 @@ std::uint32_t wanted_event(const model::Profile& profile, const std::string& nam
          name, fmt::join(profile.events, ", "));
 }
 
-/// What is summed up in one row: the key of it, and the row without counts.
-using Item = std::pair<std::string, Counted>;
-
-Item function_item(const model::Profile& profile, model::CallPathId path)
-{
-    const model::Row& row = profile.row(path);
-    const std::string& place = row.module.empty() ? row.file : row.module;
-    return {fmt::format("{}", profile.row_of(path).value),
-            {row.name, place, std::string(result::name(row.kind)), {}, {}, {}}};
-}
-
-Item module_item(const model::Profile& profile, model::CallPathId path)
-{
-    const model::Row& row = profile.row(path);
-    const std::string& place = row.module.empty() ? row.file : row.module;
-    if (place.empty())  // time of no function is in no module
-        return {row.name, {row.name, "", std::string(result::name(row.kind)), {}, {}, {}}};
-    return {place, {std::string(basename(place)), place, "module", {}, {}, {}}};
-}
-
-Item call_path_item(const model::Profile& profile, model::CallPathId path)
-{
-    std::vector<const std::string*> names;
-    for (model::CallPathId at = path; at.valid(); at = profile.call_paths[at.value].parent)
-        names.push_back(&profile.row(at).name);
-    Counted item = function_item(profile, path).second;
-    item.name.clear();
-    for (auto name = names.rbegin(); name != names.rend(); ++name)
-        item.name += (item.name.empty() ? "" : ";") + **name;
-    return {fmt::format("{}", path.value), item};
-}
-
-struct By {
-    const char* name;
-    const char* column;
-    Item (*item)(const model::Profile& profile, model::CallPathId path);
-};
-constexpr By groupings[] = {
-    {"function", "Function", function_item},
-    {"module", "Module", module_item},
-    {"callpath", "Call path", call_path_item},
+/// Which events rows are made of.
+struct Events {
+    std::uint32_t wanted;
+    std::optional<std::uint32_t> instructions, cycles;
 };
 
-std::vector<Counted> sum_up(const HotspotRequest& request, const By& by, std::uint32_t wanted)
+void add(Counted& sum, const CountedPlace& place, const Events& events)
 {
-    const model::Profile& profile = request.profile;
-    const auto instructions = find_event(profile, "instructions"), cycles = find_event(profile, "cycles");
-    std::map<std::string, std::size_t> places;
+    sum.wanted.add(place.events[events.wanted]);
+    if (events.instructions)
+        sum.instructions.add(place.events[*events.instructions]);
+    if (events.cycles)
+        sum.cycles.add(place.events[*events.cycles]);
+}
+
+bool is_selected(const HotspotRequest& request, const CountedPlace& place)
+{
+    return request.selection.has_rank(place.process) && request.selection.has_row(request.profile.row(place.call_path));
+}
+
+std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& grouping, const Events& events,
+                            const std::vector<CountedPlace>& places, binary::SourceLines& lines)
+{
+    EventGrouping::Context context{request.profile, lines};
+    std::map<std::string, std::size_t> rows;
     std::vector<Counted> items;
-    for (const model::EventCount& e : profile.path_events) {
-        if (!request.selection.has_rank(e.process) || !request.selection.has_row(profile.row(e.call_path)))
+    for (const CountedPlace& place : places) {
+        if (!is_selected(request, place))
             continue;
-        Item item = by.item(profile, e.call_path);
-        const auto [place, is_new] = places.emplace(item.first, items.size());
+        EventGrouping::Label label = grouping.label(context, place);
+        const auto [row, is_new] = rows.emplace(label.key, items.size());
         if (is_new)
-            items.push_back(std::move(item.second));
-        Counted& sum = items[place->second];
-        if (e.event == wanted)
-            sum.wanted.add(e);
-        if (e.event == instructions)
-            sum.instructions.add(e);
-        if (e.event == cycles)
-            sum.cycles.add(e);
+            items.push_back({std::move(label.name), label.number, std::move(label.cells), {}, {}, {}});
+        add(items[row->second], place, events);
     }
     return items;
 }
 
-/// Of all ranks and rows.
-std::int64_t count_on_path(const model::Profile& profile, std::uint32_t wanted)
+std::vector<Column> phase_columns()
 {
-    std::int64_t count = 0;
-    for (const model::EventCount& e : profile.path_events)
-        count += e.event == wanted ? e.count : 0;
-    return count;
+    return {{"phase", "#"},      {"begin_seconds", "Begin s"},
+            {"end_seconds", ""}, {"function", "Function", Align::Left, Fit::Name},
+            {"module", ""},      {"function_percent", "Its %"}};
+}
+
+/// One phase; beside it the function that counts most.
+Counted phase_row(const HotspotRequest& request, const Events& events, const std::vector<CountedPlace>& places,
+                  const Window& window, std::int64_t number)
+{
+    Counted phase;
+    phase.number = number;
+    std::map<std::uint32_t, std::int64_t> functions;  // counts by RowId
+    for (const CountedPlace& place : places)
+        if (is_selected(request, place)) {
+            add(phase, place, events);
+            functions[request.profile.row_of(place.call_path).value] += place.events[events.wanted].count;
+        }
+    const auto most = std::ranges::max_element(functions, {}, [](const auto& item) { return item.second; });
+    phase.cells = {number, Seconds{window.begin}, Seconds{window.end}};
+    if (most == functions.end() || most->second <= 0) {
+        phase.cells.resize(phase_columns().size());
+        return phase;
+    }
+    const model::Row& row = request.profile.rows[most->first];
+    phase.cells.insert(phase.cells.end(), {row.name, row.module, Share{part(most->second, phase.wanted.count)}});
+    return phase;
 }
 
 Cell ratio(std::int64_t count, std::int64_t of)
@@ -164,54 +146,51 @@ std::optional<Relation> relation_of(const model::Profile& profile, const std::st
 }
 
 /// Shares are of `of_path`.
-Table table_of(const std::vector<Counted>& items, const By& by, const std::optional<Relation>& relation,
+Table table_of(const std::vector<Counted>& items, std::vector<Column> first, const std::optional<Relation>& relation,
                std::int64_t of_path)
 {
     Table table;
     table.key = "events";
-    const bool has_module = std::string_view(by.name) != "module";  // beside the name
-    table.columns = {{by.name, by.column, Align::Left, Fit::Name}};
-    if (has_module)
-        table.columns.push_back({"", "Module", Align::Left, Fit::Middle});
-    const std::vector<Column> counts = {{has_module ? "module" : "path", "", Align::Left},
-                                        {"kind", ""},
-                                        {"count", "Count"},
-                                        {"count_percent", "Count %"}};
-    table.columns.insert(table.columns.end(), counts.begin(), counts.end());
+    table.columns = std::move(first);
+    table.columns.insert(table.columns.end(), {{"count", "Count"}, {"count_percent", "Count %"}});
     if (relation)
         table.columns.push_back(relation->column);
-    const std::vector<Column> times = {{"processor_seconds", "CPU s"}, {"known_percent", ""}, {"scaled_percent", ""}};
-    table.columns.insert(table.columns.end(), times.begin(), times.end());
-    std::vector<Row> cells;
+    table.columns.insert(table.columns.end(),
+                         {{"processor_seconds", "CPU s"}, {"known_percent", ""}, {"scaled_percent", ""}});
+    std::vector<Row> rows;
     for (const Counted& item : items) {
-        const Counts& c = item.wanted;
+        const EventAmount& c = item.wanted;
         const bool is_known = c.known_ns > 0 || c.count > 0;
-        Row& row = cells.emplace_back(Row{item.name});
-        if (has_module)
-            row.emplace_back(std::string(basename(item.module)));
-        row.insert(row.end(), {item.module, item.kind, is_known ? Cell(c.count) : Cell(),
-                               is_known ? Cell(Share{part(c.count, of_path)}) : Cell()});
+        Row& row = rows.emplace_back(item.cells);
+        row.push_back(is_known ? Cell(c.count) : Cell());
+        row.push_back(is_known ? Cell(Share{part(c.count, of_path)}) : Cell());
         if (relation)
             row.push_back(relation->cell(item));
         row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
     }
-    table.each_row = rows_of(std::move(cells));
+    table.each_row = rows_of(std::move(rows));
     return table;
 }
 
-/// Of all items, but for the number.
-Counts sum_of(const std::vector<Counted>& items)
+EventAmount sum_of(const std::vector<Counted>& items)
 {
-    Counts all;
-    for (const Counted& item : items) {
-        all.ns += item.wanted.ns;
-        all.known_ns += item.wanted.known_ns;
-        all.scaled_ns += item.wanted.scaled_ns;
-    }
+    EventAmount all;
+    for (const Counted& item : items)
+        all.add(item.wanted);
     return all;
 }
 
-void add_notes(Document& document, const Counts& all, const std::string& event)
+/// Of all ranks and rows.
+std::int64_t count_of(const std::vector<std::vector<CountedPlace>>& windows, std::uint32_t event)
+{
+    EventAmount all;
+    for (const std::vector<CountedPlace>& places : windows)
+        for (const CountedPlace& place : places)
+            all.add(place.events[event]);
+    return all.count;
+}
+
+void add_notes(Document& document, const EventAmount& all, const std::string& event)
 {
     if (all.known_ns < all.ns)
         document.notes.push_back(
@@ -225,44 +204,82 @@ void add_notes(Document& document, const Counts& all, const std::string& event)
             percent_text(part(all.scaled_ns, all.ns))));
 }
 
+/// Fields and note of a table that has `shown` of the `rows` that there are.
+void describe(Document& document, const HotspotRequest& request, const std::vector<Counted>& shown, std::size_t rows,
+              const EventAmount& all, std::int64_t of_path)
+{
+    const std::string& name = request.request.arguments.text("--event");
+    document.fields = {{"event", "", name},
+                       {"sort", "", request.request.arguments.text("--sort")},
+                       {"count", "", of_path},
+                       {"rows_shown", "", static_cast<std::int64_t>(shown.size())},
+                       {"rows", "", static_cast<std::int64_t>(rows)},
+                       {"known_percent", "", Share{part(all.known_ns, all.ns)}},
+                       {"scaled_percent", "", Share{part(all.scaled_ns, all.ns)}}};
+    const std::string path =
+        request.window ? path_text(request.window, request.window->length()) : std::string("the critical path");
+    document.notes.push_back(fmt::format("{} of {} shown: {} % of {} {} on {}.", shown.size(), counted(rows, "row"),
+                                         percent_text(part(sum_of(shown).count, of_path)),
+                                         count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of_path))),
+                                         name, path));
+    add_notes(document, all, name);
+}
+
+Document phases_view(const HotspotRequest& request, const Events& events, const std::optional<Relation>& relation)
+{
+    const Window whole = request.window.value_or(whole_run(request.profile));
+    const std::vector<Window> windows = phases_of(request.request.arguments, whole);
+    std::vector<std::vector<CountedPlace>> places;
+    if (!windows.empty())
+        places = counted_places(request, windows);
+    std::vector<Counted> phases;
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        phases.push_back(phase_row(request, events, places[i], windows[i], static_cast<std::int64_t>(i + 1)));
+    const std::int64_t of_path = count_of(places, events.wanted);
+    Document document;
+    describe(document, request, phases, phases.size(), sum_of(phases), of_path);
+    document.tables.push_back(table_of(phases, phase_columns(), relation, of_path));
+    return document;
+}
+
 }  // namespace
 
 Document event_view(const HotspotRequest& request)
 {
+    const model::Profile& profile = request.profile;
     const Arguments& arguments = request.request.arguments;
     const std::string& name = arguments.text("--event");
-    const std::string& sort = arguments.text("--sort");
-    const By* by = std::ranges::find_if(groupings, [&](const By& b) { return arguments.text("--by") == b.name; });
-    const std::uint32_t wanted = wanted_event(request.profile, name);
-    std::vector<Counted> items = sum_up(request, *by, wanted);
-    const std::int64_t of_path = count_on_path(request.profile, wanted);
-    const Counts all = sum_of(items);
+    const std::string& by = arguments.text("--by");
+    const Events events = {wanted_event(profile, name), find_event(profile, "instructions"),
+                           find_event(profile, "cycles")};
+    const std::optional<Relation> relation = relation_of(profile, name);
+    if (by == "phase")
+        return phases_view(request, events, relation);
+
+    const EventGrouping grouping = event_grouping(by);
+    std::vector<Window> windows;
+    if (request.window || grouping.needs_records)
+        windows.push_back(request.window.value_or(whole_run(profile)));
+    const std::vector<std::vector<CountedPlace>> places = counted_places(request, windows);
+    binary::SourceLines lines;
+    std::vector<Counted> items = sum_up(request, grouping, events, places.front(), lines);
+    const EventAmount all = sum_of(items);
     std::erase_if(items, [](const Counted& item) { return item.wanted.count == 0 && item.wanted.known_ns > 0; });
     std::ranges::stable_sort(items, [&](const Counted& a, const Counted& b) {
-        return sort == "name" ? a.name < b.name : a.wanted.count > b.wanted.count;
+        return arguments.text("--sort") == "name" ? std::tie(a.name, a.number) < std::tie(b.name, b.number)
+                                                  : a.wanted.count > b.wanted.count;
     });
     const std::size_t rows = items.size();
     if (const std::uint64_t top = arguments.number("--top"); top > 0 && rows > top)
         items.resize(top);
 
-    std::int64_t shown = 0;
-    for (const Counted& item : items)
-        shown += item.wanted.count;
-
+    const std::int64_t of_path = count_of(places, events.wanted);
     Document document;
-    document.fields = {{"event", "", name},
-                       {"sort", "", sort},
-                       {"count", "", of_path},
-                       {"rows_shown", "", static_cast<std::int64_t>(items.size())},
-                       {"rows", "", static_cast<std::int64_t>(rows)},
-                       {"known_percent", "", Share{part(all.known_ns, all.ns)}},
-                       {"scaled_percent", "", Share{part(all.scaled_ns, all.ns)}}};
-    document.tables.push_back(table_of(items, *by, relation_of(request.profile, name), of_path));
-    document.notes.push_back(fmt::format("{} of {} shown: {} % of {} {} on the critical path.", items.size(),
-                                         counted(rows, "row"), percent_text(part(shown, of_path)),
-                                         count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of_path))),
-                                         name));
-    add_notes(document, all, name);
+    describe(document, request, items, rows, all, of_path);
+    document.tables.push_back(table_of(items, grouping.columns, relation, of_path));
+    if (by == "line")
+        for (std::string& note : missing_lines_notes(profile, request.selection, lines))
+            document.notes.push_back(std::move(note));
     return document;
 }
 

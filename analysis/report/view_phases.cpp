@@ -6,7 +6,6 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
@@ -51,19 +50,6 @@ struct Phase {
     std::int64_t rank_ns = 0;
     Hotspot function;  // that has most of it; without a name if none has any
 };
-
-std::vector<Window> equal_parts(const Window& whole, std::int64_t number)
-{
-    __extension__ using Wide = __int128;
-    number = std::clamp<std::int64_t>(whole.length(), 1, number);
-    const auto cut = [&](std::int64_t i) {
-        return whole.begin + static_cast<std::int64_t>(Wide{whole.length()} * i / number);
-    };
-    std::vector<Window> parts;
-    for (std::int64_t i = 0; i < number; ++i)
-        parts.push_back({cut(i), cut(i + 1)});
-    return parts;
-}
 
 /// Of the functions that have path time, the one with most.
 Hotspot costliest(const model::Profile& profile)
@@ -183,19 +169,12 @@ std::vector<Column> columns()
 
 Document phase_view(const HotspotRequest& request)
 {
-    constexpr std::uint64_t most = 1000;  // each knows all ranks
-    const Arguments& arguments = request.request.arguments;
-    const std::uint64_t number = arguments.number("--phases");
-    if (number == 0 || number > most)
-        fail(ExitCode::Usage, "--phases: {} is not from 1 to {}; for example: --phases 20", number, most);
-
     const Window whole = request.window.value_or(whole_run(request.profile));
     model::Profile profile = request.profile;
     std::vector<Phase> phases;
-    if (whole.length() > 0)
-        for (division::Parts& parts :
-             parts_of(request.request, request.profile, equal_parts(whole, static_cast<std::int64_t>(number))))
-            phases.push_back(describe(profile, std::move(parts)));
+    for (division::Parts& parts :
+         parts_of(request.request, request.profile, phases_of(request.request.arguments, whole)))
+        phases.push_back(describe(profile, std::move(parts)));
 
     Table table;
     table.key = "phases";

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -25,6 +26,23 @@ std::vector<Option> window_options()
 Window whole_run(const model::Profile& profile)
 {
     return {0, fact(profile, "makespan_ns")};
+}
+
+std::vector<Window> phases_of(const Arguments& arguments, const Window& whole)
+{
+    __extension__ using Wide = __int128;
+    constexpr std::uint64_t most = 1000;  // each knows all ranks
+    const std::uint64_t asked = arguments.number("--phases");
+    if (asked == 0 || asked > most)
+        fail(ExitCode::Usage, "--phases: {} is not from 1 to {}; for example: --phases 20", asked, most);
+    const std::int64_t number = std::min(whole.length(), static_cast<std::int64_t>(asked));
+    const auto cut = [&](std::int64_t i) {
+        return whole.begin + static_cast<std::int64_t>(Wide{whole.length()} * i / number);
+    };
+    std::vector<Window> parts;
+    for (std::int64_t i = 0; i < number; ++i)
+        parts.push_back({cut(i), cut(i + 1)});
+    return parts;
 }
 
 std::optional<Window> window_of(const Arguments& arguments, const model::Profile& profile)

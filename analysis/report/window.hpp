@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns reports on a part of the run: which one --from and --to ask for, and its profile.
+// Owns reports on a part of the run: which one --from, --to and --phases ask for, and its profile.
 #pragma once
 
 #include "analysis/division/windows.hpp"
@@ -24,6 +24,10 @@ std::vector<Option> window_options();
 std::optional<Window> window_of(const Arguments& arguments, const model::Profile& profile);
 
 Window whole_run(const model::Profile& profile);
+
+/// The equal parts that --by phase divides `whole` into; none if that has no length. Throws Failure(Usage) if there are
+/// too many.
+std::vector<Window> phases_of(const Arguments& arguments, const Window& whole);
 
 /// What the path has in each window; windows follow each other. Addresses are those of the selected ranks. Throws
 /// Failure(BadTrace) if the files of the result are missing, damaged, or of another result.

@@ -144,18 +144,24 @@ void add_all(Sum& sum, const Items& items)
         add(sum, item);
 }
 
+/// Of one record.
+template <class Words>
+std::uint64_t checksum_of(const Words& words, std::uint64_t number)
+{
+    Sum sum;
+    sum.add(number);
+    for (const auto word : words)
+        sum.add(static_cast<std::uint64_t>(word));
+    return static_cast<std::uint64_t>(sum.value());
+}
+
 template <class Record>
 std::uint64_t checksum_of(std::span<const Record> records, std::uint64_t first)
 {
     using Words = std::array<std::uint64_t, sizeof(Record) / sizeof(std::uint64_t)>;
     std::uint64_t total = 0;
-    for (const Record& record : records) {
-        Sum sum;
-        sum.add(first++);
-        for (const std::uint64_t word : std::bit_cast<Words>(record))
-            sum.add(word);
-        total += static_cast<std::uint64_t>(sum.value());
-    }
+    for (const Record& record : records)
+        total += checksum_of(std::bit_cast<Words>(record), first++);
     return total;
 }
 
@@ -203,6 +209,14 @@ std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t f
 std::uint64_t checksum(std::span<const model::Attribution> attributions, std::uint64_t first)
 {
     return checksum_of(attributions, first);
+}
+
+std::uint64_t checksum(const model::CountRecords& records, std::uint64_t first)
+{
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        total += checksum_of(records.record(i), first + i);
+    return total;
 }
 
 }  // namespace critpath::result

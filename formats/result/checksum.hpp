@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 
@@ -21,14 +22,16 @@ inline constexpr std::string_view checksum_fact = "checksum";
 /// Over all content of `profile` but the fact `checksum`.
 std::int64_t checksum(const model::Profile& profile);
 
-/// The facts that hold the checksums of segments.bin and attribution.bin; part of a Profile as all others.
+/// The facts that hold the checksums of segments.bin, attribution.bin and counts.bin; part of a Profile as all others.
 inline constexpr std::string_view segments_checksum_fact = "segments_checksum";
 inline constexpr std::string_view attribution_checksum_fact = "attribution_checksum";
+inline constexpr std::string_view counts_checksum_fact = "counts_checksum";
 
 /// Of segments of a path, `first` the number of the first of them. That of the whole path is the sum of those of its
 /// parts, modulo 2^64: each process sums up what it writes.
 std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t first);
-/// Likewise, of attributions.
+/// Likewise, of attributions, and of counts.
 std::uint64_t checksum(std::span<const model::Attribution> attributions, std::uint64_t first);
+std::uint64_t checksum(const model::CountRecords& records, std::uint64_t first);
 
 }  // namespace critpath::result

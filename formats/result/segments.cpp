@@ -4,7 +4,9 @@
 
 #include "formats/result/checksum.hpp"
 
+#include <optional>
 #include <string>
+#include <tuple>
 
 namespace critpath::result
 {
@@ -17,6 +19,9 @@ std::int64_t fact(const model::Profile& profile, std::string_view key, std::int6
     const auto found = profile.facts.find(std::string(key));
     return found == profile.facts.end() ? otherwise : found->second;
 }
+
+/// No run is longer than some 70 years, in ns: sums of two such times are times.
+constexpr std::int64_t makespan_limit = std::int64_t{1} << 61;
 
 bool is_of(const RecordHeader& header, const model::Profile& profile)
 {
@@ -50,6 +55,32 @@ const char* fault(const model::Attribution& attribution, const model::Profile& p
     const bool is_inside = attribution.begin >= 0 && attribution.begin < makespan_ns && attribution.ns >= 0 &&
                            (attribution.is_point() || attribution.ns <= makespan_ns - attribution.begin);
     return is_inside ? nullptr : "an attribution is outside of the run";
+}
+
+bool has_place(const model::CountPlace& place, const model::Profile& profile)
+{
+    if (static_cast<std::uint32_t>(place.owner) >= model::count_owners)
+        return false;
+    return (place.owner == model::CountOwner::None) != model::CallPathId{place.call_path}.valid() &&
+           (place.owner == model::CountOwner::None || place.call_path < profile.call_paths.size());
+}
+
+const char* fault(const model::CountInterval& interval, const model::Profile& profile, std::int64_t makespan_ns)
+{
+    if (interval.location >= profile.locations.size())
+        return "counts have an unknown location";
+    if ((interval.flags & ~model::CountInterval::all_flags) != 0)
+        return "counts have an unknown flag";
+    if (!has_place(interval.last, profile) || !has_place(interval.before, profile))
+        return "counts have an unknown call path";
+    const bool is_moment = interval.has(model::CountInterval::moment);
+    if (is_moment && interval.last.owner != model::CountOwner::Function)
+        return "counts of others have no function";
+    const bool is_inside = interval.begin < makespan_ns && interval.begin >= (is_moment ? 0 : -makespan_limit) &&
+                           interval.ns >= (is_moment ? 0 : 1) && interval.ns <= makespan_limit;
+    if (!is_inside)
+        return "counts are outside of the run";
+    return nullptr;
 }
 
 }  // namespace
@@ -88,6 +119,31 @@ void Attributions::check(const model::Profile& profile) const
     }
     const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
     if (sum != fact(profile, attribution_checksum_fact, sum))
+        file_.damaged("the checksum does not fit");
+}
+
+void Counts::check(const model::Profile& profile) const
+{
+    if (!is_of(header(), profile))
+        file_.damaged("it belongs to another result");
+    const model::CountRecords all = records();
+    const auto order = [&](const model::CountInterval& i) {
+        return std::tuple(profile.location_process[i.location], i.location, i.has(model::CountInterval::moment));
+    };
+    std::optional<model::CountInterval> before;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const model::CountInterval interval = all.interval(i);
+        if (const char* how = fault(interval, profile, header().makespan_ns); how != nullptr)
+            file_.damaged(how);
+        const bool is_moment = interval.has(model::CountInterval::moment);
+        if (before &&
+            (order(interval) < order(*before) ||
+             (order(interval) == order(*before) && interval.begin < (is_moment ? before->begin : before->end()))))
+            file_.damaged("the counts are not sorted");
+        before = interval;
+    }
+    const std::int64_t sum = static_cast<std::int64_t>(checksum(all, 0));
+    if (sum != fact(profile, counts_checksum_fact, sum))
         file_.damaged("the checksum does not fit");
 }
 

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns segments.bin and attribution.bin: what the replay writes in parallel with MPI-IO, and the mapped readers
-// (formats/FORMAT.md).
+// Owns segments.bin, attribution.bin and counts.bin: what the replay writes in parallel with MPI-IO, and the mapped
+// readers (formats/FORMAT.md).
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 #include "formats/result/record_file.hpp"
@@ -26,6 +27,16 @@ inline constexpr RecordFormat segments_format = {
 inline constexpr RecordFormat attribution_format = {
     "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 2, sizeof(model::Attribution)};
 
+/// Each record has a count of so many events.
+constexpr RecordFormat counts_format(std::size_t events)
+{
+    return {"counts.bin",
+            "counts",
+            {'C', 'P', 'C', 'O', 'U', 'N', 'T', '1'},
+            1,
+            static_cast<std::uint32_t>(model::CountRecords::words_for(events) * sizeof(std::int64_t))};
+}
+
 inline std::filesystem::path database_path(const std::filesystem::path& trace)
 {
     return trace / directory_name / database_name;
@@ -39,6 +50,11 @@ inline std::filesystem::path segments_path(const std::filesystem::path& trace)
 inline std::filesystem::path attribution_path(const std::filesystem::path& trace)
 {
     return trace / directory_name / attribution_format.file_name;
+}
+
+inline std::filesystem::path counts_path(const std::filesystem::path& trace)
+{
+    return trace / directory_name / counts_format(0).file_name;
 }
 
 /// The segments of TRACE, mapped read-only for as long as this lives.
@@ -79,6 +95,31 @@ public:
 
 private:
     RecordFile file_;
+};
+
+/// What was counted on them, likewise.
+class Counts
+{
+public:
+    /// `events`: that the trace counts (Profile::events).
+    Counts(const std::filesystem::path& trace, std::size_t events)
+        : file_(trace, counts_format(events)), events_(events)
+    {
+    }
+
+    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
+    [[nodiscard]] model::CountRecords records() const
+    {
+        const std::size_t words = header().records * model::CountRecords::words_for(events_);
+        return {{static_cast<const std::int64_t*>(file_.records()), words}, events_};
+    }
+
+    /// As Segments::check(): they are sorted, and intervals do not overlap.
+    void check(const model::Profile& profile) const;
+
+private:
+    RecordFile file_;
+    std::size_t events_;
 };
 
 }  // namespace critpath::result

@@ -179,7 +179,7 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
 {
     Database database;
     database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
-                     "PRAGMA user_version = 4; BEGIN");
+                     "PRAGMA user_version = 5; BEGIN");
     database.execute(stretch_schema().c_str());
     database.execute(schema);
     insert_names(database, profile);

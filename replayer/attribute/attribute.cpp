@@ -6,6 +6,7 @@
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
 #include "replayer/attribute/tally.hpp"
+#include "replayer/attribute/thread_counts.hpp"
 #include "replayer/clocks/clocks.hpp"
 
 #include <algorithm>
@@ -234,6 +235,21 @@ std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, 
     return result;
 }
 
+model::CountTable with_call_paths(const model::CountTable& placed, const Replay& replay, const Places& places)
+{
+    const CountPlaceNumbers numbers(replay.definitions);
+    model::CountTable result(placed.events());
+    const model::CountRecords records = placed.records();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        model::CountInterval interval = records.interval(i);
+        for (model::CountPlace* place : {&interval.last, &interval.before})
+            if (place->owner != model::CountOwner::None)
+                place->call_path = places.id(numbers.place(place->call_path)).value;
+        result.push_back(interval, records.counts(i));
+    }
+    return result;
+}
+
 /// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize.
 void add_places(const Stretches& stretches, std::vector<Place>& used)
 {
@@ -270,6 +286,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     result.numbers = number_segments(replay, path, sums.pieces);
     result.call_paths = call_paths_of_contexts(replay, places);
     result.attributions = in_order(std::move(sums.attributions), places);
+    result.counts = with_call_paths(sums.counts, replay, places);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/collect/collect.hpp"
@@ -32,6 +33,7 @@ struct Attributed {
     Numbers numbers;                        // of the segments
     std::vector<std::uint32_t> call_paths;  // CallPathId of each call, by ContextId: the names of Segment::call
     std::vector<model::Attribution> attributions;  // of the processes that this one has; in the order of the file
+    model::CountTable counts;                      // likewise
 };
 
 /// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.

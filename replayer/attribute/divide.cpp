@@ -26,18 +26,13 @@ Pseudo kind_of(const OffProcessor& off)
     return off.preempted ? Pseudo::Preempted : Pseudo::Blocked;
 }
 
-std::int64_t weight_of(const std::vector<const Sample*>& samples)
+std::int64_t weight_of(const std::vector<Work>& work)
 {
-    return std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Sample* s) { return sum + s->weight; });
+    return std::accumulate(work.begin(), work.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Work& w) { return sum + w.sample().weight; });
 }
 
 }  // namespace
-
-Place PathDivider::place_of(const Sample& sample) const
-{
-    return waits_.has(sample.context) ? Place{waits_.waiter(sample.context), Pseudo::TeamWait} : Place{sample.context};
-}
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location) const
 {
@@ -129,12 +124,9 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
         return;
     }
     if (waits_.has(sample.context)) {
-        // Threads are not sampled at the same moments.
-        const Ns around{sample.weight};
-        const Samples work = work_of_others(stretch.trace, stretch.location.location, sample.time - around,
-                                            sample.time + around, waits_);
+        const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, waits_);
         if (!work.empty()) {
-            share_out(stretch.process, {work, sample.weight, sample.time, sample.time, 1});
+            share_out(stretch, {work, sample.weight, sample.time, sample.time, 1});
             return;
         }
     }
@@ -144,7 +136,7 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
 void PathDivider::add_sampled(std::uint32_t process, Ns time, std::int64_t ns, const Sample& sample,
                               std::uint64_t independent)
 {
-    const Place place = place_of(sample);
+    const Place place = waits_.place_of(sample);
     const std::uint64_t address = place.pseudo == Pseudo::None ? sample.offset : 0;
     ++tally_.path_samples;
     tally_.independent_samples += independent;
@@ -158,31 +150,33 @@ void PathDivider::add_sampled(std::uint32_t process, Ns time, std::int64_t ns, c
 }
 
 /// Time of the path that belongs to these samples, by their weight.
-void PathDivider::share_out(std::uint32_t process, const Shared& shared)
+void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
 {
     std::int64_t weight = weight_of(shared.work);
     std::int64_t ns = shared.ns;
     std::uint64_t independent = shared.independent;
-    for (const Sample* sample : shared.work) {
-        const auto part = static_cast<std::int64_t>(Wide{ns} * sample->weight / weight);
-        add_sampled(process, std::clamp(sample->time, shared.begin, shared.end), part, *sample,
-                    std::exchange(independent, 0));
+    for (const Work& work : shared.work) {
+        const Sample& sample = work.sample();
+        const auto part = static_cast<std::int64_t>(Wide{ns} * sample.weight / weight);
+        const Ns time = std::clamp(sample.time, shared.begin, shared.end);
+        add_sampled(stretch.process, time, part, sample, std::exchange(independent, 0));
+        counter_.add_work(stretch.location.location, time, part, work);
         ns -= part;
-        weight -= sample->weight;
+        weight -= sample.weight;
     }
 }
 
 /// Who is blocked in [begin, end] while other threads of the process compute waits for these: returns what is theirs.
 std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
 {
-    const Samples work = work_of_others(stretch.trace, stretch.location.location, begin, end, waits_);
+    const std::vector<Work> work = work_of_others(stretch.trace, stretch.location.location, begin, end, waits_);
     if (work.empty())
         return 0;
     const std::int64_t weight = weight_of(work);
     const std::int64_t worked = std::min((end - begin).count(), weight);
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
-    share_out(stretch.process, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread)});
+    share_out(stretch, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread)});
     return worked;
 }
 

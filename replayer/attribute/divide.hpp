@@ -8,6 +8,7 @@
 
 #include "analysis/model/attribution.hpp"
 #include "replayer/attribute/context_tree.hpp"
+#include "replayer/attribute/count.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/team.hpp"
 
@@ -18,14 +19,15 @@
 namespace critpath::replayer
 {
 
-/// Divides the segments of one process of the replay, and adds the parts to a Tally.
+/// Divides the segments of one process of the replay, and adds the parts to a Tally; of what belongs to other threads,
+/// the counts go the same way.
 class PathDivider
 {
 public:
     /// Segments count their time from `origin`. All must outlive this.
-    PathDivider(const Replay& replay, model::Ns origin, Tally& tally)
-        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(definitions_),
-          origin_(origin), tally_(tally)
+    PathDivider(const Replay& replay, model::Ns origin, const TeamWaits& waits, CountDivider& counter, Tally& tally)
+        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(waits),
+          origin_(origin), counter_(counter), tally_(tally)
     {
     }
 
@@ -35,7 +37,7 @@ public:
     void add_call(const model::Segment& segment);
 
     /// What a sample, or the lack of a processor, is time of.
-    [[nodiscard]] Place place_of(const model::Sample& sample) const;
+    [[nodiscard]] Place place_of(const model::Sample& sample) const { return waits_.place_of(sample); }
     [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location) const;
 
 private:
@@ -46,11 +48,10 @@ private:
         std::uint32_t process;
         model::Ns begin, end;
     };
-    using Samples = std::vector<const model::Sample*>;
 
     /// Samples that divide `ns` of the path, each at its time, or else at the next one in [begin, end].
     struct Shared {
-        const Samples& work;
+        const std::vector<Work>& work;
         std::int64_t ns;
         model::Ns begin, end;
         std::uint64_t independent;  // samples that they count as
@@ -62,7 +63,7 @@ private:
     void add_sample(const Stretch& stretch, const model::Sample& sample);
     void add_sampled(std::uint32_t process, model::Ns time, std::int64_t ns, const model::Sample& sample,
                      std::uint64_t independent);
-    void share_out(std::uint32_t process, const Shared& shared);
+    void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, model::Ns begin, model::Ns end);
@@ -73,8 +74,9 @@ private:
     const Replay& replay_;
     const model::Definitions& definitions_;
     ContextTree tree_;
-    TeamWaits waits_;
+    const TeamWaits& waits_;
     model::Ns origin_;
+    CountDivider& counter_;
     Tally& tally_;
 };
 

@@ -41,7 +41,7 @@ struct AddressRecord {
 
 struct EventRecord {
     std::uint32_t call_path, process, event, padding;
-    EventAmount amount;
+    model::EventAmount amount;
     auto key() const { return std::tuple(call_path, process, event); }
 };
 

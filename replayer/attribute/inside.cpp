@@ -131,7 +131,7 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
         const bool spins = spin_.has(sample.context);
         if (spins && spinning == Spinning::Left)
             continue;
-        tally_.attributions.push_back({divider_.place_of(sample),
+        tally_.attributions.push_back({waits_.place_of(sample),
                                        {(sample.time - origin_).count(), sample.weight, sample.offset, 0, process, 0,
                                         spins ? AttributionKind::Spinning : AttributionKind::Inside}});
     }
@@ -143,8 +143,8 @@ void add_transfers(const Replay& replay, const Predecessors& predecessors, const
     if (!replay.definitions.has_samples)
         return;
     constexpr std::size_t window = 16'384;  // transfers of one process of the replay in one round
-    const PathDivider divider(replay, path.begin, tally);
-    InsideFinder finder(replay, spin, divider, path.begin, tally);
+    const TeamWaits waits(replay.definitions);
+    InsideFinder finder(replay, spin, waits, path.begin, tally);
     Transfers transfers(replay, predecessors, path);
     const auto process_of = [&](CallRef call) { return replay.definitions.locations[call.location.value].process; };
     for (std::uint64_t rounds = exchange_rounds(replay.comm, path.pieces.size(), window); rounds > 0; --rounds) {

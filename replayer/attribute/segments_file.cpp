@@ -86,9 +86,40 @@ void on_first(MPI_Comm comm, int rank, const fs::path& file, Action action)
     agree(comm, file, error ? error.message() : "");
 }
 
+template <class Record>
+std::span<const std::byte> bytes_of(std::span<const Record> records)
+{
+    return std::as_bytes(records);
+}
+
+std::span<const std::byte> bytes_of(const model::CountRecords& records)
+{
+    return std::as_bytes(records.words());
+}
+
+/// The records of all processes come behind each other.
+struct Share {
+    std::uint64_t before = 0, all = 0;
+};
+
+Share share_of(MPI_Comm comm, std::uint64_t mine)
+{
+    Share share;
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Exscan(&mine, &share.before, 1, MPI_UINT64_T, MPI_SUM, comm);
+    MPI_Allreduce(&mine, &share.all, 1, MPI_UINT64_T, MPI_SUM, comm);
+    if (rank == 0)
+        share.before = 0;
+    return share;
+}
+
+/// At once; MPI counts bytes in an int.
+constexpr std::size_t block_of_own = 1 << 20;
+
 /// Writes `final_name`, under another name first. `each_block(write)` calls `write(first, records)` for the records of
 /// this process. Returns the checksum of those of all.
-template <class Record, class Each>
+template <class Each>
 std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const result::RecordHeader& header,
                            Each each_block)
 {
@@ -101,8 +132,8 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
             fs::remove(name, error);
     });
 
-    const auto at = [](std::uint64_t index) {
-        return static_cast<MPI_Offset>(result::record_header_size + index * sizeof(Record));
+    const auto at = [&](std::uint64_t index) {
+        return static_cast<MPI_Offset>(result::record_header_size + index * header.record_size);
     };
     SharedFile file(comm, name);
     int code = file.resize(at(header.records));
@@ -110,10 +141,10 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
     if (rank == 0)
         note(file.write(0, std::as_bytes(std::span(&header, 1))));
     std::uint64_t sum = 0;
-    each_block([&](std::uint64_t first, std::span<const Record> records) {
+    each_block([&](std::uint64_t first, const auto& records) {
         sum += result::checksum(records, first);
-        if (!records.empty())
-            note(file.write(at(first), std::as_bytes(records)));
+        if (const std::span<const std::byte> bytes = bytes_of(records); !bytes.empty())
+            note(file.write(at(first), bytes));
     });
     note(file.close());
     agree(comm, name, cause_of(code));
@@ -132,25 +163,29 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
 std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::RecordHeader& header,
                             const EachBlock& each_block)
 {
-    return write_records<model::Segment>(comm, result::segments_path(trace), header, each_block);
+    return write_records(comm, result::segments_path(trace), header, each_block);
 }
 
 std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
                                 std::span<const model::Attribution> own)
 {
-    constexpr std::size_t block = 1 << 20;  // MPI counts bytes in an int
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    const std::uint64_t mine = own.size();
-    std::uint64_t before = 0;
-    std::uint64_t all = 0;
-    MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, comm);
-    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, comm);
-    before = rank == 0 ? 0 : before;
-    const auto header = result::make_header(result::attribution_format, all, begin_ns, makespan_ns);
-    return write_records<model::Attribution>(comm, result::attribution_path(trace), header, [&](const auto& write) {
-        for (std::size_t i = 0; i < own.size(); i += block)
-            write(before + i, own.subspan(i, std::min(block, own.size() - i)));
+    const Share share = share_of(comm, own.size());
+    const auto header = result::make_header(result::attribution_format, share.all, begin_ns, makespan_ns);
+    return write_records(comm, result::attribution_path(trace), header, [&](const auto& write) {
+        for (std::size_t i = 0; i < own.size(); i += block_of_own)
+            write(share.before + i, own.subspan(i, std::min(block_of_own, own.size() - i)));
+    });
+}
+
+std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
+                          const model::CountTable& own)
+{
+    const model::CountRecords records = own.records();
+    const Share share = share_of(comm, records.size());
+    const auto header = result::make_header(result::counts_format(own.events()), share.all, begin_ns, makespan_ns);
+    return write_records(comm, result::counts_path(trace), header, [&](const auto& write) {
+        for (std::size_t i = 0; i < records.size(); i += block_of_own)
+            write(share.before + i, records.part(i, std::min(block_of_own, records.size() - i)));
     });
 }
 

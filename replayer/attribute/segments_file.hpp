@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns how segments.bin and attribution.bin are written: by all processes together, each its part of the records
-// (formats/FORMAT.md).
+// Owns how segments.bin, attribution.bin and counts.bin are written: by all processes together, each its part of the
+// records (formats/FORMAT.md).
 #pragma once
 
 #include "formats/result/segments.hpp"
@@ -31,5 +31,9 @@ std::int64_t write_segments(MPI_Comm comm, const std::filesystem::path& trace, c
 /// processes before it. `begin_ns` and `makespan_ns` as in the header of the segments.
 std::int64_t write_attributions(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
                                 std::int64_t makespan_ns, std::span<const model::Attribution> own);
+
+/// Likewise TRACE/critpath/counts.bin.
+std::int64_t write_counts(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
+                          std::int64_t makespan_ns, const model::CountTable& own);
 
 }  // namespace critpath::replayer

@@ -32,9 +32,10 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
 class Tallier
 {
 public:
-    Tallier(const Replay& replay, Ns origin, const SpinFunctions& spin)
-        : replay_(replay), definitions_(replay.definitions), divider_(replay, origin, result_),
-          counter_(replay, origin, divider_, result_), inside_(replay, spin, divider_, origin, result_)
+    Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin)
+        : replay_(replay), definitions_(replay.definitions), waits_(definitions_),
+          counter_(replay, {path.begin, path.begin + path.makespan}, waits_, result_),
+          divider_(replay, path.begin, waits_, counter_, result_), inside_(replay, spin, waits_, path.begin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -75,13 +76,13 @@ public:
         switch (kind) {
         case SegmentKind::Compute:
             divider_.add_computation(segment);
-            counter_.add_computation(segment);
+            counter_.add(segment);
             break;
         case SegmentKind::Mpi:
         case SegmentKind::Delay:
         case SegmentKind::Collective:
             divider_.add_call(segment);
-            counter_.add_call(segment);
+            counter_.add(segment);
             inside_.add_call(segment);
             break;
         case SegmentKind::Transfer:
@@ -102,7 +103,11 @@ public:
         }
     }
 
-    Tally take() { return std::move(result_); }
+    Tally take()
+    {
+        counter_.finish();
+        return std::move(result_);
+    }
 
 private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
@@ -155,8 +160,9 @@ private:
     const Replay& replay_;
     const model::Definitions& definitions_;
     Tally result_;
-    PathDivider divider_;   // adds to it,
-    CountDivider counter_;  // and so do these
+    TeamWaits waits_;
+    CountDivider counter_;  // adds to it,
+    PathDivider divider_;   // and so do these
     InsideFinder inside_;
 };
 
@@ -182,7 +188,7 @@ std::vector<Place> Tally::places() const
 
 Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& path, const SpinFunctions& spin)
 {
-    Tallier tallier(replay, path.begin, spin);
+    Tallier tallier(replay, path, spin);
     for (const model::ProcessTrace& trace : replay.processes)
         tallier.add_process(trace);
     std::vector<PieceSum> pieces(path.pieces.size());

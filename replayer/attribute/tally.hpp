@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/places.hpp"
@@ -43,22 +44,6 @@ struct PlacedAttribution {
     model::Attribution attribution;
 };
 
-/// What was counted of an event. Of the processor time that it is of, so much is known, and so much of that scaled.
-struct EventAmount {
-    std::int64_t count = 0;
-    std::int64_t ns = 0, known_ns = 0, scaled_ns = 0;
-
-    void add(const EventAmount& more)
-    {
-        // Of damaged traces, the sum may be none.
-        const auto sum = static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(more.count);
-        count = static_cast<std::int64_t>(sum);
-        ns += more.ns;
-        known_ns += more.known_ns;
-        scaled_ns += more.scaled_ns;
-    }
-};
-
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
@@ -68,7 +53,7 @@ struct Tally {
     std::map<Place, Amount> pseudo_totals;                   // of time that belongs to no function
     std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
     /// On the path, by place and ProcessId: by Definitions::counted.
-    std::map<std::pair<Place, std::uint32_t>, std::vector<EventAmount>> events;
+    std::map<std::pair<Place, std::uint32_t>, std::vector<model::EventAmount>> events;
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
@@ -79,6 +64,7 @@ struct Tally {
     std::vector<Choices> choices;                 // likewise
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
     std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
+    model::CountTable counts;                     // in the order of counts.bin; call paths are CountPlaceNumbers
 
     void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)
     {

@@ -65,10 +65,15 @@ ContextId TeamWaits::waiter(ContextId context) const
     return context;
 }
 
-std::vector<const model::Sample*> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting, Ns begin,
-                                                 Ns end, const TeamWaits& waits)
+Place TeamWaits::place_of(const model::Sample& sample) const
 {
-    std::vector<const model::Sample*> result;
+    return has(sample.context) ? Place{waiter(sample.context), Pseudo::TeamWait} : Place{sample.context};
+}
+
+std::vector<Work> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting, Ns begin, Ns end,
+                                 const TeamWaits& waits)
+{
+    std::vector<Work> result;
     for (const LocationTrace& location : trace.locations) {
         if (location.location == waiting)
             continue;
@@ -76,9 +81,16 @@ std::vector<const model::Sample*> work_of_others(const model::ProcessTrace& trac
         for (; sample != location.samples.end() && sample->time <= end; ++sample)
             if (sample->context.valid() && sample->weight > 0 && !waits.has(sample->context) &&
                 !in_call(location, sample->time))
-                result.push_back(&*sample);
+                result.push_back({&location, static_cast<std::size_t>(sample - location.samples.begin())});
     }
     return result;
+}
+
+std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
+                              const TeamWaits& waits)
+{
+    const Ns around{sample.weight};
+    return work_of_others(trace, waiting, sample.time - around, sample.time + around, waits);
 }
 
 std::int64_t preemption_of_others(const model::ProcessTrace& trace, model::LocationId waiting, Ns begin, Ns end,

@@ -6,7 +6,9 @@
 #pragma once
 
 #include "analysis/model/trace.hpp"
+#include "replayer/attribute/places.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,16 +26,28 @@ public:
     [[nodiscard]] bool has(model::ContextId context) const { return waits_[context.value]; }
     /// The function of the application that came there; none() if the trace does not know.
     [[nodiscard]] model::ContextId waiter(model::ContextId context) const;
+    /// What a sample is time of.
+    [[nodiscard]] Place place_of(const model::Sample& sample) const;
 
 private:
     const model::Definitions& definitions_;
     std::vector<bool> waits_, is_runtime_, is_c_library_;  // by ContextId
 };
 
+/// A sample of what another thread did.
+struct Work {
+    const model::LocationTrace* location;
+    std::size_t index;  // into its samples
+    [[nodiscard]] const model::Sample& sample() const { return location->samples[index]; }
+};
+
 /// Samples of what the threads of `trace` but `waiting` did in (begin, end]: not of those that wait as well, nor in
 /// calls of MPI.
-std::vector<const model::Sample*> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting,
-                                                 model::Ns begin, model::Ns end, const TeamWaits& waits);
+std::vector<Work> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting, model::Ns begin,
+                                 model::Ns end, const TeamWaits& waits);
+/// What they did around a sample of `waiting`: threads are not sampled at the same moments.
+std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
+                              const TeamWaits& waits);
 
 /// How long they lacked a processor in [begin, end], all together; not those that waited before that.
 std::int64_t preemption_of_others(const model::ProcessTrace& trace, model::LocationId waiting, model::Ns begin,

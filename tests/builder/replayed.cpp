@@ -9,6 +9,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <string_view>
@@ -73,6 +74,20 @@ std::vector<model::Attribution> all_attributions(const replayer::Replay& replay,
     std::vector<std::vector<model::Attribution>> to(static_cast<std::size_t>(replay.size));
     to[0] = own;
     return replayer::exchange(replay.comm, to).items;
+}
+
+/// On process 0.
+model::CountTable all_counts(const replayer::Replay& replay, const model::CountTable& own)
+{
+    std::vector<std::vector<std::int64_t>> to(static_cast<std::size_t>(replay.size));
+    const std::span<const std::int64_t> mine = own.records().words();
+    to[0].assign(mine.begin(), mine.end());
+    const std::vector<std::int64_t> words = replayer::exchange(replay.comm, to).items;
+    const model::CountRecords records(words, own.events());
+    model::CountTable all(own.events());
+    for (std::size_t i = 0; i < records.size(); ++i)
+        all.push_back(records.interval(i), records.counts(i));
+    return all;
 }
 
 template <class Record>
@@ -158,7 +173,7 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
     const auto stretches = replayer::compare_with_peers(loaded, path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
     return {attributed.profile, all_segments(loaded, predecessors, path, attributed),
-            all_attributions(loaded, attributed.attributions)};
+            all_attributions(loaded, attributed.attributions), all_counts(loaded, attributed.counts)};
 }
 
 Replayed replay(const Program& program, replayer::Rules rules)
@@ -213,6 +228,11 @@ bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::S
 bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b)
 {
     return bytes_of(a) == bytes_of(b);
+}
+
+bool same_bytes(const model::CountTable& a, const model::CountTable& b)
+{
+    return a.events() == b.events() && std::ranges::equal(a.records().words(), b.records().words());
 }
 
 std::string path(const Program& program, replayer::Rules rules)

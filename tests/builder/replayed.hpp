@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
 #include "replayer/analysis.hpp"
@@ -24,6 +25,7 @@ struct Replayed {
     model::Profile profile;
     std::vector<model::Segment> segments;  // the whole path; calls are call paths
     std::vector<model::Attribution> attributions;
+    model::CountTable counts;
 
     /// The segments in words, times in us: "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-20". Neighbouring
     /// segments of one kind and place are one; a "?" behind the kind says low confidence.
@@ -69,6 +71,7 @@ Replayed replay_alone(const Program& program, replayer::Rules rules);
 std::string text(const model::Profile& profile);
 bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b);
 bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b);
+bool same_bytes(const model::CountTable& a, const model::CountTable& b);
 
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);

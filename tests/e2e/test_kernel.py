@@ -143,8 +143,8 @@ class Kernel(harness.Case):
         self.validate()
         self.replay_on(1)
 
-        def counts(event):
-            report = json.loads(self.report("hotspots", "--event", event, "--top", "0", "--format", "json"))
+        def counts(event, *options):
+            report = json.loads(self.report("hotspots", "--event", event, "--format", "json", *options or ("--top", "0")))
             self.assertEqual(sum(row["count"] or 0 for row in report["events"]), report["count"])
             return report["count"]
 
@@ -152,6 +152,11 @@ class Kernel(harness.Case):
         self.assertGreaterEqual(faults, 4000)
         self.assertGreaterEqual(counts("minor-faults"), 4000)
         self.assertLessEqual(counts("minor-faults"), faults)
+        for by in ("line", "thread", "rank"):
+            self.assertEqual(counts("page-faults", "--by", by, "--top", "0"), faults)
+        self.assertEqual(counts("page-faults", "--by", "phase"), faults)
+        parts = [("--to", "30%"), ("--from", "30%", "--to", "80%"), ("--from", "80%")]
+        self.assertEqual(sum(counts("page-faults", "--top", "0", *part) for part in parts), faults)
         computed = sum(row["path_seconds"] for row in self.hotspots() if not row["function"].startswith("["))
         self.assertGreater(counts("task-clock"), computed * 1e9 / 2)
         unknown = harness.run(harness.tool("cpreport"), "hotspots", "--event", "instructions", self.trace)

@@ -61,7 +61,7 @@ class Traces(harness.Case):
         bounded, same = replay("--memory=1M")
         self.assertEqual(same, segments)
         self.assertLess(bounded, peak - 15000)
-        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "critpath.sqlite", "segments.bin"])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin"])
 
     def test_halo(self):
         self.check("halo")

@@ -92,6 +92,7 @@ void expect_same_result(const Replay& loaded)
     EXPECT_EQ(text(literal.profile), text(bulk.profile));
     EXPECT_TRUE(same_bytes(literal.segments, bulk.segments));
     EXPECT_TRUE(same_bytes(literal.attributions, bulk.attributions));
+    EXPECT_TRUE(same_bytes(literal.counts, bulk.counts));
 }
 
 /// And what really happened never lets the replay stand still: that is the proof in messages.hpp.

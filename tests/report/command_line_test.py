@@ -194,7 +194,7 @@ class CommandLine(unittest.TestCase):
                 ("--phases: the run is divided by --by phase; leave it out, or add that", "--phases", "10"),
                 ("--phases: the run is divided by --by phase", "--by", "rank", "--phases", "10"),
                 ("--sort name: a call tree has no order of names", "--by", "callpath", "--sort", "name"),
-                ("--event: counts are known of the whole run only; leave out --to", "--event", "cycles", "--to", "5"),
+                ("--event: a message on its way counts nothing", "--event", "cycles", "--by", "transfer"),
                 ("--inclusive: counts are those of each function alone", "--inclusive", "--event", "cycles"),
                 ("--no-header: JSON has no headings; leave it out", "--no-header", "--format", "json"),
                 ("--rank: its value is empty; leave it out, or give N,...", "--rank", "")):
@@ -374,6 +374,45 @@ class CommandLine(unittest.TestCase):
                     sums[name] = sums.get(name, 0) + ms
             self.assertEqual((sums, counted), (whole, samples))
 
+    def counts(self, event, *arguments):
+        """What `phased` counted, by the first column of the view; None where that is not known."""
+        document = json.loads(self.succeed("hotspots", "phased", "--event", event, "--format", "json", *arguments))
+        rows = document["events"]
+        self.assertEqual(document["count"], sum(row["count"] or 0 for row in rows))
+        key = next((key for key in ("phase", "function", "thread", "rank", "node") if rows and key in rows[0]), None)
+        return {row[key]: row["count"] for row in rows}
+
+    def test_counts_of_a_window_are_what_was_counted_in_it(self):
+        """As tests/result/samples.cpp says."""
+        def window(event, begin, end, *arguments):
+            return self.counts(event, "--from", f"{begin}ms", "--to", f"{end}ms", *arguments)
+
+        self.assertEqual(window("instructions", 0, 1), {"setup": 1000})
+        self.assertEqual(window("instructions", 3000, 5500), {"setup": 1_000_000, "solve": 2_600_000})
+        self.assertEqual(window("instructions", 5900, 6600), {"solve": 400_000})
+        self.assertEqual(window("instructions", 9050, 9250), {"MPI_Allreduce": 50_000})
+        self.assertEqual(window("instructions", 8000, 9750, "--by", "rank"), {1: 2_000_000, 0: 450_000})
+        self.assertEqual(window("instructions", 8000, 9750, "--by", "thread"), {"rank 1": 2_000_000, "rank 0": 450_000})
+        self.assertEqual(window("instructions", 8000, 9750, "--by", "node"), {"node01": 2_450_000})
+        self.assertEqual(window("instructions", 8000, 9750, "--by", "line"),
+                         {"solve": 2_000_000, "setup": 250_000, "MPI_Allreduce": 200_000})
+        self.assertEqual(window("page-faults", 3000, 5500), {"setup": 100, "solve": None})
+        self.assertEqual(window("page-faults", 6100, 6200), {})
+
+    def test_counts_of_phases_add_up_to_the_run(self):
+        whole = self.counts("instructions")
+        self.assertEqual(whole, {"solve": 8_600_000, "setup": 4_500_000, "MPI_Allreduce": 200_000})
+        self.assertEqual(self.counts("instructions", "--from", "0%", "--to", "100%"), whole)
+        self.assertEqual(list(self.counts("instructions", "--by", "phase").values()),
+                         [1_000_000] * 4 + [1_600_000, 2_000_000, 1_000_000, 2_000_000, 2_000_000, 700_000])
+        for number in ("1", "7", "1000"):
+            phases = self.counts("instructions", "--by", "phase", "--phases", number)
+            self.assertEqual((len(phases), sum(count or 0 for count in phases.values())), (int(number), sum(whole.values())))
+        phase = json.loads(self.succeed("hotspots", "phased", "--event", "page-faults", "--by", "phase", "--from", "3s",
+                                        "--to", "9s", "--phases", "3", "--format", "json"))["events"]
+        self.assertEqual([(row["count"], row["known_percent"], row["function"]) for row in phase],
+                         [(100, round(100 / 1.8, 4), "setup"), (None, 0, None), (None, 0, None)])
+
     def test_phases_tell_when_the_run_changes(self):
         document = json.loads(self.succeed("hotspots", "phased", "--by", "phase", "--format", "json"))
         phases = document["phases"]
@@ -391,9 +430,15 @@ class CommandLine(unittest.TestCase):
         for arguments in (["summary"], ["hotspots"], ["hotspots", "--by", "module"], ["hotspots", "--by", "rank"],
                           ["hotspots", "--by", "phase"], ["path"]):
             for trace in ("sampled", "traced", "phased", "awkward", "empty"):
-                for line in self.succeed(*arguments, trace).splitlines():
-                    self.assertLessEqual(len(line), 100)
-                    self.assertEqual(line, line.rstrip())
+                self.assert_fits(*arguments, trace)
+        for by in ("function", "line", "callpath", "rank", "thread", "phase"):
+            for trace in ("sampled", "phased"):
+                self.assert_fits("hotspots", "--event", "instructions", "--by", by, trace)
+
+    def assert_fits(self, *arguments):
+        for line in self.succeed(*arguments).splitlines():
+            self.assertLessEqual(len(line), 100)
+            self.assertEqual(line, line.rstrip())
 
     def test_names_cannot_steer_the_terminal(self):
         for arguments in (["summary"], ["hotspots"], ["path"]):

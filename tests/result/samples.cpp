@@ -8,11 +8,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -155,6 +158,38 @@ void add_call_paths(model::Profile& profile, const std::map<std::uint32_t, std::
         profile.call_paths.push_back(
             {RowId{row}, caller == callers.end() ? CallPathId::none() : CallPathId{caller->second}});
     }
+}
+
+/// Of phased_run(): a ms has 1000 instructions in "setup", 2000 in "solve" (from 6.5 s on, scaled), and 500 in
+/// MPI_Allreduce; and a page fault in ten of "setup", none in MPI_Allreduce, and who knows how many in "solve".
+void add_counts(Sample& sample)
+{
+    sample.profile.events = {"instructions", "page-faults"};
+    sample.counts = model::CountTable(2);
+    const auto add = [&](std::uint32_t location, std::int64_t begin, std::int64_t end, std::uint64_t address,
+                         std::uint32_t function, bool is_scaled, std::int64_t instructions, std::int64_t faults) {
+        const model::CountPlace nowhere{0, CallPathId::none().value, model::CountOwner::None};
+        sample.counts.push_back({begin * ms,
+                                 (end - begin) * ms,
+                                 begin * ms,
+                                 end * ms,
+                                 {address, function, model::CountOwner::Function},
+                                 nowhere,
+                                 location,
+                                 is_scaled ? model::CountInterval::scaled : 0},
+                                std::array{instructions, faults});
+    };
+    constexpr std::uint32_t setup = 1, solve = 2, allreduce = 3;
+    add(0, 0, 4000, 0x1139, setup, false, 4'000'000, 400);
+    add(0, 9000, 9100, 0x1139, setup, false, 50'000, 0);
+    add(0, 9200, 9500, 0x1139, setup, false, 150'000, 0);
+    add(0, 9500, 10'000, 0x1139, setup, false, 500'000, 50);
+    add(1, 4200, 6000, 0x1150, solve, false, 3'600'000, model::unknown_count);
+    add(1, 6500, 9000, 0x1160, solve, true, 5'000'000, model::unknown_count);
+    sample.profile.path_events = {
+        {{setup}, {0}, 0, 4'500'000, 4500 * ms, 4500 * ms, 0},         {{setup}, {0}, 1, 450, 4500 * ms, 4500 * ms, 0},
+        {{solve}, {1}, 0, 8'600'000, 4300 * ms, 4300 * ms, 2500 * ms}, {{solve}, {1}, 1, 0, 4300 * ms, 0, 0},
+        {{allreduce}, {0}, 0, 200'000, 400 * ms, 400 * ms, 0},         {{allreduce}, {0}, 1, 0, 400 * ms, 400 * ms, 0}};
 }
 
 }  // namespace
@@ -351,9 +386,11 @@ Sample phased_run()
     add_preemption(6000, 500, 1, preempted, AttributionKind::Computation);
     add_samples(6500, 9000, 1, solve, 0x1160);
 
+    add_counts(sample);
     p.facts["samples"] = 1400;
     p.facts["path_samples"] = p.facts["independent_samples"] = 880;
     p.facts["attribution_checksum"] = static_cast<std::int64_t>(result::checksum(sample.attributions, 0));
+    p.facts["counts_checksum"] = static_cast<std::int64_t>(result::checksum(sample.counts.records(), 0));
     p.properties = {{"command", "./phased"}, {"event", "cpu-clock"}, {"period", "10000000"},
                     {"period_unit", "ns"},   {"rules", "arrival"},   {"tool_version", "0.1.0"}};
     return sample;
@@ -466,17 +503,20 @@ void write_result(const fs::path& trace, const Sample& sample)
         const auto found = sample.profile.facts.find(key);
         return found == sample.profile.facts.end() ? 0 : found->second;
     };
-    const auto write = [&](const fs::path& file, const result::RecordFormat& format, const auto& records) {
+    const auto write = [&](const fs::path& file, const result::RecordFormat& format, auto records) {
+        const std::span<const std::byte> content = std::as_bytes(records);
         const result::RecordHeader header =
-            result::make_header(format, records.size(), fact("begin_ns"), fact("makespan_ns"));
-        std::vector<unsigned char> bytes(sizeof header + records.size() * format.record_size);
+            result::make_header(format, content.size() / format.record_size, fact("begin_ns"), fact("makespan_ns"));
+        std::vector<unsigned char> bytes(sizeof header + content.size());
         std::memcpy(bytes.data(), &header, sizeof header);
-        if (!records.empty())
-            std::memcpy(bytes.data() + sizeof header, records.data(), bytes.size() - sizeof header);
+        if (!content.empty())
+            std::memcpy(bytes.data() + sizeof header, content.data(), content.size());
         write_bytes(file, bytes);
     };
-    write(result::segments_path(trace), result::segments_format, sample.segments);
-    write(result::attribution_path(trace), result::attribution_format, sample.attributions);
+    write(result::segments_path(trace), result::segments_format, std::span(sample.segments));
+    write(result::attribution_path(trace), result::attribution_format, std::span(sample.attributions));
+    write(result::counts_path(trace), result::counts_format(sample.profile.events.size()),
+          sample.counts.records().words());
 }
 
 }  // namespace critpath::testing

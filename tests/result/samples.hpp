@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
+#include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct Sample {
     model::Profile profile;
     std::vector<model::Segment> segments;
     std::vector<model::Attribution> attributions{};
+    model::CountTable counts{};  // with as many events as the profile, or without records
 };
 
 /// Four ranks on two nodes, 10 s, samples of 1 ms: 8.5 s of the path are compute and mpi segments, of which 8.202 s
@@ -42,8 +44,8 @@ Sample sampled_run();
 /// Two ranks without samples: a trace of another measurement system, with user regions; some things went wrong.
 Sample traced_run();
 
-/// Two ranks, 10 s, samples of 10 ms: one computes "setup", the other then "solve", and who does what when is known to
-/// the ms (samples.cpp).
+/// Two ranks, 10 s, samples of 10 ms: one computes "setup", the other then "solve", and who does what and counts what
+/// when is known to the ms (samples.cpp).
 Sample phased_run();
 
 /// As sampled_run(), by timers of which one stopped, on nodes of which the clocks are off, and a long command line.
@@ -61,7 +63,7 @@ Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t seg
 std::vector<unsigned char> read_bytes(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::vector<unsigned char>& bytes);
 
-/// As cpreplay does: critpath.sqlite, segments.bin and attribution.bin in TRACE/critpath.
+/// As cpreplay does: critpath.sqlite, segments.bin, attribution.bin and counts.bin in TRACE/critpath.
 void write_result(const std::filesystem::path& trace, const Sample& sample);
 
 }  // namespace critpath::testing

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
 
@@ -231,6 +232,107 @@ TEST_F(AttributionFile, NoticesAChangedBitInEveryByte)
 {
     testing::write_result(directory_.path(), sample_);
     const auto path = result::attribution_path(directory_.path());
+    const Bytes whole = testing::read_bytes(path);
+    for (std::size_t byte = 0; byte < whole.size(); ++byte) {
+        Bytes changed = whole;
+        changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        testing::write_bytes(path, changed);
+        ASSERT_NE(failure(), "") << byte;
+    }
+}
+
+/// Two intervals and what another thread counted, of one rank, of one event.
+class CountsFile : public ::testing::Test
+{
+protected:
+    static constexpr std::int64_t ms = 1'000'000;
+
+    CountsFile() : sample_(testing::sampled_run())
+    {
+        sample_.profile.events = {"instructions"};
+        sample_.profile.path_events = {};
+        const model::CountPlace function{0x1139, 0, model::CountOwner::Function};
+        const model::CountPlace nowhere{0, model::CallPathId::none().value, model::CountOwner::None};
+        intervals_ = {{60 * ms, 4 * ms, 50 * ms, 64 * ms, function, nowhere, 1, 0},
+                      {64 * ms, 6 * ms, 64 * ms, 72 * ms, nowhere, function, 1, model::CountInterval::scaled},
+                      {63 * ms, 3 * ms, 63 * ms, 63 * ms, function, nowhere, 1, model::CountInterval::moment}};
+        write(sample_);
+        sample_.profile.facts["counts_checksum"] =
+            static_cast<std::int64_t>(result::checksum(sample_.counts.records(), 0));
+    }
+
+    void write(testing::Sample& sample)
+    {
+        sample.counts = model::CountTable(1);
+        for (const model::CountInterval& interval : intervals_)
+            sample.counts.push_back(interval, std::array{std::int64_t{7}});
+        testing::write_result(directory_.path(), sample);
+    }
+
+    /// The message with which opening and checking fails; empty if it does not.
+    std::string failure()
+    {
+        try {
+            result::Counts(directory_.path(), sample_.profile.events.size()).check(sample_.profile);
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+            EXPECT_THAT(failure.what(), AllOf(HasSubstr("counts.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
+            return failure.what();
+        }
+        return {};
+    }
+
+    std::string failure_with(std::size_t index, const std::function<void(model::CountInterval&)>& change)
+    {
+        const model::CountInterval before = intervals_[index];
+        change(intervals_[index]);
+        testing::Sample changed = sample_;
+        write(changed);
+        intervals_[index] = before;
+        return failure();
+    }
+
+    testing::TemporaryDirectory directory_;
+    testing::Sample sample_;
+    std::vector<model::CountInterval> intervals_;
+};
+
+TEST_F(CountsFile, ReturnsWhatWasWritten)
+{
+    ASSERT_EQ(failure_with(0, [](model::CountInterval&) {}), "");
+    const result::Counts counts(directory_.path(), 1);
+    ASSERT_EQ(counts.records().size(), 3U);
+    EXPECT_EQ(counts.header().record_size, 80U);
+    EXPECT_EQ(counts.records().interval(2).begin, 63 * ms);
+    EXPECT_EQ(counts.records().counts(1)[0], 7);
+    EXPECT_THROW(result::Counts(directory_.path(), 2), Failure);  // another result has more events
+}
+
+TEST_F(CountsFile, RefusesWhatCannotBe)
+{
+    using model::CountInterval;
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.location = 4; }), HasSubstr("unknown location"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.flags = 8; }), HasSubstr("unknown flag"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.last.call_path = 12; }), HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(1, [](CountInterval& i) { i.last.call_path = 0; }), HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(1, [](CountInterval& i) { i.before.owner = static_cast<model::CountOwner>(4); }),
+                HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.last.owner = model::CountOwner::Waiting; }),
+                HasSubstr("no function"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns = 0; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.begin = -1; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(1, [](CountInterval& i) { i.begin = 10'000 * ms; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns += 1; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.location = 0; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns -= 1; }), HasSubstr("checksum"));
+    std::filesystem::remove(result::counts_path(directory_.path()));
+    EXPECT_THAT(failure(), HasSubstr("is missing"));
+}
+
+TEST_F(CountsFile, NoticesAChangedBitInEveryByte)
+{
+    ASSERT_EQ(failure(), "");
+    const auto path = result::counts_path(directory_.path());
     const Bytes whole = testing::read_bytes(path);
     for (std::size_t byte = 0; byte < whole.size(); ++byte) {
         Bytes changed = whole;

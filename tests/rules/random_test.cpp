@@ -209,6 +209,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
             EXPECT_EQ(text(together.profile), text(alone.profile));
             EXPECT_TRUE(same_bytes(together.segments, alone.segments));
             EXPECT_TRUE(same_bytes(together.attributions, alone.attributions));
+            EXPECT_TRUE(same_bytes(together.counts, alone.counts));
         }
     }
 }
@@ -234,6 +235,7 @@ TEST_P(RandomPrograms, AllWaysToWalkComeToTheSamePath)
             EXPECT_EQ(text(walked.profile), text(gathered.profile));
             EXPECT_TRUE(same_bytes(walked.segments, gathered.segments));
             EXPECT_TRUE(same_bytes(walked.attributions, gathered.attributions));
+            EXPECT_TRUE(same_bytes(walked.counts, gathered.counts));
         }
     }
 }
@@ -286,6 +288,7 @@ TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
                                           [](const replayer::VisitBlock&) {}),
                  Failure);
     EXPECT_THROW(replayer::write_attributions(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
+    EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, model::CountTable(1)), Failure);
 }
 
 }  // namespace

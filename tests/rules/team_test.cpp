@@ -6,7 +6,12 @@
 #include "tests/builder/replayed.hpp"
 #include "tests/rules/windows.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <string>
 
 namespace critpath::tests
 {
@@ -86,6 +91,22 @@ protected:
     {
         thread(i).samples.push_back({us(time), context, 0, us(weight).count(), 0});
     }
+    /// Of all samples of a thread.
+    void counts(std::size_t i, std::int64_t each)
+    {
+        replay_.definitions.counted = {"instructions"};
+        while (thread(i).sample_counts.size() < thread(i).samples.size())
+            thread(i).sample_counts.push_back(std::array{each}, false);
+    }
+    /// On the path, by row: "count of us, known".
+    static std::map<std::string, std::string> counted(const Replayed& r)
+    {
+        std::map<std::string, std::string> words;
+        for (const model::EventCount& e : r.profile.path_events)
+            words[r.profile.row(e.call_path).name] =
+                fmt::format("{} of {}, {}", e.count, e.ns / 1000, e.known_ns / 1000);
+        return words;
+    }
     Replayed run()
     {
         Replayed result = replay(replay_);
@@ -103,6 +124,8 @@ protected:
     Functions functions_{replay_.definitions};
 };
 
+using Words = std::map<std::string, std::string>;
+
 TEST_F(TwoThreads, WhoSpinsWaitsForTheWorkOfTheOther)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
@@ -112,6 +135,8 @@ TEST_F(TwoThreads, WhoSpinsWaitsForTheWorkOfTheOther)
         sample(0, t - 1, t <= 300 ? main : spin, 100);
         sample(1, t - 40, t <= 800 ? loop : spin, 100);
     }
+    counts(0, 60);
+    counts(1, 700);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("main2"), 300);
     // Who spins at 899 has a period in which to have missed work: since 799. The last of that was seen at 760.
@@ -122,6 +147,10 @@ TEST_F(TwoThreads, WhoSpinsWaitsForTheWorkOfTheOther)
     EXPECT_EQ(r.total_us("loop"), 800);
     // One a period of the path, however many threads have samples in it.
     EXPECT_EQ(r.fact("independent_samples"), 10);
+    // What is waited for counts as its time does: five samples of the loop. Spinning counts nothing.
+    EXPECT_EQ(
+        counted(r),
+        (Words{{"main2", "180 of 299, 299"}, {"loop", "3500 of 500, 500"}, {"[waiting for threads]", "0 of 201, 0"}}));
 }
 
 TEST_F(TwoThreads, WhoIsBlockedWaitsForTheWorkOfTheOtherAsFarAsThatGoes)
@@ -133,12 +162,49 @@ TEST_F(TwoThreads, WhoIsBlockedWaitsForTheWorkOfTheOtherAsFarAsThatGoes)
     thread(0).off = {{us(300), us(1000), false}};
     for (int t = 400; t <= 800; t += 100)
         sample(1, t, loop, 100);
+    counts(0, 60);
+    counts(1, 700);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("main2"), 300);
     EXPECT_EQ(r.path_us("loop"), 500);
     EXPECT_EQ(r.path_us("[blocked]"), 200);
     EXPECT_EQ(r.path_us("[not sampled]"), 0);
     EXPECT_EQ(r.fact("independent_samples"), 3 + 5);
+    EXPECT_EQ(counted(r), (Words{{"main2", "180 of 300, 299"}, {"loop", "3500 of 500, 500"}}));
+}
+
+// Three threads compute what the path waits for: it has their mean, and their counts in the same proportion.
+TEST_F(TwoThreads, CountsOfATeamAreThoseOfItsMeanThread)
+{
+    for (std::uint32_t i = 2; i <= 3; ++i) {
+        model::LocationTrace more;
+        more.location = {i};
+        more.end = us(1000);
+        replay_.definitions.locations.push_back({"another", {0}, i, 0});
+        replay_.definitions.processes[0].locations.push_back({i});
+        replay_.processes[0].locations.push_back(more);
+    }
+    const auto calls = static_cast<std::uint32_t>(thread(0).calls.size());
+    replay_.processes[0].numbers = model::CallNumbers({0}, {0, calls});
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 1000; t += 100) {
+        sample(0, t - 1, spin, 100);
+        for (std::size_t i = 1; i <= 3; ++i)
+            sample(i, t - 20, loop, 100);
+    }
+    counts(0, 60);
+    counts(1, model::unknown_count);
+    counts(2, 200);
+    counts(3, 900);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 1000);
+    const model::EventCount& e = r.profile.path_events.front();
+    EXPECT_EQ(r.profile.row(e.call_path).name, "loop");
+    EXPECT_EQ(r.profile.path_events.size(), 1U);
+    EXPECT_EQ(e.ns, 1'000'000);
+    EXPECT_NEAR(static_cast<double>(e.known_ns), 2e6 / 3, 60);
+    EXPECT_NEAR(static_cast<double>(e.count), 10 * (200 + 900) / 3.0, 60);  // parts of few are rounded
 }
 
 TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)

@@ -3,6 +3,7 @@
 //
 // A part of the run is divided as the whole of it is: the window that is the whole run has the rows of the replay, the
 // windows that the run is cut into have them together, and where it is known what was done when, a window has that.
+#include "analysis/division/counts.hpp"
 #include "analysis/division/windows.hpp"
 #include "tests/builder/replayed.hpp"
 #include "tests/rules/windows.hpp"
@@ -99,6 +100,53 @@ auto sums_of(const std::vector<Parts>& parts)
     return std::tuple(path, addresses, kinds, processes, independent);
 }
 
+/// By window, call path, process and event: count, ns, known, scaled.
+using CountKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+using CountWords = std::map<CountKey, std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>;
+
+void add(CountWords& sums, const CountKey& key, const model::EventAmount& amount)
+{
+    auto& [count, ns, known_ns, scaled_ns] = sums[key];
+    count += amount.count;
+    ns += amount.ns;
+    known_ns += amount.known_ns;
+    scaled_ns += amount.scaled_ns;
+}
+
+std::vector<CountWords> counts_in(const Replayed& r, std::span<const Window> windows)
+{
+    std::vector<CountWords> result;
+    for (const auto& places : division::divide_counts(r.profile, r.segments, r.counts.records(), windows)) {
+        CountWords& words = result.emplace_back();
+        for (const division::PlaceCounts& place : places)
+            for (std::uint32_t event = 0; event < place.events.size(); ++event)
+                add(words, {place.call_path.value, r.profile.location_process[place.location], event},
+                    place.events[event]);
+        std::erase_if(words, [](const auto& item) { return item.second == CountWords::mapped_type{}; });
+    }
+    return result;
+}
+
+CountWords sums_of(const std::vector<CountWords>& parts)
+{
+    CountWords sums;
+    for (const CountWords& part : parts)
+        for (const auto& [key, amounts] : part) {
+            const auto& [count, ns, known_ns, scaled_ns] = amounts;
+            add(sums, key, {count, ns, known_ns, scaled_ns});
+        }
+    return sums;
+}
+
+/// As the table of the result has them.
+CountWords counts_of_run(const Replayed& r)
+{
+    CountWords words;
+    for (const model::EventCount& e : r.profile.path_events)
+        add(words, {e.call_path.value, e.process.value, e.event}, {e.count, e.ns, e.known_ns, e.scaled_ns});
+    return words;
+}
+
 }  // namespace
 
 void expect_windows_of(const Replayed& r, std::uint32_t seed)
@@ -107,6 +155,7 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
     EXPECT_EQ(window_text(in_window(r, {0, makespan})), window_text(r.profile));
 
     const Window all{0, makespan};
+    EXPECT_EQ(counts_in(r, std::span(&all, 1)).front(), counts_of_run(r));
     const std::vector<Parts> whole = division::divide(r.profile, records_of(r), std::span(&all, 1));
     std::mt19937 random(seed);
     for (const std::int64_t number : {2, 3, 17, 200}) {
@@ -120,7 +169,10 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
                 windows.push_back({cuts[i - 1], cuts[i]});
         const std::vector<Parts> parts = division::divide(r.profile, records_of(r), windows);
         EXPECT_EQ(sums_of(parts), sums_of(whole)) << "seed " << seed << ", " << windows.size() << " windows";
+        const std::vector<CountWords> counts = counts_in(r, windows);
+        EXPECT_EQ(sums_of(counts), counts_of_run(r));
         for (std::size_t i = 0; i < windows.size(); ++i) {
+            EXPECT_EQ(counts_in(r, std::span(&windows[i], 1)).front(), counts[i]);
             // Alone as among others, and without remainder.
             const std::vector<Parts> alone = division::divide(r.profile, records_of(r), std::span(&windows[i], 1));
             EXPECT_EQ(sums_of(alone), sums_of({parts[i]}));
@@ -225,6 +277,63 @@ void run_at_random(Program& program, std::uint32_t seed, bool samples)
     program.finish(now + 10);
 }
 
+/// Ranks that count a steady 3 (rank 0), 4, 5 ... a ns while they have a processor; of some samples, counts are
+/// unknown.
+void count_steadily(Program& program, std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    for (int r = 0; r < program.ranks(); ++r) {
+        const model::LocationTrace location = program.trace(r).locations.front();
+        std::int64_t since = 0;
+        for (const model::Sample& sample : location.samples) {
+            const std::int64_t time = sample.time.count();
+            std::int64_t ran = time - since;
+            for (const model::OffProcessor& off : location.off)
+                ran -= division::length_in({since, time}, off.begin.count(), off.end.count());
+            const bool is_known = random() % 10 != 0;
+            program[r].counts(is_known ? (r + 3) * ran : model::unknown_count, random() % 5 == 0);
+            since = time;
+        }
+    }
+}
+
+/// Of the path's segments in the window, by rank: when the thread had a processor in a segment that may count, ns.
+std::map<std::uint32_t, std::int64_t> counting_time(const Replayed& r, const Program& program, const Window& window)
+{
+    std::map<std::uint32_t, std::int64_t> sums;
+    for (const model::Segment& segment : r.segments) {
+        const auto kind = static_cast<model::SegmentKind>(segment.kind);
+        const Window part{std::max(window.begin, segment.begin), std::min(window.end, segment.end)};
+        if (part.length() <= 0 || kind == model::SegmentKind::Transfer || kind == model::SegmentKind::StartDelay)
+            continue;
+        sums[segment.location] += part.length();
+        const model::ProcessTrace trace = program.trace(static_cast<int>(segment.location));
+        for (const model::OffProcessor& off : trace.locations.front().off)
+            sums[segment.location] -= division::length_in(part, off.begin.count(), off.end.count());
+    }
+    std::erase_if(sums, [](const auto& item) { return item.second == 0; });
+    return sums;
+}
+
+void expect_steady_counts(const Replayed& r, const Program& program)
+{
+    const std::int64_t makespan = r.fact("makespan_ns");
+    for (std::int64_t i = 0; i < 7; ++i) {
+        const Window window{makespan * i / 7, makespan * (i + 1) / 7};
+        std::map<std::uint32_t, std::int64_t> time;
+        const CountWords counts = counts_in(r, std::span(&window, 1)).front();
+        for (const auto& [key, amounts] : counts) {
+            const std::uint32_t rank = std::get<1>(key);
+            const auto& [count, ns, known_ns, scaled_ns] = amounts;
+            EXPECT_EQ(count, (rank + 3) * known_ns);
+            EXPECT_LE(scaled_ns, known_ns);
+            time[rank] += ns;
+        }
+        std::erase_if(time, [](const auto& item) { return item.second == 0; });
+        EXPECT_EQ(time, counting_time(r, program, window));
+    }
+}
+
 class RandomWindows : public testing::TestWithParam<std::uint32_t>
 {
 };
@@ -235,8 +344,14 @@ TEST_P(RandomWindows, AddUpToTheRun)
         SCOPED_TRACE(samples ? "samples" : "regions");
         Program program(4);
         run_at_random(program, GetParam(), samples);
+        if (samples)
+            count_steadily(program, GetParam());
         const Replayed r = replay(program);
         expect_windows_of(r, GetParam());
+        if (samples) {
+            expect_steady_counts(r, program);
+            EXPECT_TRUE(same_bytes(r.counts, replay_alone(program, replayer::Rules::Arrival).counts));
+        }
     }
 }
 

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/attribute/thread_counts.hpp"
+
+#include "analysis/model/calls.hpp"
+#include "replayer/order.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::CountInterval;
+using model::CountOwner;
+using model::CountRecords;
+using model::LocationId;
+using model::LocationTrace;
+using model::Ns;
+using model::OffProcessor;
+using model::Sample;
+
+__extension__ using Wide = __int128;
+
+}  // namespace
+
+std::vector<std::int64_t> counts_of(const LocationTrace& location, std::size_t sample, std::size_t events)
+{
+    std::vector<std::int64_t> counts(events);
+    for (std::size_t event = 0; event < events; ++event)
+        counts[event] = location.sample_counts.count(sample, event);
+    return counts;
+}
+
+std::uint32_t scaled_flag(const LocationTrace& location, std::size_t sample)
+{
+    return location.sample_counts.is_scaled(sample) ? CountInterval::scaled : 0;
+}
+
+ThreadCounts::ThreadCounts(const Replay& replay, const TeamWaits& waits, model::Interval run, LocationId location)
+    : waits_(waits), trace_(replay.trace_of(replay.definitions.locations[location.value].process)),
+      location_(replay.trace_of(location)), numbers_(replay.definitions), run_(run),
+      process_(replay.definitions.locations[location.value].process.value),
+      intervals_(replay.definitions.counted.size()), moments_(intervals_.events()), made_(run.begin)
+{
+    std::int64_t sum = 0;
+    for (const OffProcessor& off : location_.off) {
+        off_before_.push_back(sum);
+        sum += (off.end - off.begin).count();
+    }
+}
+
+void ThreadCounts::add_moment(const CountInterval& moment, std::span<const std::int64_t> counts)
+{
+    moments_.push_back(moment, counts);
+}
+
+void ThreadCounts::append_to(model::CountTable& table) const
+{
+    const CountRecords intervals = intervals_.records(), moments = moments_.records();
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+        table.push_back(intervals.interval(i), intervals.counts(i));
+    std::vector<std::size_t> order(moments.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return moments.interval(i).begin; });
+    for (const std::size_t i : order)
+        table.push_back(moments.interval(i), moments.counts(i));
+}
+
+void ThreadCounts::make_until(Ns begin, Ns end)
+{
+    made_ = std::max(made_, begin);
+    while (made_ < end)
+        made_ = make_at(made_);
+}
+
+/// Makes the interval that `time` lies in, if there is one; returns until when that answers for.
+Ns ThreadCounts::make_at(Ns time)
+{
+    const Stretch stretch = stretch_at(time);
+    if (time < stretch.since)
+        return stretch.since;
+    const std::vector<OffProcessor>& off = location_.off;
+    near_off_ = count_first(
+        off.size(), [&](std::size_t i) { return off[i].end <= time; }, near_off_);
+    const bool has_sample = stretch.sample < location_.samples.size();
+    if (has_sample && processor_time(stretch.until) <= processor_time(stretch.since)) {
+        make(stretch, stretch.since, stretch.until, CountInterval::no_processor);
+        return stretch.until;
+    }
+    Ns end = stretch.until;
+    if (near_off_ < off.size()) {
+        if (off[near_off_].begin <= time)
+            return off[near_off_].end;
+        end = std::min(end, off[near_off_].begin);
+    }
+    make(stretch, near_off_ > 0 ? std::max(stretch.since, off[near_off_ - 1].end) : stretch.since, end, 0);
+    return end;
+}
+
+ThreadCounts::Stretch ThreadCounts::stretch_at(Ns time)
+{
+    const std::vector<Sample>& samples = location_.samples;
+    near_sample_ = count_first(
+        samples.size(), [&](std::size_t i) { return samples[i].time <= time; }, near_sample_);
+    const bool has_sample = near_sample_ < samples.size();
+    const Ns until = has_sample ? samples[near_sample_].time : std::max(run_.end, time + Ns{1});
+    return {near_sample_, near_sample_ > 0 ? samples[near_sample_ - 1].time : std::min(location_.begin, until), until};
+}
+
+/// Counts are spread over the processor time of the stretch; but where nobody knows when it had one, over all of it.
+void ThreadCounts::make(const Stretch& stretch, Ns begin, Ns end, std::uint32_t flags)
+{
+    std::vector<std::int64_t> counts = counts_of(location_, stretch.sample, intervals_.events());
+    if (flags != CountInterval::no_processor && stretch.sample < location_.samples.size()) {
+        const std::int64_t before = processor_time(stretch.since);
+        const std::int64_t from = processor_time(begin) - before, to = processor_time(end) - before;
+        const std::int64_t whole = processor_time(stretch.until) - before;
+        for (std::int64_t& count : counts)
+            if (count > 0)
+                count = static_cast<std::int64_t>(Wide{count} * to / whole - Wide{count} * from / whole);
+    }
+    intervals_.push_back({(begin - run_.begin).count(), (end - begin).count(), (stretch.since - run_.begin).count(),
+                          (stretch.until - run_.begin).count(), place_of(stretch.sample), place_of(stretch.sample - 1),
+                          location_.location.value, flags | scaled_flag(location_, stretch.sample)},
+                         counts);
+}
+
+/// There may be no such sample.
+model::CountPlace ThreadCounts::place_of(std::size_t sample) const
+{
+    if (sample >= location_.samples.size() || !is_of_computation(location_.samples[sample]))
+        return {0, model::CallPathId::none().value, CountOwner::None};
+    const Sample& s = location_.samples[sample];
+    CountOwner owner = CountOwner::Function;
+    if (waits_.has(s.context))
+        owner = work_around(trace_, location_.location, s, waits_).empty() ? CountOwner::Waiting : CountOwner::Others;
+    return {owner == CountOwner::Function ? s.offset : 0, numbers_.number(waits_.place_of(s)), owner};
+}
+
+bool ThreadCounts::is_of_computation(const Sample& sample) const
+{
+    const std::size_t call = model::last_entered(location_.calls, sample.time);
+    return sample.context.valid() && (call == location_.calls.size() || location_.calls.leave(call) <= sample.time);
+}
+
+/// Of the thread, before a moment, ns, but for a constant.
+std::int64_t ThreadCounts::processor_time(Ns time) const
+{
+    const std::vector<OffProcessor>& off = location_.off;
+    const std::size_t before = count_first(
+        off.size(), [&](std::size_t i) { return off[i].begin < time; }, near_off_);
+    if (before == 0)
+        return time.count();
+    const OffProcessor& last = off[before - 1];
+    return time.count() - off_before_[before - 1] - (std::min(time, last.end) - last.begin).count();
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns which of the counts that the samples of a thread carry the path has something of, as records of counts.bin.
+// (formats/FORMAT.md)
+#pragma once
+
+#include "analysis/model/counts.hpp"
+#include "replayer/analysis.hpp"
+#include "replayer/attribute/places.hpp"
+#include "replayer/attribute/team.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Numbers of the places that counts may have, as long as call paths have none: those of contexts are their ContextId.
+class CountPlaceNumbers
+{
+public:
+    explicit CountPlaceNumbers(const model::Definitions& definitions)
+        : contexts_(static_cast<std::uint32_t>(definitions.contexts.size()))
+    {
+    }
+
+    /// Of a function, or of a wait for other threads.
+    [[nodiscard]] std::uint32_t number(Place place) const
+    {
+        if (place.pseudo == Pseudo::None)
+            return place.context.value;
+        return contexts_ + (place.context.valid() ? place.context.value : contexts_);
+    }
+
+    [[nodiscard]] Place place(std::uint32_t number) const
+    {
+        if (!model::CallPathId{number}.valid())
+            return {model::ContextId::none(), Pseudo::NotSampled};
+        if (number < contexts_)
+            return {model::ContextId{number}};
+        const std::uint32_t waiter = number - contexts_;
+        return {waiter < contexts_ ? model::ContextId{waiter} : model::ContextId::none(), Pseudo::TeamWait};
+    }
+
+private:
+    std::uint32_t contexts_;
+};
+
+/// The intervals of one thread, which are made where the path comes to them.
+class ThreadCounts
+{
+public:
+    /// Times count from the begin of `run`. All must outlive this.
+    ThreadCounts(const Replay& replay, const TeamWaits& waits, model::Interval run, model::LocationId location);
+
+    /// Calls `visit(interval, counts)` for those that meet [begin, end); time ascends from call to call.
+    template <class Visit>
+    void for_each(model::Ns begin, model::Ns end, Visit visit)
+    {
+        make_until(begin, end);
+        const model::CountRecords records = intervals_.records();
+        while (next_ < records.size() && records.interval(next_).end() <= (begin - run_.begin).count())
+            ++next_;
+        for (std::size_t i = next_; i < records.size(); ++i)
+            if (const model::CountInterval interval = records.interval(i); interval.begin < (end - run_.begin).count())
+                visit(interval, records.counts(i));
+    }
+
+    void add_moment(const model::CountInterval& moment, std::span<const std::int64_t> counts);
+    /// Adds all that was made, in the order of the file.
+    void append_to(model::CountTable& table) const;
+
+    [[nodiscard]] std::uint32_t process() const { return process_; }
+
+private:
+    /// The time between two samples.
+    struct Stretch {
+        std::size_t sample;  // behind it
+        model::Ns since, until;
+    };
+
+    void make_until(model::Ns begin, model::Ns end);
+    model::Ns make_at(model::Ns time);
+    [[nodiscard]] Stretch stretch_at(model::Ns time);
+    void make(const Stretch& stretch, model::Ns begin, model::Ns end, std::uint32_t flags);
+    [[nodiscard]] model::CountPlace place_of(std::size_t sample) const;
+    [[nodiscard]] bool is_of_computation(const model::Sample& sample) const;
+    [[nodiscard]] std::int64_t processor_time(model::Ns time) const;
+
+    const TeamWaits& waits_;
+    const model::ProcessTrace& trace_;
+    const model::LocationTrace& location_;
+    CountPlaceNumbers numbers_;
+    model::Interval run_;
+    std::uint32_t process_;
+    model::CountTable intervals_, moments_;
+    std::size_t next_ = 0;                  // of the intervals: the first that may still meet what is asked for
+    model::Ns made_;                        // until here there are intervals of what the path has something of
+    std::vector<std::int64_t> off_before_;  // ns without a processor, until each of LocationTrace::off
+    std::size_t near_off_ = 0, near_sample_ = 0;
+};
+
+/// By event, what a sample counts.
+std::vector<std::int64_t> counts_of(const model::LocationTrace& location, std::size_t sample, std::size_t events);
+/// CountInterval::scaled, if these are; or nothing.
+std::uint32_t scaled_flag(const model::LocationTrace& location, std::size_t sample);
+
+}  // namespace critpath::replayer
