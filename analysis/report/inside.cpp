@@ -113,13 +113,14 @@ void add_errors(std::vector<InsidePart>& parts, std::int64_t row_ns, std::uint64
     std::uint64_t samples = 0;
     for (const InsidePart& part : parts)
         samples += part.item.path_samples;
-    samples = std::max({samples, periods, std::uint64_t{1}});
+    // As a function is hit in the compute segments of the path, so is a part in its row.
+    Hotspots row;
+    row.path_ns = path_ns;
+    row.domain_ns = row_ns;
+    row.independent_samples = row.path_samples = std::max({samples, periods, std::uint64_t{1}});
     for (InsidePart& part : parts) {
-        Hotspot& item = part.item;
-        item.sampled_ns = item.path_ns;
-        item.is_estimate = true;
-        item.share = {static_cast<double>(item.path_ns) / static_cast<double>(path_ns),
-                      sampling_error(item.path_ns, samples, row_ns, path_ns), false};
+        part.item.sampled_ns = part.item.path_ns;
+        row.add_share(part.item);
     }
 }
 

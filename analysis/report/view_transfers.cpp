@@ -124,24 +124,45 @@ Table divided_table(const HotspotRequest& request, const std::vector<Link>& link
         if (column.key == "waited_in" || column.key == "mean_seconds" || column.key == "longest_seconds")
             column.title.clear();
     table.columns.insert(table.columns.begin() + waited_in, {"", "Waited in", Align::Left, Fit::Name});
+    table.columns.pop_back();  // the share, which parts know within an interval
+    const std::vector<Column> shares = share_columns();
+    table.columns.insert(table.columns.end(), shares.begin(), shares.end());
     const std::vector<Column> more = {
-        {"path_percent_error", ""}, {"function", ""}, {"module", ""}, {"kind", ""}, {"side", ""}, {"path_samples", ""}};
+        {"function", ""}, {"module", ""}, {"kind", ""}, {"side", ""}, {"path_samples", ""}};
     table.columns.insert(table.columns.end(), more.begin(), more.end());
     std::vector<Row> rows;
     for (const Link& link : links) {
         Row row = cells_of(profile, link, path_ns);
         const Cell function = row[waited_in];
         row.insert(row.begin() + waited_in, function);
+        row.pop_back();
+        const double share = part(link.path_ns, path_ns);
+        Hotspot whole;
+        whole.path_ns = link.path_ns;
+        whole.share = {share, share, share, true};
+        add_share_cells(row, whole);
         row.resize(table.columns.size());
         rows.push_back(std::move(row));
         const std::vector<InsidePart> parts =
             parts_of(profile, times_in_row(by_link, {link.from, link.to, link.function.value}), link.path_ns, true);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const Hotspot& item = parts[i].item;
-            rows.push_back({std::int64_t{link.from}, std::int64_t{link.to}, drawn(parts, i), function, Cell(), Cell(),
-                            Cell(), Cell(), Cell(), Cell(), Seconds{item.path_ns}, share_cell(item), error_cell(item),
-                            item.name, item.module, item.kind, std::string(parts[i].side),
-                            static_cast<std::int64_t>(item.path_samples)});
+            Row row_of_part = {std::int64_t{link.from},
+                               std::int64_t{link.to},
+                               drawn(parts, i),
+                               function,
+                               Cell(),
+                               Cell(),
+                               Cell(),
+                               Cell(),
+                               Cell(),
+                               Cell(),
+                               Seconds{item.path_ns}};
+            add_share_cells(row_of_part, item);
+            for (const std::string& text : {item.name, item.module, item.kind, std::string(parts[i].side)})
+                row_of_part.emplace_back(text);
+            row_of_part.emplace_back(static_cast<std::int64_t>(item.path_samples));
+            rows.push_back(std::move(row_of_part));
         }
     }
     table.each_row = rows_of(std::move(rows));

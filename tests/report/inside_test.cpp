@@ -81,14 +81,16 @@ TEST(InsideParts, OfSeveralCallPathsAreOne)
               "a 1000");
 }
 
-TEST(InsideParts, HaveABinomialError)
+TEST(InsideParts, HaveTheIntervalOfAShare)
 {
     const auto parts = parts_of(profile(), {time(Side::End, 0, 600 * ms, 60)}, 1000 * ms, true);
     ASSERT_EQ(words(parts), "to: a 600 | [in flight] 400");
     EXPECT_DOUBLE_EQ(parts[0].item.share.value, 0.06);
     // 100 periods in the row, whether it was sampled in all of them or not; the row is a tenth of the path.
-    EXPECT_DOUBLE_EQ(parts[0].item.share.error, sampling_error(600, 100, 1000, 10'000));
-    EXPECT_DOUBLE_EQ(parts[1].item.share.error, parts[0].item.share.error);
+    const Interval of_row = score_interval(0.6, 100);
+    EXPECT_DOUBLE_EQ(parts[0].item.share.low, 0.1 * of_row.low);
+    EXPECT_DOUBLE_EQ(parts[0].item.share.high, 0.1 * of_row.high);
+    EXPECT_DOUBLE_EQ(parts[1].item.share.high, 0.1 * (1 - of_row.low));
 }
 
 TEST(InsideParts, ThatCouldBeNothingArePutTogether)
