@@ -69,6 +69,7 @@ std::vector<Conflict> conflicts()
         {{"--inside"},
          {"--by", all_but({"function", "callpath", "transfer"})},
          "divides functions, call paths and transfers; leave it out, or leave out --by {}"},
+        {{"--inside"}, {"--sort", {"all"}}, "divides what is on the critical path; leave out --sort all"},
         {{"--inside"}, {"--event"}, "divides the time of MPI functions alone; leave out --event"},
         {{"--inside"}, {"--inclusive"}, "divides the time of MPI functions alone; leave out --inclusive"},
         {{"--inclusive"}, {"--event"}, "counts are those of each function alone; leave it out"},

@@ -181,6 +181,26 @@ void add_untold(Explanation& e)
     }
 }
 
+bool is_told_by_samples(const model::Stretch& s)
+{
+    return s.sampled > 0 && s.counted_instructions + s.counted_cycles == 0;
+}
+
+/// Samples tell of all occurrences together; that says nothing of those that take longer now and then.
+void forget_samples(Explanation& e)
+{
+    model::Stretch s = *e.stretch;
+    s.processor_ns += s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns;
+    s.instructions_ns = s.cycles_ns = s.frequency_ns = s.instruction_time_ns = s.all_cycles_ns = 0;
+    s.instructions_error_ns = s.cycles_error_ns = s.frequency_error_ns = 0;
+    s.instruction_time_error_ns = s.all_cycles_error_ns = 0;
+    s.sampled = 0;
+    e.stretch = std::make_shared<const model::Stretch>(s);
+    add_excess(e);
+    e.untold = {"instructions, cycles per instruction and frequency",
+                "samples count all times together, and some differ from the others", false};
+}
+
 std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
 {
     if (variance + rest <= 0)
@@ -243,7 +263,8 @@ std::string untold_in_words(const Explanation& e)
     const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
                                   e.parts[static_cast<std::size_t>(Factor::AllCycles)],
                                   e.parts[static_cast<std::size_t>(Factor::Processor)]});
-    if (!e.untold || e.untold->by_nothing || e.excess <= balanced_within || part < least_part)
+    if (!e.untold || e.untold->by_nothing || e.verdict == Verdict::FasterRanks || e.excess <= balanced_within ||
+        part < least_part)
         return "";
     return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
 }
@@ -292,8 +313,9 @@ std::string off_in_words(const Explanation& e)
         words += fmt::format(" It was blocked for {} of that.", duration_text(s.own_blocked_ns));
     if (!has_more_faults(s))
         return words;
-    words += fmt::format(" It had {}, its peers {}", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
-                         count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
+    words +=
+        fmt::format(" It had {}, its peers {} each", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
+                    count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
     if (e.cause == Factor::PageFaults)
         words += fmt::format(": {} more time on the processor for each that they did not have",
                              duration_text((s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns) /
@@ -309,7 +331,7 @@ struct Remedy {
 const Remedy& remedy_of(Factor cause)
 {
     static constexpr Remedy remedies[] = {
-        {"move work from there to the others", "move work from the others there, or make faster what all do"},
+        {"move work from there to the others", "move work from the others to these, or make faster what all do"},
         {"look at its memory accesses: where its data lie, and who shares its caches",
          "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
         {"look at what slows its processor down: heat, power, what else runs there",
@@ -317,9 +339,9 @@ const Remedy& remedy_of(Factor cause)
         {"look at its memory accesses, and at what slows its processor down: heat, power, what else runs there",
          "look at the memory accesses of the slow ones, and at what slows their processors down"},
         {"move work from there to the others, or look at its memory accesses",
-         "move work from the others there, or look at the memory accesses of the slow ones"},
+         "move work from the others to these, or look at the memory accesses of the slow ones"},
         {"move work from there to the others, or look at what slows its processor down",
-         "move work from the others there, or make faster what all do"},
+         "move work from the others to these, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
          "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
         {"find out what it waits for outside of MPI: files, locks, memory",
@@ -364,7 +386,8 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
                            printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy.one);
     case Verdict::FasterRanks:
-        return fmt::format(" That is always so (persistent, {}): {}.", percent(*e.persistent), remedy.many);
+        return fmt::format(" Always the same ranks take less (persistent, {}): {}.", percent(*e.persistent),
+                           remedy.many);
     case Verdict::Transient: {
         const std::string words =
             fmt::format(" {} (transient, {} persistent)",
@@ -433,28 +456,30 @@ std::string Explanation::sentence(const model::Profile& profile) const
             : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, percent(rank_share));
     std::string words = fmt::format("{} of the path ({} %): {}{} to {}, {}.", duration_text(stretch->path_ns),
                                     percent_text(path_share), where, before, after, who);
-    if (verdict != Verdict::NoPeers)
-        words += comparison_in_words(*this);
-    words += off_in_words(*this);
+    // What it lacks is said next to the rank that it is about.
+    const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
+    words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
     return words + verdict_in_words(*this, profile);
 }
 
 Explanation explain(const model::Profile& profile, std::size_t stretch)
 {
     Explanation e;
-    e.stretch = &profile.stretches[stretch];
+    e.stretch = std::make_shared<const model::Stretch>(profile.stretches[stretch]);
     const auto path = profile.facts.find("path_ns");
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
     add_place(profile, e);
     add_owners(profile, stretch, e);
     add_excess(e);
-    if (e.stretch->compared > 0)
-        add_untold(e);
     if (e.stretch->has_model())
         e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
+    if (e.verdict == Verdict::Transient && is_told_by_samples(*e.stretch))
+        forget_samples(e);
+    else if (e.stretch->compared > 0)
+        add_untold(e);
     return e;
 }
 

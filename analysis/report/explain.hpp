@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,7 @@ struct Untold {
 };
 
 struct Explanation {
-    const model::Stretch* stretch = nullptr;
+    std::shared_ptr<const model::Stretch> stretch;
     double path_share = 0;  // of the whole path
     std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
     std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"

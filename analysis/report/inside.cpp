@@ -108,16 +108,21 @@ std::uint64_t periods_in(const model::Profile& profile, std::int64_t ns)
     return period > 0 ? static_cast<std::uint64_t>(ns / period) : 0;
 }
 
-void add_errors(std::vector<InsidePart>& parts, std::int64_t row_ns, std::uint64_t periods, std::int64_t path_ns)
+std::uint64_t samples_of(const std::vector<InsidePart>& parts)
 {
     std::uint64_t samples = 0;
     for (const InsidePart& part : parts)
         samples += part.item.path_samples;
+    return samples;
+}
+
+void add_errors(std::vector<InsidePart>& parts, std::int64_t row_ns, std::uint64_t samples, std::int64_t path_ns)
+{
     // As a function is hit in the compute segments of the path, so is a part in its row.
     Hotspots row;
     row.path_ns = path_ns;
     row.domain_ns = row_ns;
-    row.independent_samples = row.path_samples = std::max({samples, periods, std::uint64_t{1}});
+    row.independent_samples = row.path_samples = samples;
     for (InsidePart& part : parts) {
         part.item.sampled_ns = part.item.path_ns;
         row.add_share(part.item);
@@ -166,12 +171,14 @@ std::vector<InsidePart> parts_of(const model::Profile& profile, const std::vecto
     if (row_ns <= 0)
         return {};
     std::vector<InsidePart> parts = summed(profile, times);
-    balance(parts, row_ns, is_transfer ? "[in flight]" : "[not sampled]");
+    const std::uint64_t samples = std::max(samples_of(parts), periods_in(profile, row_ns));
+    if (samples == 0)
+        return {};
+    balance(parts, row_ns, is_transfer ? "[in flight]" : "[blocked, not sampled]");
     const std::int64_t path_ns = fact(profile, "path_ns");
-    const std::uint64_t periods = periods_in(profile, row_ns);
-    add_errors(parts, row_ns, periods, path_ns);
+    add_errors(parts, row_ns, samples, path_ns);
     fold(parts);
-    add_errors(parts, row_ns, periods, path_ns);
+    add_errors(parts, row_ns, samples, path_ns);
     std::ranges::stable_sort(parts, std::ranges::greater{}, [](const InsidePart& part) { return part.item.path_ns; });
     return parts;
 }

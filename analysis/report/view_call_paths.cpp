@@ -110,6 +110,13 @@ public:
         }
     }
 
+    [[nodiscard]] std::size_t rows() const
+    {
+        std::size_t rows = 0;
+        walk([&](const std::vector<std::size_t>&, const Branch&) { ++rows; });
+        return rows;
+    }
+
 private:
     const Times& times_;
     std::vector<std::size_t> roots_;
@@ -250,8 +257,7 @@ Document call_path_view(const HotspotRequest& request)
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
     const Times tree_times = times_of(profile, std::move(whole), by_total ? own_totals(request) : own);
-    const auto all = static_cast<std::size_t>(
-        std::count_if(candidates.begin(), candidates.end(), [&](std::size_t i) { return !tree_times.is_passing[i]; }));
+    const std::size_t all = Tree(profile, tree_times, candidates, 0).rows();
     const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
 
     Table table;

@@ -33,12 +33,24 @@ public:
     {
     }
 
+    // Of communicators that were made while the recording was off, whose collectives may have been recorded.
+    void write_early_graphs(std::uint64_t time)
+    {
+        for (const auto& [id, in_neighbours] : process_.graphs()) {
+            const auto index = static_cast<std::size_t>(id);
+            if (!process_.is_creation_recorded(id) && index < ids_.comms.size() && ids_.comms[index] != otf2::none) {
+                out_.comm_create(time, ids_.comms[index], &in_neighbours);
+            }
+        }
+    }
+
     EventCounts run()
     {
         const spool::SpoolHeader& header = spool_.header();
         const bool is_first_thread = spool_.thread == 0;
         if (is_first_thread) {
             out_.program_begin(header.process_start, ids_.program, ids_.arguments);
+            write_early_graphs(header.process_start);
         }
         merge_calls(spool_.records());
         if (data_.open_call && !finalized_) {

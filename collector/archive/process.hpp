@@ -148,6 +148,8 @@ public:
     [[nodiscard]] const PostsOfProcess& posts() const { return posts_; }
     [[nodiscard]] const Epochs& epochs() const { return epochs_; }
     [[nodiscard]] const Graphs& graphs() const { return graphs_; }
+    /// Whether a recorded call says when this communicator was made.
+    [[nodiscard]] bool is_creation_recorded(std::int32_t comm) const { return created_.contains(comm); }
     /// How the clock of this process relates to that of rank 0; empty if nobody compared them.
     [[nodiscard]] const std::vector<otf2::ClockPoint>& clocks() const { return clocks_; }
 
@@ -191,6 +193,7 @@ private:
     std::map<std::int32_t, std::string> files_;                   // name by local id
     std::unordered_map<std::int32_t, std::uint32_t> comm_ranks_;  // own rank by local id
     Graphs graphs_;
+    std::set<std::int32_t> created_;                                  // by recorded calls: local ids
     std::map<Hash128, std::uint64_t> alone_windows_;                  // by communicator of this process alone
     std::unordered_map<Hash128, otf2::RankList, HashOfHash> groups_;  // by group_key
     PostsOfProcess posts_;

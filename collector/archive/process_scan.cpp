@@ -170,6 +170,13 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
         posts_.post(thread, record);
     }
     switch (call.semantics) {
+    case SemanticClass::CommCreate:
+    case SemanticClass::CommCreateGroup:
+    case SemanticClass::CommIdup:
+        if (record.extra != 0) {
+            created_.insert(static_cast<std::int32_t>(record.extra - 1));
+        }
+        break;
     case SemanticClass::WinStart:
     case SemanticClass::WinPost:
         add_group(call.members);

@@ -8,6 +8,7 @@
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/thread_counts.hpp"
 #include "replayer/clocks/clocks.hpp"
+#include "replayer/order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -222,16 +223,22 @@ std::vector<std::uint32_t> call_paths_of_contexts(const Replay& replay, const Pl
     return ids;
 }
 
-/// Takes them out of the tally.
+/// Takes them out of the tally. Those of a process are mostly in order already, while the path goes to and fro between
+/// processes.
 std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const Places& places)
 {
+    std::map<std::uint32_t, std::vector<model::Attribution>> of_process;
     std::vector<model::Attribution> result;
     result.reserve(placed.size());
     for (PlacedAttribution& p : placed) {
         p.attribution.call_path = places.id(p.place).value;
-        result.push_back(p.attribution);
+        of_process[p.attribution.process].push_back(p.attribution);
     }
-    std::ranges::sort(result, {}, [](const model::Attribution& a) { return a.order(); });
+    for (auto& [process, attributions] : of_process) {
+        sort_runs(attributions, [](const model::Attribution& a) { return a.order(); });
+        result.insert(result.end(), attributions.begin(), attributions.end());
+        attributions = {};
+    }
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/peers/chosen.hpp"
+#include "replayer/peers/mixed.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -130,11 +131,11 @@ public:
         std::vector<std::uint32_t> places;  // by place in `seen`
         for (const GapPlace& place : seen.places.places())
             places.push_back(chosen.find(place));
-        std::vector<std::int64_t> shorts(times.size());
+        std::vector<std::int64_t> shorts(times.size() * lengths);
         for (const auto& gaps : seen.gaps)
             for (const SeenGap& gap : gaps)
                 if (const std::uint32_t place = places[gap.place]; place != GapPlaces::none)
-                    shorts[place] += gap.ns < long_ns_[place] ? 1 : 0;
+                    shorts[kind(place, gap.ns)] += gap.ns < long_ns_[place] ? 1 : 0;
         MPI_Allreduce(MPI_IN_PLACE, shorts.data(), static_cast<int>(shorts.size()), MPI_INT64_T, MPI_SUM, replay.comm);
         for (const std::int64_t all : shorts)
             one_of_.push_back(std::bit_floor(static_cast<std::uint64_t>(std::max(all / enough, std::int64_t{1}))));
@@ -144,21 +145,27 @@ public:
     [[nodiscard]] std::int64_t stands_for(std::uint32_t place, std::int64_t ns, model::ProcessId process,
                                           std::uint32_t occurrence) const
     {
-        if (ns >= long_ns_[place] || one_of_[place] == 1)
+        if (ns >= long_ns_[place])
             return 1;
-        // Bits that follow no pattern (the finalizer of SplitMix64): what happens each second time is met as often.
-        std::uint64_t bits = (std::uint64_t{process.value} << 32 | occurrence) + 0x9e3779b97f4a7c15;
-        bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-        bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-        bits ^= bits >> 31;
-        return bits % one_of_[place] == 0 ? static_cast<std::int64_t>(one_of_[place]) : 0;
+        const std::uint64_t one_of = one_of_[kind(place, ns)];
+        if (one_of == 1)
+            return 1;
+        return mixed(std::uint64_t{process.value} << 32 | occurrence) % one_of == 0 ? static_cast<std::int64_t>(one_of)
+                                                                                    : 0;
     }
 
 private:
     static constexpr std::int64_t enough = 2048;
 
+    static constexpr std::size_t lengths = 65;  // are told apart by their binary logarithm
+
+    static std::size_t kind(std::uint32_t place, std::int64_t ns)
+    {
+        return place * lengths + static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(ns)));
+    }
+
     std::vector<std::int64_t> long_ns_;  // by place: from this on, gaps are long
-    std::vector<std::uint64_t> one_of_;  // by place: of so many short ones; a power of two
+    std::vector<std::uint64_t> one_of_;  // by kind: of so many short ones; a power of two
 };
 
 Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, const std::vector<Gaps>& gaps,

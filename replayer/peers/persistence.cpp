@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/peers/chosen.hpp"
+#include "replayer/peers/mixed.hpp"
 #include "replayer/peers/variance.hpp"
 
 #include <algorithm>
@@ -129,10 +130,14 @@ private:
                 visit(p);
     }
 
-    /// Of the i-th occurrence that is looked at: these are spread over the run.
+    /// Of the i-th occurrence that is looked at: one of each of so many equal parts of the run, by no pattern that the
+    /// work could have as well.
     [[nodiscard]] std::int64_t log_of(std::size_t p, std::size_t i)
     {
-        const auto k = static_cast<std::int64_t>(i) * common_ / sums_.occurrences;
+        const auto part = static_cast<std::int64_t>(i);
+        const std::int64_t begin = part * common_ / sums_.occurrences;
+        const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
+        const auto k = begin + static_cast<std::int64_t>(mixed(i) % static_cast<std::uint64_t>(length));
         const std::size_t gap = lists_[p][static_cast<std::size_t>(k)];
         return fixed_log(gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap)));
     }

@@ -215,6 +215,11 @@ class Workload(harness.Case):
     def test_neighbours_in_a_graph(self):
         self.check(3, "neighbours", "graph", path=[0, 1] * 6, pieces={"work_late": (6, 100), "work_after": (6, 50)},
                    absent=["work_early", "work_unseen"])
+        # What was made while nothing was recorded is known all the same.
+        self.setUp()
+        self.record(3, harness.workload("neighbours"), "graph", options=("-q", "--range", "5:1000"))
+        events = self.succeed(harness.run("otf2-print", os.path.join(self.trace, "traces.otf2"))).out
+        self.assertEqual((events.count("\nCOMM_CREATE"), events.count("critpath.in_neighbour")), (3, 4))
 
     def check_turns(self, *how):
         """Twice as many ranks as processors: who waits gives way, some hundred thousand times a second. What that leaves

@@ -237,6 +237,33 @@ TEST(Explain, BalancedShorterAndAlone)
     EXPECT_THAT(sentence(p), HasSubstr("on rank 0. There is no other rank."));
 }
 
+// All occurrences had the same instructions, and some take much longer: what samples count of all of them, these do
+// not.
+TEST(Explain, SamplesOfAllOccurrencesSayNothingOfSome)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.sampled = 10;
+    s.instructions_ns = 300 * ms;
+    s.cycles_ns = 200 * ms;
+    s.instructions_error_ns = s.cycles_error_ns = 5 * ms;
+    s.processor_ns = 0;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Instructions);
+    s.rank_variance = 10;
+    s.noise_variance = 90;
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.verdict, Verdict::Transient);
+    EXPECT_EQ(e.cause, Factor::Processor);
+    EXPECT_EQ(e.stretch->processor_ns, 500 * ms);
+    EXPECT_FALSE(e.knows(Factor::Instructions));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("more time on the processor +100 %. Which of instructions, cycles per instruction "
+                          "and frequency it is cannot be told: samples count all times together, and some "
+                          "differ from the others."));
+    s.counted = s.counted_instructions = s.counted_cycles = 10;  // counters tell of each
+    EXPECT_EQ(explain(p, 0).cause, Factor::Instructions);
+}
+
 TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
 {
     model::Profile p = one_stretch();
@@ -247,9 +274,9 @@ TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
     s.fastest_rank = 2;
     s.fastest_time = 120'000'000;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::FasterRanks);
-    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 4); only rank 2 takes less, 12 % of it. That is "
-                                       "always so (persistent, 90 %): move work from the others there, or make faster "
-                                       "what all do."));
+    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 4); only rank 2 takes less, 12 % of it. Always "
+                                       "the same ranks take less (persistent, 90 %): move work from the others to "
+                                       "these, or make faster what all do."));
     EXPECT_THAT(sentence(p), Not(HasSubstr("longer than on its peers")));
     s.ranks = 5;
     s.fastest_time = 100;
@@ -285,11 +312,11 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     p.stretches[0].peers_page_faults = 15'000;
     EXPECT_THAT(sentence(p), Not(HasSubstr("page fault")));
     p.stretches[0].peers_page_faults = 40;
-    EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40."));
+    EXPECT_THAT(sentence(p), HasSubstr("It had 20,000 page faults, its peers 40 each."));
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // 25 us each: there is something else
     p.stretches[0].page_faults = 200'040;
     EXPECT_THAT(sentence(p),
-                HasSubstr("It had 200,040 page faults, its peers 40: 2.5 µs more time on the processor "
+                HasSubstr("It had 200,040 page faults, its peers 40 each: 2.5 µs more time on the processor "
                           "for each that they did not have. Always rank 3 (persistent, 90 %): avoid its page "
                           "faults"));
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);

@@ -60,7 +60,7 @@ TEST(InsideParts, SumToTheRow)
         "[in flight] 500 | from: a 300 | to: a 200");
     EXPECT_EQ(words(parts_of(p, {time(Side::Call, 1, 300 * ms, 30), time(Side::Call, spinning, 600 * ms, 60)},
                              1000 * ms, false)),
-              "[spinning] 600 | b 300 | [not sampled] 100");
+              "[spinning] 600 | b 300 | [blocked, not sampled] 100");
     EXPECT_EQ(words(parts_of(p, {}, 1000 * ms, true)), "[in flight] 1000");
     EXPECT_TRUE(parts_of(p, {}, 0, true).empty());
 }
@@ -98,9 +98,9 @@ TEST(InsideParts, ThatCouldBeNothingArePutTogether)
     std::vector<InsideTime> times{time(Side::Call, 0, 900 * ms, 90)};
     for (std::uint32_t function = 1; function <= 3; ++function)
         times.push_back(time(Side::Call, function, 20 * ms, 2));
-    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [others] 60 | [not sampled] 40");
+    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [others] 60 | [blocked, not sampled] 40");
     times.resize(2);  // one keeps its name
-    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [not sampled] 80 | b 20");
+    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [blocked, not sampled] 80 | b 20");
 }
 
 }  // namespace
