@@ -90,9 +90,10 @@ def main():
             for way, measured in runs.items():
                 for what in measured[0]:
                     figures = {way: pairs.summary([run[what] for run in measured])}
-                    if way != "without" and what in runs["without"][0]:
-                        figures[f"{way} / without"] = pairs.ratios([run[what] for run in measured],
-                                                                   [run[what] for run in runs["without"]])
+                    for other in named:
+                        if way != "without" and other != way and what in runs[other][0]:
+                            figures[f"{way} / {other}"] = pairs.ratios([run[what] for run in measured],
+                                                                       [run[what] for run in runs[other]])
                     result[name].setdefault(what, {}).update(figures)
         pairs.print_result("application_overhead", ranks=ranks, pairs=bench.repetitions, **result)
 

@@ -123,6 +123,18 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
     });
 }
 
+/// Once all predecessors are known, only sums of what happened are wanted: the path needs room for itself.
+void forget_operations(Replay& replay, Pairs& pairs, std::vector<ProcessWindows>& windows, Collectives& collectives)
+{
+    pairs.processes = {};
+    windows = {};
+    collectives.members.forget();
+    collectives.open = {};
+    for (model::ProcessTrace& trace : replay.processes) {
+        trace.collectives = model::CollectiveCalls();
+    }
+}
+
 void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
 {
     attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
@@ -186,8 +198,10 @@ void run(Phases& phases, const Options& options)
                                     conclude_at_once(replay, calibration, answers)));
         phases.remark(fmt::format("{} collective operations", collectives->counts.all));
     });
-    phases.run("resolve", Scope::Collective,
-               [&] { predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers)); });
+    phases.run("resolve", Scope::Collective, [&] {
+        predecessors = resolve(replay, pairs, windows, *collectives, calibration, std::move(answers));
+        forget_operations(replay, pairs, windows, *collectives);
+    });
     phases.run("restore", Scope::Collective, [&] {
         path = restore(replay, predecessors, options.engine.walk_path);
         phases.remark(fmt::format("{} changes of location", path.hops));

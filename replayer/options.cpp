@@ -46,8 +46,7 @@ CommandLine parse_command_line(int argc, char** argv)
 {
     CommandLine result;
     Options& options = result.options;
-    CLI::App app("Replays a recorded MPI application, finds its critical path and writes it into TRACE/critpath/, for "
-                 "cpreport.",
+    CLI::App app("Replays a recorded MPI application and writes its critical path into TRACE/critpath/, for cpreport.",
                  "cpreplay");
     app.footer(examples);
     app.get_formatter()->column_width(26);
@@ -56,25 +55,18 @@ CommandLine parse_command_line(int argc, char** argv)
     app.add_option("TRACE", trace, "Directory of the trace, or its .otf2 file [the newest here]");
 
     std::string rules = "arrival";
-    app.add_option(
-           "--rules", rules,
-           "Who released a waiting call: arrival (of the message), enter (as other analyzers do), paper (shortest "
-           "call) [arrival]")
+    app.add_option("--rules", rules, "Who released a waiting call: arrival, or to compare: enter, paper [arrival]")
         ->option_text("RULES");
     std::string engine = "aggregated";
-    app.add_option("--engine", engine,
-                   "How processes exchange what they know: aggregated (in bulk), literal (message by message; for "
-                   "comparison) [aggregated]")
+    app.add_option("--engine", engine, "How processes exchange: aggregated, or to compare: literal [aggregated]")
         ->option_text("ENGINE");
     std::string walk = "auto";
-    app.add_option("--walk", walk,
-                   "How the path is walked: auto, gather (by one process), token, segments, lifting [auto]")
+    app.add_option("--walk", walk, "How the path is walked: auto, gather, token, segments, lifting [auto]")
         ->option_text("WAY");
     std::uint64_t memory = 0;
     const CLI::Option* limit =
         app.add_option("--memory", memory,
-                       "Of the large arrays of a process, about so much is in memory, like 500M; the rest in a file "
-                       "in TRACE [all]")
+                       "Arrays of a process in memory, about, the rest in a file in TRACE: 500M [all]")
             ->option_text("SIZE")
             ->transform(CLI::AsSizeValue(false));
     std::string progress = "auto";

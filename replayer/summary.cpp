@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/summary.hpp"
 
+#include "analysis/model/anomalies.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -24,32 +26,6 @@ double seconds(std::int64_t ns)
 {
     return static_cast<double>(ns) / 1e9;
 }
-
-struct Oddity {
-    const char* fact;
-    const char* words;
-};
-
-constexpr std::array oddities = {
-    Oddity{"unmatched_sends", "sends without a receive"},
-    Oddity{"unmatched_receives", "receives without a send"},
-    Oddity{"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
-    Oddity{"cancelled_receives", "receives were cancelled"},
-    Oddity{"unfinished_requests", "requests were never completed"},
-    Oddity{"incomplete_collectives", "collective operations that some members did not reach"},
-    Oddity{"mismatched_collectives", "collective operations that members entered with different functions"},
-    Oddity{"clock_violations", "times that run backwards (clipped)"},
-    Oddity{"ignored_rma_records",
-           "records of one-sided communication that the replay does not use (window or group unknown, other models)"},
-    Oddity{"ignored_thread_records", "records of threads that fit to no others, or are not analyzed (tasks)"},
-    Oddity{"ignored_io_records", "records of file operations, which are not analyzed"},
-    Oddity{"ignored_records", "records of kinds that are not analyzed"},
-    Oddity{"lost_records", "records that did not fit when they were recorded, or were damaged since"},
-    Oddity{"unresolved_records", "calls that name what was not recorded"},
-    Oddity{"lost_samples", "samples that were lost when they were recorded"},
-    Oddity{"stopped_timers",
-           "threads whose samples end early, because the application took the timer's signal or stack"},
-};
 
 /// How far the path can be told with the clocks as they are; nothing if there is only one.
 std::string clocks(const model::Profile& profile)
@@ -117,7 +93,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                        "said of the time in them is wrong\n",
                        what->second);
     }
-    for (const auto& oddity : oddities) {
+    for (const model::Oddity& oddity : model::oddities) {
         if (const std::int64_t count = fact(profile, oddity.fact); count > 0) {
             fmt::format_to(out, "note: {} {}\n", count, oddity.words);
         }

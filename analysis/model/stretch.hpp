@@ -15,6 +15,13 @@ namespace critpath::model
 /// So many samples of each process are enough to tell how fast it computes there.
 inline constexpr std::int64_t enough_samples = 20;
 
+/// Whose gaps are compared with those of a stretch: those of other processes
+enum class ComparedBy : std::int64_t {
+    BothCalls,   // between the same two calls
+    CallAfter,   // in front of the same call after them, whatever call they come from
+    CallBefore,  // behind the same call before them, whatever call they lead to
+};
+
 /// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
 /// part count in that part.
 struct Stretch {
@@ -30,7 +37,8 @@ struct Stretch {
     std::int64_t own_preempted_ns = 0;  // of these, without a processor
     std::int64_t own_blocked_ns = 0;
 
-    // Of those that other processes have too:
+    // Of those that other processes have too, as ComparedBy says:
+    std::int64_t compared_by = 0;  // a ComparedBy
     std::int64_t compared = 0;     // gaps
     std::int64_t slowest = 0;      // of these: no other process took longer
     std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
@@ -60,6 +68,9 @@ struct Stretch {
     std::int64_t all_cycles_error_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
+    // What as many gaps at the place that are not on the path waited for other threads of their processes, looking all
+    // the time whether these are done.
+    std::int64_t peers_spinning_ns = 0;
     // Of the processes that come here: who has the fewest samples that count what is done here; -1: nobody was asked.
     std::int64_t fewest_samples = 0;
     std::int64_t fewest_samples_rank = -1;
@@ -75,7 +86,8 @@ struct Stretch {
     std::int64_t node_rest_variance = 0;  // and what is between the ranks of a node
     // Of the same gaps, what rank takes how long in the mean of the occurrences:
     std::int64_t slow_ranks = 0;     // ranks that take nearly as long as the slowest one, that among them
-    std::int64_t fastest_rank = -1;  // of several, the first
+    std::int64_t slowest_rank = -1;  // of several, the first
+    std::int64_t fastest_rank = -1;  // likewise
     std::int64_t fastest_time = 0;   // what it takes, in 1e-9 of what the slowest one takes
 
     /// Whether persistent differences of ranks can be told from others.
@@ -96,6 +108,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"looked_at_ns", &Stretch::looked_at_ns},
     {"own_preempted_ns", &Stretch::own_preempted_ns},
     {"own_blocked_ns", &Stretch::own_blocked_ns},
+    {"compared_by", &Stretch::compared_by},
     {"compared", &Stretch::compared},
     {"slowest", &Stretch::slowest},
     {"much_longer", &Stretch::much_longer},
@@ -122,6 +135,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"all_cycles_error_ns", &Stretch::all_cycles_error_ns},
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
+    {"peers_spinning_ns", &Stretch::peers_spinning_ns},
     {"fewest_samples", &Stretch::fewest_samples},
     {"fewest_samples_rank", &Stretch::fewest_samples_rank},
     {"ranks", &Stretch::ranks},
@@ -132,6 +146,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"node_variance", &Stretch::node_variance},
     {"node_rest_variance", &Stretch::node_rest_variance},
     {"slow_ranks", &Stretch::slow_ranks},
+    {"slowest_rank", &Stretch::slowest_rank},
     {"fastest_rank", &Stretch::fastest_rank},
     {"fastest_time", &Stretch::fastest_time},
 };
@@ -143,6 +158,17 @@ struct StretchShare {
     std::int64_t ns = 0;
     std::int64_t gaps = 0;
     std::int64_t longer_ns = 0;  // than the others; less than 0 where they take longer
+};
+
+/// What the path's time in a stretch is attributed to: a function, or what stands for none ("[blocked]").
+struct StretchCode {
+    std::uint32_t stretch = 0;  // index
+    RowId row;
+    std::int64_t ns = 0;
+    std::uint64_t samples = 0;  // independent ones; 0 where the time is exact
+    // Of that, while the thread on the path waited for other threads of its process:
+    std::int64_t spinning_ns = 0;  // and looked all the time whether these are done
+    std::int64_t blocked_ns = 0;
 };
 
 }  // namespace critpath::model

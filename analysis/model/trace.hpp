@@ -5,6 +5,7 @@
 // traced processes, of which each process holds its own. Plain data; made by replayer/load or by the test builder.
 #pragma once
 
+#include "analysis/model/anomalies.hpp"
 #include "analysis/model/calls.hpp"
 #include "analysis/model/collectives.hpp"
 #include "analysis/model/ids.hpp"
@@ -246,26 +247,6 @@ struct LocationTrace {
     std::vector<Counted> counted;  // by call, points left aside: since the leave of the call before. Where it is too
                                    // short, and first calls have none: not known
     std::vector<RegionChange> user_regions;
-};
-
-/// What was seen but is not in the arrays.
-struct Anomalies {
-    std::uint64_t cancelled_receives = 0;
-    std::uint64_t unfinished_requests = 0;  // posts without a completion; such receives are left out
-    std::uint64_t open_calls = 0;           // enter without leave; closed at the location's last event
-    std::uint64_t ignored_records = 0;      // but for the next four
-    std::uint64_t ignored_thread_records = 0;
-    std::uint64_t ignored_io_records = 0;
-    std::uint64_t ignored_rma_records = 0;
-    std::uint64_t ignored_metric_records = 0;
-    std::uint64_t clock_violations = 0;    // events that go back in time within a location
-    std::uint64_t lost_records = 0;        // that did not fit, or were damaged
-    std::uint64_t unresolved_records = 0;  // that named what nobody had defined
-    std::uint64_t lost_samples = 0;
-    std::uint64_t stopped_timers = 0;  // threads whose samples end before they do
-    // In which threads were not sampled, because they switched too often:
-    std::uint64_t wait_respite_ns = 0;  // while they waited in MPI,
-    std::uint64_t respite_ns = 0;       // and elsewhere
 };
 
 /// In-neighbours of a process in communicators that have a graph topology: ranks, ascending.

@@ -263,7 +263,7 @@ Command annotate_command()
         },
         {"annotate solve", "annotate --instructions 'Grid::apply' cp-app-1"},
         run,
-        {"FUNCTION", "a function that samples found on the path (or the part of its name that says which)"},
+        {"FUNCTION", "a function on the path, or the part of its name that says which"},
     };
 }
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace critpath::report
 {
@@ -41,7 +42,8 @@ Document run(const Request& request)
         return by_modules ? by_module(profile) : by_function(profile);
     };
     const Hotspots hotspots_before = group(before), hotspots_after = group(after);
-    std::vector<Difference> differences = compare(hotspots_before, hotspots_after);
+    const std::optional<Renamed> renamed = renamed_program(before, after);
+    std::vector<Difference> differences = compare(hotspots_before, hotspots_after, renamed);
     const std::size_t all = differences.size();
     std::erase_if(differences, [](const Difference& d) { return d.change_ns() == 0 || d.is_below_error(); });
     const std::size_t changed = differences.size();
@@ -83,6 +85,9 @@ Document run(const Request& request)
     document.notes.emplace_back(
         "Low, high: the 95 % interval of the change by sampling; -: it is exact. How much a time varies from "
         "run to run is not in it.");
+    if (renamed)
+        document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",
+                                             printable(renamed->before), printable(renamed->after)));
     add_clocks(document, after);
     return document;
 }

@@ -25,12 +25,28 @@ Cell share_or_none(const std::optional<double>& share)
     return share ? Cell(Share{*share}) : Cell();
 }
 
+Cell function_name(const Explanation& e, std::size_t i)
+{
+    return i < e.code.functions.size() ? Cell(e.code.functions[i].name) : Cell();
+}
+
+Cell function_share(const Explanation& e, std::size_t i)
+{
+    return i < e.code.functions.size() ? Cell(Share{e.code.functions[i].share}) : Cell();
+}
+
 /// In tables only: with a sign, or as times.
 Cell change_cell(const Explanation& e)
 {
     if (e.stretch->compared == 0)
         return {};
     return e.excess < by_times_from ? fmt::format("{:+.1f} %", e.excess * 100) : fmt::format("x {:.1f}", e.excess + 1);
+}
+
+Cell compared_by(const model::Stretch& s)
+{
+    constexpr std::string_view names[] = {"both calls", "call after", "call before"};
+    return s.compared > 0 ? Cell(std::string(names[static_cast<std::size_t>(s.compared_by)])) : Cell();
 }
 
 Table explanation_table(const model::Profile& profile, const std::vector<Explanation>& explanations)
@@ -51,11 +67,18 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"caller", ""},
         {"from", ""},
         {"to", ""},
+        {"function", ""},
+        {"function_percent", ""},
+        {"second_function", ""},
+        {"second_function_percent", ""},
+        {"third_function", ""},
+        {"third_function_percent", ""},
         {"node", ""},
         {"node_percent", ""},
         {"ranks_on_path", ""},
         {"gaps", ""},
         {"gaps_looked_at", ""},
+        {"compared_by", ""},
         {"compared_gaps", ""},
         {"counted_gaps", ""},
         {"counted_instructions_gaps", ""},
@@ -84,12 +107,17 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"untold_because", ""},
         {"own_preempted_seconds", ""},
         {"own_blocked_seconds", ""},
+        {"threads_seconds", ""},
+        {"threads_preempted_seconds", ""},
+        {"threads_function", ""},
+        {"threads_function_percent", ""},
         {"page_faults", ""},
         {"peers_page_faults", ""},
         {"model_ranks", ""},
         {"model_nodes", ""},
         {"model_occurrences", ""},
         {"slow_ranks", ""},
+        {"slowest_rank", ""},
         {"fastest_rank", ""},
         {"fastest_rank_percent", ""},
         {"persistent_percent", ""},
@@ -117,11 +145,18 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.caller,
                         e.before,
                         e.after,
+                        function_name(e, 0),
+                        function_share(e, 0),
+                        function_name(e, 1),
+                        function_share(e, 1),
+                        function_name(e, 2),
+                        function_share(e, 2),
                         e.node,
                         Share{e.node_share},
                         static_cast<std::int64_t>(e.ranks_on_path),
                         s.gaps,
                         s.looked_at,
+                        compared_by(s),
                         s.compared,
                         s.counted,
                         s.counted_instructions,
@@ -150,12 +185,17 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.untold ? Cell(e.untold->why) : Cell(),
                         Seconds{s.own_preempted_ns},
                         Seconds{s.own_blocked_ns},
+                        Seconds{e.code.threads_ns()},
+                        Seconds{e.code.preempted_ns},
+                        e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),
+                        e.code.of_threads ? Cell(Share{e.code.of_threads->share}) : Cell(),
                         s.page_faults,
                         s.peers_page_faults,
                         s.ranks,
                         s.nodes,
                         s.occurrences,
                         s.slow_ranks,
+                        s.slowest_rank < 0 ? Cell() : Cell(s.slowest_rank),
                         s.fastest_rank < 0 ? Cell() : Cell(s.fastest_rank),
                         Share{static_cast<double>(s.fastest_time) * 1e-9},
                         share_or_none(e.persistent),

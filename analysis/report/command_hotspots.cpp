@@ -110,9 +110,9 @@ Command hotspots_command()
 {
     return {
         "hotspots",
-        "the functions, lines, call paths or ranks that the critical path spends its time in",
+        "what the critical path spends its time in, by function, line, rank and more",
         {
-            {"--by", "WHAT", "row", "function", view_names()},
+            {"--by", "WHAT", "", "function", view_names()},
             {"--sort", "KEY", "what to sort by (all: time on all ranks)", "path", {"path", "all", "name"}},
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "N,...", "path time on these ranks only", "", {}, true},

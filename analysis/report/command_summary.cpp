@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
+#include "analysis/model/anomalies.hpp"
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspot_list.hpp"
@@ -45,7 +46,7 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     const std::string call_graph = property(profile, "call_graph");
-    return fmt::format("{} every {}: {}, {} on the path{}", event,
+    return fmt::format("{} about every {}: {}, {} on the path{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
                        count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
@@ -208,33 +209,12 @@ Table function_table(Hotspots& hotspots)
     return table;
 }
 
-/// Facts that should be zero, in words.
-constexpr std::pair<const char*, const char*> anomalies[] = {
-    {"lost_records", "MPI calls that the recorder could not keep"},
-    {"unresolved_records", "MPI calls that name what was not recorded"},
-    {"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
-    {"lost_samples", "samples that the recorder could not keep"},
-    {"stopped_timers", "threads whose samples end early: the application took the timer's signal or stack"},
-    {"unmatched_sends", "sends without a receive"},
-    {"unmatched_receives", "receives without a send"},
-    {"cancelled_receives", "receives that were cancelled"},
-    {"unfinished_requests", "requests that never completed"},
-    {"incomplete_collectives", "collectives that some members did not reach"},
-    {"mismatched_collectives", "collectives whose members called different operations"},
-    {"clock_violations", "dependencies that run backwards in time (clocks disagree; shortened to nothing)"},
-    {"ignored_rma_records",
-     "records of one-sided communication that the replay does not use (window unknown, other models)"},
-    {"ignored_thread_records", "records of threads that fit to no others, or are not analyzed (tasks)"},
-    {"ignored_io_records", "records of file operations, which the replay does not analyze"},
-    {"ignored_records", "event records of kinds that the replay does not use"},
-};
-
 Table anomaly_table(const model::Profile& profile)
 {
     std::vector<Row> rows;
-    for (const auto& [key, words] : anomalies) {
-        if (fact(profile, key) > 0)
-            rows.push_back({std::string(key), fact(profile, key), std::string(words)});
+    for (const model::Oddity& oddity : model::oddities) {
+        if (fact(profile, oddity.fact) > 0)
+            rows.push_back({std::string(oddity.fact), fact(profile, oddity.fact), std::string(oddity.words)});
     }
     return {"anomalies",
             "What was odd in this trace",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace critpath::report
@@ -55,17 +56,79 @@ void allow_for_missed(PathTime& time, const PathTime& other, const Hotspots& run
         time.above = run.most_unseen() * static_cast<double>(run.path_ns);
 }
 
+/// Of the binaries of all functions, without directories.
+std::set<std::string> binaries(const model::Profile& profile)
+{
+    std::set<std::string> names;
+    for (const model::Row& row : profile.rows)
+        if (row.kind == model::RowKind::Sampled && row.module.find('/') != std::string::npos)
+            names.emplace(basename(row.module));
+    return names;
+}
+
+/// Whether the first word of a command may be a path of `binary`. Words are not told apart by more than spaces.
+bool calls(std::string_view command, std::string_view binary)
+{
+    for (std::size_t at = command.find(binary); at != std::string_view::npos; at = command.find(binary, at + 1)) {
+        const std::size_t end = at + binary.size();
+        const bool is_name = (at == 0 || command[at - 1] == '/') && (end == command.size() || command[end] == ' ');
+        if (is_name && command.substr(0, at).find(' ') == std::string_view::npos)
+            return true;
+    }
+    return false;
+}
+
+/// The command says, or else `main`: it may have been called by another name than its own, such as that of a link.
+std::string program(const model::Profile& profile, const std::set<std::string>& binaries)
+{
+    const std::string command = property(profile, "command");
+    for (const std::string& name : binaries)
+        if (calls(command, name))
+            return name;
+    std::set<std::string> with_main;
+    for (const model::Row& row : profile.rows)
+        if (row.kind == model::RowKind::Sampled && row.name == "main" && row.module.find('/') != std::string::npos)
+            with_main.emplace(basename(row.module));
+    return with_main.size() == 1 ? *with_main.begin() : "";
+}
+
+/// Functions without a symbol are called by their binary: "app+0x1200", "[app]".
+std::string renamed(const std::string& function, const Renamed& program)
+{
+    if (function == "[" + program.before + "]")
+        return "[" + program.after + "]";
+    return function.starts_with(program.before + "+0x") ? program.after + function.substr(program.before.size())
+                                                        : function;
+}
+
 }  // namespace
 
-std::vector<Difference> compare(const Hotspots& before, const Hotspots& after)
+std::optional<Renamed> renamed_program(const model::Profile& before, const model::Profile& after)
+{
+    const std::set<std::string> all_before = binaries(before), all_after = binaries(after);
+    Renamed names{program(before, all_before), program(after, all_after)};
+    // What has the same name in the other run is the same binary, whichever of them was the program.
+    if (names.before.empty() || names.after.empty() || all_after.contains(names.before) ||
+        all_before.contains(names.after))
+        return std::nullopt;
+    return names;
+}
+
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const std::optional<Renamed>& program)
 {
     std::map<std::tuple<std::string, std::string, std::string>, Found> found;
     const auto visit = [&](const Hotspots& run, PathTime Found::*time) {
         for (const Hotspot& item : run.items) {
             if (item.path_ns <= 0)
                 continue;
-            const std::string_view name = item.kind == "module" ? basename(item.name) : item.name;
-            Found& row = found[{item.kind, std::string(basename(item.place())), std::string(name)}];
+            const bool is_module = item.kind == "module";
+            std::string name(is_module ? basename(item.name) : item.name);
+            std::string place(basename(item.place()));
+            if (program && !item.module.empty() && place == program->before) {
+                place = program->after;
+                name = is_module ? place : renamed(name, *program);
+            }
+            Found& row = found[{item.kind, place, name}];
             row.difference.name = name;
             row.difference.module = item.module;
             row.difference.kind = item.kind;

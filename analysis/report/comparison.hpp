@@ -4,10 +4,12 @@
 // Owns how the hotspots of two runs are matched, and how sure their difference is.
 #pragma once
 
+#include "analysis/model/profile.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/statistics.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,16 @@ struct Difference {
     [[nodiscard]] bool is_below_error() const;
 };
 
-/// Largest change first. Binaries are the same if their names are, wherever they lie.
-std::vector<Difference> compare(const Hotspots& before, const Hotspots& after);
+/// The program of a run under two names, without directories.
+struct Renamed {
+    std::string before, after;
+};
+
+/// None if it has the same name in both runs, or if a run does not tell which of its binaries is the program.
+std::optional<Renamed> renamed_program(const model::Profile& before, const model::Profile& after);
+
+/// Largest change first. Binaries are the same if their names are, wherever they lie, or if both are the program.
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
+                                const std::optional<Renamed>& program = std::nullopt);
 
 }  // namespace critpath::report

@@ -53,12 +53,7 @@ Label module_label(Context& context, const CountedPlace& place)
 
 Label call_path_label(Context& context, const CountedPlace& place)
 {
-    std::vector<const std::string*> names;
-    for (model::CallPathId at = place.call_path; at.valid(); at = context.profile.call_paths[at.value].parent)
-        names.push_back(&context.profile.row(at).name);
-    std::string chain;
-    for (auto name = names.rbegin(); name != names.rend(); ++name)
-        chain += (chain.empty() ? "" : ";") + **name;
+    std::string chain = context.chains.full_name(place.call_path.value);
     Row cells = named_cells(chain, context.profile.row(place.call_path));
     return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells)};
 }
@@ -122,7 +117,7 @@ const std::vector<EventGrouping>& groupings()
          module_label,
          false},
         {"callpath",
-         {{"callpath", "Call path", Align::Left, Fit::Name}, module_name, module, kind},
+         {{"call_path", "Call path", Align::Left, Fit::Name}, module_name, module, kind},
          call_path_label,
          false},
         {"line",

@@ -6,6 +6,7 @@
 
 #include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/report/call_chains.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/table.hpp"
 #include "formats/binary/source_lines.hpp"
@@ -36,6 +37,7 @@ struct EventGrouping {
     };
     struct Context {
         const model::Profile& profile;
+        const CallChains& chains;
         binary::SourceLines& lines;
     };
 

@@ -22,26 +22,14 @@ namespace
 using model::CallPathId;
 
 // What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
-constexpr double balanced_within = 0.05;     // of the time of the peers
-constexpr double least_part = 0.02;          // likewise: of a factor
-constexpr double least_error = 0.005;        // likewise: of what samples tell
 constexpr double persistent_from = 0.5;      // of the variance
-constexpr double mostly_from = 2.0 / 3;      // of the stretch: on one rank
-constexpr double compared_from = 0.5;        // likewise: that has peers
-constexpr double worth_saying = 0.01;        // likewise: that has none
-constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
+constexpr double compared_from = 0.5;        // of the stretch: that has peers
 constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to tell it from ranks
-constexpr double off_from = 0.02;            // of the stretch: without a processor
 constexpr std::int64_t least_faults = 1000;  // page faults
 constexpr std::int64_t many_times = 2;       // as many page faults as peers
 constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::size_t most_callers = 3;      // of a call path, the innermost
 constexpr std::size_t name_width = 48;
-
-std::string percent(double share)
-{
-    return fmt::format("{:.0f} %", share * 100);
-}
 
 /// Functions from the one that is called first, which mostly is main, to the call.
 std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
@@ -113,17 +101,6 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     }
 }
 
-bool has_more_faults(const model::Stretch& s)
-{
-    return s.page_faults >= least_faults && s.page_faults / many_times >= s.peers_page_faults;
-}
-
-/// More than what samples may be wrong by.
-bool is_certain(const Explanation& e, std::size_t factor)
-{
-    return std::abs(e.parts[factor]) > e.errors[factor];
-}
-
 void add_excess(Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
@@ -143,13 +120,17 @@ void add_excess(Explanation& e)
     e.cause = Factor::Processor;
     double largest = 0;
     for (std::size_t i = 0; i < factors; ++i)
-        if (is_certain(e, i) && e.parts[i] > largest) {
+        if (e.is_certain(i) && e.parts[i] > largest) {
             largest = e.parts[i];
             e.cause = Factor(i);
         }
-    if (*e.cause < Factor::Preempted && has_more_faults(s) &&
+    if (*e.cause < Factor::Preempted && e.has_more_faults() &&
         s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
+    // Whoever waits for threads that lack a processor waits for that.
+    const bool has_processors = 2 * e.code.preempted_ns <= e.code.threads_ns();
+    if (2 * e.longer_for_threads_ns() >= s.compared_ns - s.peers_ns)
+        e.cause = has_processors ? Factor::Threads : Factor::Preempted;
 }
 
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
@@ -225,188 +206,6 @@ Verdict judge(const Explanation& e)
     return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
 }
 
-/// "more instructions +38 %", with the largest first; of samples, "more instructions +38 % (± 5)".
-std::string parts_in_words(const Explanation& e)
-{
-    constexpr std::string_view more[factors] = {"more instructions",
-                                                "more cycles per instruction",
-                                                "a lower frequency of the processor",
-                                                "slower instructions",
-                                                "more cycles",
-                                                "more time on the processor",
-                                                "more of its time preempted",
-                                                "more of its time blocked"};
-    constexpr std::string_view less[factors] = {"fewer instructions",
-                                                "fewer cycles per instruction",
-                                                "a higher frequency of the processor",
-                                                "faster instructions",
-                                                "fewer cycles",
-                                                "less time on the processor",
-                                                "less of its time preempted",
-                                                "less of its time blocked"};
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < factors; ++i)
-        if (std::abs(e.parts[i]) >= least_part && is_certain(e, i))
-            order.push_back(i);
-    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
-    std::vector<std::string> words;
-    words.reserve(order.size());
-    for (const std::size_t i : order)
-        words.push_back(fmt::format("{} {:+.0f} %{}", e.parts[i] > 0 ? more[i] : less[i], e.parts[i] * 100,
-                                    e.errors[i] >= least_error ? fmt::format(" (± {:.0f})", e.errors[i] * 100) : ""));
-    return fmt::format("{}", fmt::join(words, ", "));
-}
-
-/// Where it takes longer on the processor, and nobody can tell by what.
-std::string untold_in_words(const Explanation& e)
-{
-    const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
-                                  e.parts[static_cast<std::size_t>(Factor::AllCycles)],
-                                  e.parts[static_cast<std::size_t>(Factor::Processor)]});
-    if (!e.untold || e.untold->by_nothing || e.verdict == Verdict::FasterRanks || e.excess <= balanced_within ||
-        part < least_part)
-        return "";
-    return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
-}
-
-/// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it."
-std::string faster_ranks_in_words(const model::Stretch& s)
-{
-    const std::string time =
-        s.fastest_time < 5'000'000 ? "next to nothing" : percent(static_cast<double>(s.fastest_time) * 1e-9) + " of it";
-    return s.slow_ranks + 1 == s.ranks
-               ? fmt::format(" Most ranks take as long ({} of {}); only rank {} takes less, {}.", s.slow_ranks, s.ranks,
-                             s.fastest_rank, time)
-               : fmt::format(" Most ranks take as long ({} of {}); the others take less, rank {} least, {}.",
-                             s.slow_ranks, s.ranks, s.fastest_rank, time);
-}
-
-std::string comparison_in_words(const Explanation& e)
-{
-    const model::Stretch& s = *e.stretch;
-    std::string words;
-    if (e.verdict == Verdict::Balanced) {
-        words = " Its peers take as long: the ranks are balanced here.";
-    } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
-        words = faster_ranks_in_words(s);
-    } else if (e.excess >= nothing_from) {
-        words = fmt::format(" Its peers take next to nothing: {} (geometric mean).", duration_text(s.peers_ns));
-    } else {
-        const std::string how = e.excess >= by_times_from ? fmt::format("{:.1f} times as long as", e.excess + 1)
-                                                          : fmt::format("{} {} than", percent(std::abs(e.excess)),
-                                                                        e.excess > 0 ? "longer" : "less");
-        const std::string parts = parts_in_words(e);
-        words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
-    }
-    if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
-        words += fmt::format(" No other rank does {} of it.", percent(1 - part(s.compared_ns, s.looked_at_ns)));
-    return words + untold_in_words(e);
-}
-
-std::string off_in_words(const Explanation& e)
-{
-    const model::Stretch& s = *e.stretch;
-    std::string words;
-    if (part(s.own_preempted_ns, s.looked_at_ns) >= off_from)
-        words += fmt::format(" It lacked a processor for {} of that.", duration_text(s.own_preempted_ns));
-    if (part(s.own_blocked_ns, s.looked_at_ns) >= off_from)
-        words += fmt::format(" It was blocked for {} of that.", duration_text(s.own_blocked_ns));
-    if (!has_more_faults(s))
-        return words;
-    words +=
-        fmt::format(" It had {}, its peers {} each", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
-                    count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
-    if (e.cause == Factor::PageFaults)
-        words += fmt::format(": {} more time on the processor for each that they did not have",
-                             duration_text((s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns) /
-                                           (s.page_faults - s.peers_page_faults)));
-    return words + ".";
-}
-
-/// What to do about a factor where the rank of the path is slow, and where most ranks are.
-struct Remedy {
-    std::string_view one, many;
-};
-
-const Remedy& remedy_of(Factor cause)
-{
-    static constexpr Remedy remedies[] = {
-        {"move work from there to the others", "move work from the others to these, or make faster what all do"},
-        {"look at its memory accesses: where its data lie, and who shares its caches",
-         "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
-        {"look at what slows its processor down: heat, power, what else runs there",
-         "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
-        {"look at its memory accesses, and at what slows its processor down: heat, power, what else runs there",
-         "look at the memory accesses of the slow ones, and at what slows their processors down"},
-        {"move work from there to the others, or look at its memory accesses",
-         "move work from the others to these, or look at the memory accesses of the slow ones"},
-        {"move work from there to the others, or look at what slows its processor down",
-         "move work from the others to these, or make faster what all do"},
-        {"find out who else uses its processor: more threads than processors, other programs",
-         "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
-        {"find out what it waits for outside of MPI: files, locks, memory",
-         "find out what the slow ones wait for outside of MPI: files, locks, memory"},
-        {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
-         "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
-         "pages"},
-    };
-    return remedies[static_cast<std::size_t>(cause)];
-}
-
-/// Of what comes by turns.
-std::string_view remedy_of_some(const Explanation& e)
-{
-    if (e.cause && *e.cause >= Factor::Preempted)
-        return remedy_of(*e.cause).one;
-    return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
-                                         : "noise, or work that moves between ranks";
-}
-
-std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
-{
-    const model::Stretch& s = *e.stretch;
-    const Remedy remedy = e.cause ? remedy_of(*e.cause) : Remedy();
-    const bool is_one = e.longer_share >= mostly_from;
-    switch (e.verdict) {
-    case Verdict::NoPeers:
-        if (profile.processes.size() < 2)
-            return " There is no other rank.";
-        return fmt::format(" No peers: no other rank does {}; share it out, or do it while others work, too.",
-                           s.compared == 0 ? std::string("this")
-                                           : percent(1 - part(s.compared_ns, s.looked_at_ns)) + " of this");
-    case Verdict::Balanced:
-        return " Only what makes all ranks faster makes this faster.";
-    case Verdict::Shorter:
-        return " The path is not here because of this computation.";
-    case Verdict::PersistentRank:
-        return fmt::format(" Always {} (persistent, {}): {}.",
-                           is_one ? fmt::format("rank {}", e.longer_rank) : "the same ranks", percent(*e.persistent),
-                           remedy.one);
-    case Verdict::PersistentNode:
-        return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
-                           printable(e.node), percent(*e.persistent), percent(*e.persistent_nodes), remedy.one);
-    case Verdict::FasterRanks:
-        return fmt::format(" Always the same ranks take less (persistent, {}): {}.", percent(*e.persistent),
-                           remedy.many);
-    case Verdict::Transient: {
-        const std::string words =
-            fmt::format(" {} (transient, {} persistent)",
-                        is_one ? "Not always, but now and then" : "Now this rank, now that", percent(*e.persistent));
-        std::string how = s.much_longer == 0 ? ""
-                                             : fmt::format(": {} of {} times it takes half as long again, or more",
-                                                           count_text(static_cast<std::uint64_t>(s.much_longer)),
-                                                           count_text(static_cast<std::uint64_t>(s.compared)));
-        if (is_one)
-            how += fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, percent(e.longer_share));
-        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
-    }
-    case Verdict::Rare:
-        break;
-    }
-    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}.",
-                       e.has_faster_ranks() ? remedy.many : remedy.one);
-}
-
 }  // namespace
 
 std::string_view name(Verdict verdict)
@@ -418,9 +217,11 @@ std::string_view name(Verdict verdict)
 
 std::string_view name(Factor factor)
 {
-    constexpr std::string_view names[] = {"instructions", "cycles per instruction", "frequency", "time per instruction",
-                                          "cycles",       "on processor",           "preempted", "blocked",
-                                          "page faults"};
+    constexpr std::string_view names[] = {"instructions", "cycles per instruction",
+                                          "frequency",    "time per instruction",
+                                          "cycles",       "on processor",
+                                          "preempted",    "blocked",
+                                          "page faults",  "threads"};
     return names[static_cast<std::size_t>(factor)];
 }
 
@@ -440,26 +241,15 @@ bool Explanation::knows(Factor factor) const
     }
 }
 
+bool Explanation::has_more_faults() const
+{
+    return stretch->page_faults >= least_faults && stretch->page_faults / many_times >= stretch->peers_page_faults;
+}
+
 bool Explanation::has_faster_ranks() const
 {
     return 2 * stretch->slow_ranks > stretch->ranks && stretch->slow_ranks < stretch->ranks &&
            static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
-}
-
-std::string Explanation::sentence(const model::Profile& profile) const
-{
-    const std::string where = caller.empty() ? "computation from " : fmt::format("computation in {}, from ", caller);
-    const std::string who =
-        ranks_on_path == 1 ? fmt::format("on rank {}", rank)
-        : rank_share >= mostly_from
-            ? fmt::format("mostly on rank {} ({})", rank, percent(rank_share))
-            : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, percent(rank_share));
-    std::string words = fmt::format("{} of the path ({} %): {}{} to {}, {}.", duration_text(stretch->path_ns),
-                                    percent_text(path_share), where, before, after, who);
-    // What it lacks is said next to the rank that it is about.
-    const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
-    words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
-    return words + verdict_in_words(*this, profile);
 }
 
 Explanation explain(const model::Profile& profile, std::size_t stretch)
@@ -470,6 +260,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch)
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
     add_place(profile, e);
     add_owners(profile, stretch, e);
+    e.code = code_of(profile, stretch);
     add_excess(e);
     if (e.stretch->has_model())
         e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);

@@ -8,6 +8,7 @@
 #include "analysis/model/profile.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ namespace critpath::report
 {
 
 enum class Verdict : std::uint8_t {
-    NoPeers,         // no other rank does this, or most of it
+    NoPeers,         // nothing to compare it with, or most of it
     Balanced,        // the others take as long
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
@@ -30,8 +31,11 @@ enum class Verdict : std::uint8_t {
 };
 std::string_view name(Verdict verdict);
 
-/// What takes longer than its peers by so much of their time is said to take so many times as long.
-inline constexpr double by_times_from = 2;
+// What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
+inline constexpr double balanced_within = 0.05;  // of the time of the peers
+inline constexpr double mostly_from = 2.0 / 3;   // of the stretch: on one rank
+inline constexpr double off_from = 0.02;         // of the stretch: without a processor, or waiting for threads
+inline constexpr double by_times_from = 2;       // of the time of the peers: it takes so many times as long
 
 /// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
 enum class Factor : std::uint8_t {
@@ -43,7 +47,8 @@ enum class Factor : std::uint8_t {
     Processor,        // the first three together
     Preempted,
     Blocked,
-    PageFaults
+    PageFaults,
+    Threads  // likewise a part of what comes before: it waits for others of its process
 };
 inline constexpr std::size_t factors = 8;  // that have a part of their own
 std::string_view name(Factor factor);
@@ -54,6 +59,29 @@ struct Untold {
     std::string why;          // a sentence without its end
     bool by_nothing = false;  // nobody has counted anything there
 };
+
+/// A function, and its part of a time.
+struct FunctionShare {
+    std::string name;  // all of it
+    double share = 0;
+
+    [[nodiscard]] std::string short_name() const;
+};
+
+/// What the path's time in a stretch is time of.
+struct Code {
+    std::vector<FunctionShare> functions;  // with the most of it, that first; few
+    // The thread on the path waits for others of its process,
+    std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
+    std::int64_t blocked_ns = 0;
+    std::int64_t preempted_ns = 0;            // of these: they had no processor
+    std::optional<FunctionShare> of_threads;  // what they do most of that time
+
+    [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
+};
+
+/// Of the stretch with this index.
+Code code_of(const model::Profile& profile, std::size_t stretch);
 
 struct Explanation {
     std::shared_ptr<const model::Stretch> stretch;
@@ -73,10 +101,20 @@ struct Explanation {
     std::array<double, factors> errors{};    // of these, 95 %; 0 but where samples tell
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
+    Code code;
     Verdict verdict = Verdict::NoPeers;
-    std::optional<Factor> cause;   // the largest part, where it takes longer; or page faults, if they can be that part
+    // The largest part, where it takes longer; or page faults, if they can be that part, or other threads likewise.
+    std::optional<Factor> cause;
     std::optional<Untold> untold;  // of those with peers
 
+    /// Whether this part is more than what samples may be wrong by.
+    [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
+    /// Many more page faults than the peers.
+    [[nodiscard]] bool has_more_faults() const;
+    /// For something else than its threads.
+    [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
+    /// Of what it takes longer, at least so much is waiting for other threads.
+    [[nodiscard]] std::int64_t longer_for_threads_ns() const;
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;
 
@@ -85,6 +123,11 @@ struct Explanation {
     /// In words, without the number.
     [[nodiscard]] std::string sentence(const model::Profile& profile) const;
 };
+
+/// "Most of it in compute (58 %) and build (39 %)."; empty where nothing tells.
+std::string code_in_words(const Code& code);
+/// How long it waits for other threads, and what these do; empty if that is next to nothing.
+std::string threads_in_words(const Explanation& explanation);
 
 /// Of the stretch with this index. The explanation must not outlive the profile.
 Explanation explain(const model::Profile& profile, std::size_t stretch);

@@ -110,8 +110,11 @@ std::string undecided_note(const Hotspots& hotspots)
 void explain_errors(Document& document, const Hotspots& hotspots)
 {
     constexpr double worth_it = 0.01;  // of the path
-    if (hotspots.path_samples == 0)
+    if (hotspots.path_samples == 0) {
+        if (hotspots.domain_ns > 0 && hotspots.is_sampled)
+            document.notes.emplace_back("No sample is on the path here: which functions it is in cannot be told.");
         return;
+    }
     std::string note =
         fmt::format("±: 95 % sampling error with {} on the path", counted(hotspots.path_samples, "sample"));
     if (const double unseen = hotspots.most_unseen(); unseen >= worth_it)

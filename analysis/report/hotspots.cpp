@@ -241,9 +241,9 @@ Hotspots sums(const model::Profile& profile)
     }
     const auto independent = static_cast<std::uint64_t>(fact(profile, "independent_samples"));
     result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
-    const bool sampled = has_samples(profile);
+    result.is_sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
-        if (!sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
+        if (!result.is_sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
             result.total_ns += time.ns;
     return result;
 }

@@ -52,6 +52,7 @@ struct Hotspots {
     std::uint64_t path_samples = 0;         // in the compute segments of the path
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
+    bool is_sampled = false;                // the run
 
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;

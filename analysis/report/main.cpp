@@ -59,7 +59,8 @@ std::string option_help(const Option& option)
     if (is_marked)
         *fallback += " (default)";
     if (!choices.empty())
-        text += fmt::format("{}{}", text.empty() ? "" : ": ", fmt::join(choices, ", "));
+        text +=
+            text.empty() ? fmt::format("{}", fmt::join(choices, ",")) : fmt::format(": {}", fmt::join(choices, ", "));
     return option.fallback.empty() || is_marked ? text : fmt::format("{} (default {})", text, option.fallback);
 }
 

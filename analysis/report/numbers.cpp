@@ -99,6 +99,11 @@ std::string estimate_text(const Estimate& estimate)
     return fmt::format("{:>5} +{} -{}", value, percent_text(up), percent_text(down));
 }
 
+std::string whole_percent(double share)
+{
+    return fmt::format("{:.0f} %", share * 100);
+}
+
 std::string exact_percent(double share)
 {
     return fmt::format("{:.6g}", share * 100);

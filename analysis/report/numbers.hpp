@@ -36,6 +36,9 @@ std::string percent_text(double share);
 /// is always as wide.
 std::string estimate_text(const Estimate& estimate);
 
+/// "58 %".
+std::string whole_percent(double share);
+
 /// In percent, with the digits that CSV and JSON hold.
 std::string exact_percent(double share);
 

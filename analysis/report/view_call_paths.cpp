@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by callpath`: the call tree of the critical path.
+#include "analysis/report/call_chains.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inside.hpp"
@@ -21,9 +22,8 @@ namespace
 
 using model::CallPathId;
 
-// Chains of calls may be as long as there are call paths; what is written of each is not.
-constexpr std::size_t drawn_levels = 40;     // of the tree
-constexpr std::size_t most_functions = 256;  // of a call path: half of them the outermost, half of them the innermost
+// Chains of calls may be as long as there are call paths; what is drawn of each is not.
+constexpr std::size_t drawn_levels = 40;
 
 /// What a tree is drawn from, by CallPathId.
 struct Times {
@@ -134,52 +134,6 @@ std::string row_name(const model::Profile& profile, const std::vector<std::size_
     return name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + name(paths.back());
 }
 
-/// Where each call path is in its chain of calls.
-class Chains
-{
-public:
-    explicit Chains(const model::Profile& profile) : profile_(profile)
-    {
-        for (const model::CallPath& path : profile.call_paths) {
-            const bool is_root = !path.parent.valid();
-            const std::size_t depth = is_root ? 0 : depths_[path.parent.value] + 1;
-            const auto self = static_cast<std::uint32_t>(depths_.size());
-            heads_.push_back(depth < most_functions / 2 ? self : heads_[path.parent.value]);
-            depths_.push_back(depth);
-        }
-    }
-
-    /// Number of its callers.
-    [[nodiscard]] std::size_t depth(std::size_t path) const { return depths_[path]; }
-
-    /// "main;solve;apply"; of a very long one the beginning and the end: "main;[1,000 more];apply".
-    [[nodiscard]] std::string full_name(std::size_t path) const
-    {
-        constexpr std::size_t half = most_functions / 2;
-        const std::size_t functions = depths_[path] + 1;
-        if (functions <= most_functions)
-            return names(path, functions);
-        return fmt::format("{};[{} more];{}", names(heads_[path], half), count_text(functions - 2 * half),
-                           names(path, half));
-    }
-
-private:
-    /// Of the last few functions.
-    [[nodiscard]] std::string names(std::size_t path, std::size_t functions) const
-    {
-        std::vector<std::string_view> words;
-        for (CallPathId at{static_cast<std::uint32_t>(path)}; words.size() < functions;
-             at = profile_.call_paths[at.value].parent)
-            words.emplace_back(profile_.row(at).name);
-        std::ranges::reverse(words);
-        return fmt::format("{}", fmt::join(words, ";"));
-    }
-
-    const model::Profile& profile_;
-    std::vector<std::size_t> depths_;
-    std::vector<std::uint32_t> heads_;  // the caller, or itself, that the first half of its name ends with
-};
-
 /// By call path: path time without those below.
 std::vector<std::int64_t> own_times(const HotspotRequest& request)
 {
@@ -269,7 +223,7 @@ Document call_path_view(const HotspotRequest& request)
     const std::ptrdiff_t left_out = of_run ? 1 : 0;  // the imbalance: what it calls may wait
     const std::vector<Column> times = time_columns(of_run);
     table.columns.insert(table.columns.end(), times.begin(), times.end() - left_out);
-    const Chains chains(profile);
+    const CallChains chains(profile);
     const InsidePaths inside(request);
     if (inside.is_wanted())
         table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});

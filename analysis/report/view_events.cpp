@@ -76,7 +76,8 @@ bool is_selected(const HotspotRequest& request, const CountedPlace& place)
 std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& grouping, const Events& events,
                             const std::vector<CountedPlace>& places, binary::SourceLines& lines)
 {
-    EventGrouping::Context context{request.profile, lines};
+    const CallChains chains(request.profile);
+    EventGrouping::Context context{request.profile, chains, lines};
     std::map<std::string, std::size_t> rows;
     std::vector<Counted> items;
     for (const CountedPlace& place : places) {
@@ -264,7 +265,8 @@ Document event_view(const HotspotRequest& request)
     binary::SourceLines lines;
     std::vector<Counted> items = sum_up(request, grouping, events, places.front(), lines);
     const EventAmount all = sum_of(items);
-    std::erase_if(items, [](const Counted& item) { return item.wanted.count == 0 && item.wanted.known_ns > 0; });
+    const std::size_t without =
+        std::erase_if(items, [](const Counted& item) { return item.wanted.count == 0 && item.wanted.known_ns > 0; });
     std::ranges::stable_sort(items, [&](const Counted& a, const Counted& b) {
         return arguments.text("--sort") == "name" ? std::tie(a.name, a.number) < std::tie(b.name, b.number)
                                                   : a.wanted.count > b.wanted.count;
@@ -276,6 +278,8 @@ Document event_view(const HotspotRequest& request)
     const std::int64_t of_path = count_of(places, events.wanted);
     Document document;
     describe(document, request, items, rows, all, of_path);
+    if (without > 0)
+        document.notes.push_back(fmt::format("Left out: {} that counted none.", counted(without, "row")));
     document.tables.push_back(table_of(items, grouping.columns, relation, of_path));
     if (by == "line")
         for (std::string& note : missing_lines_notes(profile, request.selection, lines))

@@ -13,7 +13,7 @@ namespace critpath::report
 namespace
 {
 
-constexpr int json_schema_version = 2;
+constexpr int json_schema_version = 3;
 
 std::string quoted(const std::string& text)
 {

@@ -5,6 +5,8 @@
 // without asking another.
 #pragma once
 
+#include "formats/support/mixed.hpp"
+
 #include <cstdint>
 
 namespace critpath::bench
@@ -16,13 +18,13 @@ enum class Purpose : std::uint64_t { Work = 1, Message, Collective, Graph, Size,
 class Dice
 {
 public:
-    explicit Dice(std::uint64_t seed) : seed_(mix(seed)) {}
+    explicit Dice(std::uint64_t seed) : seed_(mixed(seed)) {}
 
     /// 64 random bits of `who` (a rank, an edge) at `step`.
     [[nodiscard]] std::uint64_t bits(Purpose purpose, std::uint64_t step, std::uint64_t who) const
     {
         constexpr std::uint64_t a = 0x9e3779b97f4a7c15, b = 0xc2b2ae3d27d4eb4f, c = 0x165667b19e3779f9;
-        return mix(seed_ + static_cast<std::uint64_t>(purpose) * a + step * b + who * c);
+        return mixed(seed_ + static_cast<std::uint64_t>(purpose) * a + step * b + who * c);
     }
 
     /// A number in [0, bound).
@@ -32,14 +34,6 @@ public:
     }
 
 private:
-    /// The finalizer of splitmix64: each bit of the result depends on each bit of `x`.
-    static constexpr std::uint64_t mix(std::uint64_t x)
-    {
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-        return x ^ (x >> 31);
-    }
-
     static constexpr std::uint64_t scale(std::uint64_t bits, std::uint64_t bound)
     {
         __extension__ using Wide = unsigned __int128;

@@ -21,56 +21,134 @@ std::string_view take(std::string_view& line, char separator)
     return field;
 }
 
-std::optional<std::uint64_t> hex(std::string_view text)
+std::optional<std::uint64_t> number(std::string_view text, int base)
 {
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::uint64_t> hex(std::string_view text)
+{
+    return number(text, 16);
 }
 
 }  // namespace
 
-AddressMap::AddressMap(std::string_view maps)
+AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
 {
-    while (!maps.empty()) {
-        std::string_view line = take(maps, '\n');
-        const auto start = hex(take(line, '-'));
-        const auto end = hex(take(line, ' '));
-        const std::string_view permissions = take(line, ' ');
-        const auto offset = hex(take(line, ' '));
-        take(line, ' ');  // device
-        take(line, ' ');  // inode
-        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-        const bool is_executable = permissions.size() >= 3 && permissions[2] == 'x';
-        if (start && end && offset && is_executable && *start < *end) {
-            ranges_.push_back({*start, *end, *offset, module(line)});
+    while (!unloads.empty()) {
+        std::string_view line = take(unloads, '\n');
+        if (!line.starts_with("= ")) {
+            continue;
         }
+        take(line, ' ');
+        const auto until = number(take(line, ' '), 10);
+        const auto unloaded = number(line, 10);
+        if (!until || !unloaded) {
+            break;  // what follows is of no known time
+        }
+        // The lines stand behind their head: they go into the epoch that is the last one so far.
+        epochs_.back().until = *until;
+        epochs_.back().unloaded = *unloaded;
+        while (!unloads.empty() && !unloads.starts_with("= ")) {
+            add_line(take(unloads, '\n'));
+        }
+        epochs_.emplace_back();
     }
-    std::sort(ranges_.begin(), ranges_.end(), [](auto& a, auto& b) { return a.start < b.start; });
+    while (!maps.empty()) {
+        add_line(take(maps, '\n'));
+    }
+    for (Epoch& epoch : epochs_) {
+        std::ranges::sort(epoch.ranges, {}, &MappedRange::start);
+    }
 }
 
-const MappedRange* AddressMap::find(std::uint64_t address) const
+void AddressMap::add_line(std::string_view line)
 {
-    const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), address,
-                                         [](std::uint64_t a, const MappedRange& r) { return a < r.start; });
-    if (behind == ranges_.begin() || address >= (behind - 1)->end) {
+    const auto start = hex(take(line, '-'));
+    const auto end = hex(take(line, ' '));
+    const std::string_view permissions = take(line, ' ');
+    const auto offset = hex(take(line, ' '));
+    take(line, ' ');  // device
+    const std::string_view inode = take(line, ' ');
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    const bool is_executable = permissions.size() >= 3 && permissions[2] == 'x';
+    if (start && end && offset && is_executable && *start < *end) {
+        epochs_.back().ranges.push_back({*start, *end, *offset, module(line, inode)});
+    }
+}
+
+std::uint32_t AddressMap::epoch_at(std::uint64_t time) const
+{
+    const auto found = std::ranges::lower_bound(epochs_, time, {}, &Epoch::until);
+    return std::min(static_cast<std::uint32_t>(found - epochs_.begin()), last_epoch());
+}
+
+const MappedRange* AddressMap::find(std::uint64_t address, std::uint32_t epoch) const
+{
+    const std::vector<MappedRange>& ranges = epochs_[epoch].ranges;
+    const auto behind = std::ranges::upper_bound(ranges, address, {}, &MappedRange::start);
+    if (behind == ranges.begin() || address >= (behind - 1)->end) {
         return nullptr;
     }
     return &*(behind - 1);
 }
 
-std::uint32_t AddressMap::module(std::string_view name)
+bool AddressMap::was_replaced(std::uint32_t module) const
+{
+    const auto behind = modules_.begin() + module + 1;
+    return deleted_[module] || std::find(behind, modules_.end(), modules_[module]) != modules_.end();
+}
+
+std::uint64_t AddressMap::unseen_unloads() const
+{
+    std::uint64_t missing = 0;
+    std::uint64_t seen = 0;
+    for (std::size_t epoch = 0; epoch + 1 < epochs_.size(); ++epoch) {
+        missing += missing_after(epoch);
+        seen += epochs_[epoch].unloaded;
+    }
+    return missing - std::min(missing, seen);
+}
+
+// Files, not ranges: those that are nowhere in the next epoch.
+std::uint64_t AddressMap::missing_after(std::size_t epoch) const
+{
+    std::vector<bool> is_there(modules_.size());
+    std::vector<bool> is_counted(modules_.size());
+    for (const MappedRange& range : epochs_[epoch + 1].ranges) {
+        is_there[range.module] = true;
+    }
+    std::uint64_t missing = 0;
+    for (const MappedRange& range : epochs_[epoch].ranges) {
+        const bool is_missing = !is_there[range.module] && modules_[range.module].front() == '/';
+        missing += is_missing && !is_counted[range.module] ? 1 : 0;
+        is_counted[range.module] = true;
+    }
+    return missing;
+}
+
+std::uint32_t AddressMap::module(std::string_view name, std::string_view inode)
 {
     const bool has_file = !name.empty() && name.front() == '/' && !name.starts_with("/memfd:");
-    if (!has_file && name != vdso_module && name != "[vsyscall]") {
-        name = anonymous_module;
+    if (!has_file) {
+        name = name != vdso_module && name != "[vsyscall]" ? anonymous_module : name;
+        inode = "0";
     }
-    const auto found = std::find(modules_.begin(), modules_.end(), name);
-    if (found != modules_.end()) {
-        return static_cast<std::uint32_t>(found - modules_.begin());
+    const bool is_deleted = has_file && name.ends_with(deleted_remark);
+    name.remove_suffix(is_deleted ? deleted_remark.size() : 0);
+    std::size_t i = 0;
+    while (i < modules_.size() && (modules_[i] != name || inodes_[i] != inode)) {
+        ++i;
     }
-    modules_.emplace_back(name);
-    return static_cast<std::uint32_t>(modules_.size() - 1);
+    if (i == modules_.size()) {
+        modules_.emplace_back(name);
+        inodes_.emplace_back(inode);
+        deleted_.push_back(false);
+    }
+    deleted_[i] = deleted_[i] || is_deleted;
+    return static_cast<std::uint32_t>(i);
 }
 
 }  // namespace critpath::archive

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns which binary stood at which address: the executable lines of a copy of /proc/<pid>/maps (proc(5)).
+// Owns which binary stood at which address, and when: the executable lines of copies of /proc/<pid>/maps (proc(5)), the
+// last one of which holds from the last time on that something was unloaded.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,23 +27,51 @@ inline constexpr std::string_view anonymous_module = "[anon]";  // made at run t
 inline constexpr std::string_view compiled_module = "[jit]";    // of that, what its maker gave a name
 inline constexpr std::string_view kernel_module = "[kernel]";
 
+/// What the kernel says behind the path of a file that is there no more.
+inline constexpr std::string_view deleted_remark = " (deleted)";
+
 class AddressMap
 {
 public:
-    /// Lines that cannot be read are left out.
-    explicit AddressMap(std::string_view maps);
+    static constexpr std::uint64_t the_end = std::numeric_limits<std::uint64_t>::max();
+
+    /// `maps`: as it is in the end. `unloads`: as <rank>.unloads (formats/spool/record.hpp). Lines that cannot be read
+    /// are left out.
+    explicit AddressMap(std::string_view maps, std::string_view unloads = {});
+
+    /// Between two changes of the map all times are one epoch. They are numbered from 0.
+    [[nodiscard]] std::uint32_t epoch_at(std::uint64_t time) const;
+    [[nodiscard]] std::uint32_t last_epoch() const { return static_cast<std::uint32_t>(epochs_.size() - 1); }
 
     /// The executable range that contains `address`, or nullptr.
-    [[nodiscard]] const MappedRange* find(std::uint64_t address) const;
+    [[nodiscard]] const MappedRange* find(std::uint64_t address, std::uint32_t epoch) const;
+    [[nodiscard]] const MappedRange* find(std::uint64_t address) const { return find(address, last_epoch()); }
 
-    /// Paths, or vdso_module, or anonymous_module for all executable memory without a file.
+    /// Paths (without the kernel's remark about deleted files), or vdso_module, or anonymous_module for all executable
+    /// memory without a file.
     [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
-private:
-    std::uint32_t module(std::string_view name);
+    /// What its path leads to is another file by now, or none.
+    [[nodiscard]] bool was_replaced(std::uint32_t module) const;
 
-    std::vector<MappedRange> ranges_;  // by start
-    std::vector<std::string> modules_;
+    /// Files that were there and later were not, without a note that they were unloaded.
+    [[nodiscard]] std::uint64_t unseen_unloads() const;
+
+private:
+    struct Epoch {
+        std::uint64_t until = the_end;
+        std::uint64_t unloaded = 0;            // at its end
+        std::vector<MappedRange> ranges = {};  // by start
+    };
+
+    void add_line(std::string_view line);
+    std::uint32_t module(std::string_view name, std::string_view inode);
+    [[nodiscard]] std::uint64_t missing_after(std::size_t epoch) const;
+
+    std::vector<Epoch> epochs_ = std::vector<Epoch>(1);  // by time
+    std::vector<std::string> modules_;                   // in the order in which they are seen first
+    std::vector<std::string> inodes_;                    // of modules: what tells files with one path from each other
+    std::vector<bool> deleted_;                          // of modules: the kernel says so
 };
 
 }  // namespace critpath::archive

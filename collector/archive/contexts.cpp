@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/contexts.hpp"
 
+#include "collector/archive/module_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,18 +17,20 @@ Hash128 function_key(functions::FunctionId function)
 }
 
 ContextTree::ContextTree(AddressMap map, RuntimeCode runtime_code)
-    : map_(std::move(map)), runtime_code_(std::move(runtime_code)), symbols_(map_.modules().size())
+    : map_(std::move(map)), runtime_code_(std::move(runtime_code)), symbols_(map_.modules().size()),
+      places_(map_.last_epoch() + std::size_t{1})
 {
 }
 
-Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel)
+Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel, std::uint64_t time)
 {
+    const std::uint32_t epoch = map_.epoch_at(time);
     // Programs come back to the same chains; looking all addresses up is left for new ones.
     Hasher hasher;
     for (const std::uint64_t address : chain) {
         hasher.add(address);
     }
-    hasher.add(kernel);
+    hasher.add(kernel).add(epoch);
     const auto [known, is_new] = chains_.try_emplace(hasher.result());
     if (!is_new) {
         return known->second;
@@ -35,7 +39,7 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel
     std::vector<std::uint32_t> functions;
     for (std::size_t i = 0; i < chain.size(); ++i) {
         // A return address may be the first one behind a function that ends in a call.
-        const Place place = locate(i == 0 ? chain[i] : chain[i] - 1);
+        const Place place = locate(i == 0 ? chain[i] : chain[i] - 1, epoch);
         if (place.function == outside) {
             break;
         }
@@ -58,11 +62,11 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel
     return leaf;
 }
 
-std::uint32_t ContextTree::add_path(std::vector<std::uint64_t> path)
+std::uint32_t ContextTree::add_path(std::vector<std::uint64_t> path, std::uint64_t time)
 {
     // add() takes the first address for what it is, and this is one behind a call.
     --path.front();
-    return add(path).context;
+    return add(path, 0, time).context;
 }
 
 std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId function)
@@ -70,16 +74,16 @@ std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId 
     const Hash128 key = function_key(function);
     const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
     if (is_new) {
-        functions_.push_back({key, "", "", "", function});
+        functions_.push_back({key, "", "", "", "", function});
     }
     return child(caller, known->second);
 }
 
-ContextTree::Place ContextTree::locate(std::uint64_t address)
+ContextTree::Place ContextTree::locate(std::uint64_t address, std::uint32_t epoch)
 {
-    const auto [known, is_new] = places_.try_emplace(address);
+    const auto [known, is_new] = places_[epoch].try_emplace(address);
     if (is_new) {
-        const MappedRange* range = map_.find(address);
+        const MappedRange* range = map_.find(address, epoch);
         const std::string* module = range == nullptr ? nullptr : &map_.modules()[range->module];
         if (module != nullptr && module->front() == '/') {
             known->second = in_file(*range, address);
@@ -92,18 +96,31 @@ ContextTree::Place ContextTree::locate(std::uint64_t address)
     return known->second;
 }
 
+SymbolTable& ContextTree::symbols(const MappedRange& range)
+{
+    std::unique_ptr<SymbolTable>& known = symbols_[range.module];
+    if (known == nullptr) {
+        const std::string& name = map_.modules()[range.module];
+        ModuleFile file = find_module(map_, range, runtime_code_.is_of_this_process());
+        unreadable_ += file.is_lost ? 1 : 0;
+        known = file.path.empty() ? std::make_unique<SymbolTable>(name, std::move(file.image))
+                                  : std::make_unique<SymbolTable>(name, file.path);
+    }
+    return *known;
+}
+
 ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t address)
 {
-    const std::string& module = map_.modules()[range.module];
-    auto& symbols = symbols_[range.module];
-    if (symbols == nullptr) {
-        symbols = std::make_unique<SymbolTable>(module);
-    }
+    const SymbolTable& table = symbols(range);
+    // What another file has is not said about this one.
+    const std::string module =
+        map_.modules()[range.module] +
+        std::string(table.identity().empty() && map_.was_replaced(range.module) ? deleted_remark : "");
     const std::uint64_t file_offset = address - range.start + range.offset;
-    const auto in_binary = symbols->address_of(file_offset);
-    const auto found = in_binary ? symbols->find(*in_binary) : std::nullopt;
+    const auto in_binary = table.address_of(file_offset);
+    const auto found = in_binary ? table.find(*in_binary) : std::nullopt;
     const std::string name = found ? found->name : fmt::format("[{}]", module.substr(module.rfind('/') + 1));
-    return {function(name, module, symbols->identity()), in_binary.value_or(file_offset)};
+    return {function(name, module, table.identity(), found ? found->file : ""), in_binary.value_or(file_offset)};
 }
 
 ContextTree::Place ContextTree::in_vdso(const MappedRange& range, std::uint64_t address)
@@ -132,12 +149,14 @@ ContextTree::Place ContextTree::in_memory(const MappedRange* range, std::uint64_
     return {function(module, module, ""), 0};  // one function each
 }
 
-std::uint32_t ContextTree::function(const std::string& name, const std::string& module, const std::string& build_id)
+std::uint32_t ContextTree::function(const std::string& name, const std::string& module, const std::string& build_id,
+                                    const std::string& file)
 {
-    const Hash128 key = Hasher().add(module).add(name).result();
+    const Hash128 key =
+        (file.empty() ? Hasher().add(module).add(name) : Hasher().add(module).add(name).add(file)).result();
     const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
     if (is_new) {
-        functions_.push_back({key, name, module, build_id, functions::FunctionId::none});
+        functions_.push_back({key, name, module, build_id, file, functions::FunctionId::none});
     }
     return known->second;
 }

@@ -26,6 +26,7 @@ struct Function {
     std::string canonical_name;
     std::string module;  // path; empty for "[unknown]"
     std::string build_id;
+    std::string file;                                         // where others of the module have the same name
     functions::FunctionId mpi = functions::FunctionId::none;  // if it is one; then nothing else is known
 };
 
@@ -54,15 +55,19 @@ public:
     /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
     /// address outside of all binaries is left out. `kernel`: where in the kernel the thread was that has called it
     /// there, a frame more if that is known; 0: it was not in the kernel, or the time is to count for the caller.
-    Leaf add(std::span<const std::uint64_t> chain, std::uint64_t kernel = 0);
+    /// `time`: when that was, if libraries were unloaded meanwhile.
+    Leaf add(std::span<const std::uint64_t> chain, std::uint64_t kernel = 0, std::uint64_t time = AddressMap::the_end);
 
     /// `path`: return addresses, innermost first. Returns the context of the function that the first one lies in.
-    std::uint32_t add_path(std::vector<std::uint64_t> path);
+    std::uint32_t add_path(std::vector<std::uint64_t> path, std::uint64_t time = AddressMap::the_end);
 
     /// The context of an MPI function that `caller` called; Context::no_parent if that is not known.
     std::uint32_t add_call(std::uint32_t caller, functions::FunctionId function);
 
     [[nodiscard]] const AddressMap& map() const { return map_; }
+    /// Of files that were replaced during the run, those whose functions have no names because of that. Only what was
+    /// asked for counts.
+    [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
     [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first
 
@@ -73,17 +78,20 @@ private:
         std::uint64_t offset = 0;
     };
 
-    Place locate(std::uint64_t address);
+    Place locate(std::uint64_t address, std::uint32_t epoch);
+    SymbolTable& symbols(const MappedRange& range);
     Place in_file(const MappedRange& range, std::uint64_t address);
     Place in_vdso(const MappedRange& range, std::uint64_t address);
     Place in_memory(const MappedRange* range, std::uint64_t address);
-    std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id);
+    std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
+                           const std::string& file = {});
     std::uint32_t child(std::uint32_t parent, std::uint32_t function);
 
     AddressMap map_;
     RuntimeCode runtime_code_;
-    std::vector<std::unique_ptr<SymbolTable>> symbols_;  // by module, read when first needed
-    std::unordered_map<std::uint64_t, Place> places_;    // by address
+    std::vector<std::unique_ptr<SymbolTable>> symbols_;             // by module, read when first needed
+    std::uint64_t unreadable_ = 0;                                  // of modules, that were replaced
+    std::vector<std::unordered_map<std::uint64_t, Place>> places_;  // by epoch and address
     std::vector<Function> functions_;
     std::unordered_map<Hash128, std::uint32_t, HashOfHash> function_ids_;
     std::vector<Context> contexts_;

@@ -4,6 +4,8 @@
 // Owns the 128-bit names of definitions: what is equal on two ranks has the same name on both, without asking.
 #pragma once
 
+#include "formats/support/mixed.hpp"
+
 #include <compare>
 #include <cstdint>
 #include <string_view>
@@ -29,8 +31,8 @@ class Hasher
 public:
     Hasher& add(std::uint64_t word)
     {
-        high_ = mix(high_ ^ word) + 0x9e3779b97f4a7c15U;
-        low_ = mix(low_ + word * 0xd6e8feb86659fd93U) ^ high_;
+        high_ = mixed(high_ ^ word) + 0x9e3779b97f4a7c15U;
+        low_ = mixed(low_ + word * 0xd6e8feb86659fd93U) ^ high_;
         return *this;
     }
     Hasher& add(const Hash128& hash) { return add(hash.high).add(hash.low); }
@@ -50,16 +52,9 @@ public:
         return add(word);
     }
 
-    [[nodiscard]] Hash128 result() const { return {mix(high_ + low_), mix(low_ ^ 0x5851f42d4c957f2dU)}; }
+    [[nodiscard]] Hash128 result() const { return {mixed(high_ + low_), mixed(low_ ^ 0x5851f42d4c957f2dU)}; }
 
 private:
-    static std::uint64_t mix(std::uint64_t x)
-    {
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-        return x ^ (x >> 31);
-    }
-
     std::uint64_t high_ = 0x6a09e667f3bcc908U;
     std::uint64_t low_ = 0xbb67ae8584caa73bU;
 };

@@ -86,7 +86,8 @@ public:
     {
         off_.on(sample);
         if (sample.time <= end_) {
-            const Leaf leaf = contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0);
+            const Leaf leaf =
+                contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0, sample.time);
             thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample),
                                        std::exchange(rested_, false)});
         }
@@ -154,7 +155,7 @@ private:
 }  // namespace
 
 ProcessData::ProcessData(const ProcessSpool& spool)
-    : spool_(spool), contexts_(AddressMap(spool.maps), runtime_code(spool)),
+    : spool_(spool), contexts_(AddressMap(spool.maps, spool.unloads), runtime_code(spool)),
       unwinder_(contexts_.map(), is_of_this_process(spool)), used_(static_cast<std::size_t>(FunctionId::count))
 {
     const spool::SpoolHeader& header = spool.threads.front().header();
@@ -171,6 +172,8 @@ ProcessData::ProcessData(const ProcessSpool& spool)
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         take_samples(spool.threads[i], threads_[i]);
     }
+    threads_.front().unseen_unloads = contexts_.map().unseen_unloads();
+    threads_.front().unreadable_files = contexts_.unreadable();
     add_functions();
     add_off_regions();
     add_contexts();
@@ -305,6 +308,7 @@ void ProcessData::add_functions()
         entry.key = function.key;
         entry.canonical_name = function.canonical_name;
         entry.module = function.module;
+        entry.file = function.file;
         tables_.regions.push_back(std::move(entry));
         if (!function.module.empty()) {
             const Hash128 key = Hasher().add(function.module).add(function.build_id).result();

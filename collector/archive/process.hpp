@@ -61,12 +61,14 @@ struct ThreadData {
     std::uint64_t lost_records = 0;
     std::uint64_t damaged_records = 0;  // of them
     std::uint64_t lost_samples = 0;
-    bool timer_stopped = false;         // that took its samples
-    std::uint64_t sampled_ns = 0;       // its life, of which without samples because it switched too often:
-    std::uint64_t wait_respite_ns = 0;  // while it waited in MPI, or asked at once again,
-    std::uint64_t respite_ns = 0;       // and elsewhere
-    Hash128 generator;                  // zero: not sampled
-    std::uint64_t period = 0;           // of the generator
+    bool timer_stopped = false;          // that took its samples
+    std::uint64_t sampled_ns = 0;        // its life, of which without samples because it switched too often:
+    std::uint64_t wait_respite_ns = 0;   // while it waited in MPI, or asked at once again,
+    std::uint64_t respite_ns = 0;        // and elsewhere
+    std::uint64_t unseen_unloads = 0;    // of the process, on its first thread: as AddressMap, and as
+    std::uint64_t unreadable_files = 0;  // ContextTree
+    Hash128 generator;                   // zero: not sampled
+    std::uint64_t period = 0;            // of the generator
 
     [[nodiscard]] std::optional<EventTotals> totals_of(const SamplePoint& sample) const
     {
@@ -157,7 +159,8 @@ private:
     void scan_calls(const ThreadSpool& thread, ThreadData& data);
     void place_skipped();
     void scan_call(std::uint32_t thread, const RecordedCall& call, CallPaths& paths);
-    void scan_call_path(RecordCursor& cursor, CallPaths& paths);
+    void scan_call_path(RecordCursor& cursor);
+    void define_paths(CallPaths& paths, std::uint64_t time);
     void take_samples(const ThreadSpool& spool, ThreadData& thread);
     void add_communicator(const spool::CommunicatorRecord& record, otf2::RankList members);
     void add_grid(const spool::GridRecord& record);
@@ -178,6 +181,7 @@ private:
     const ProcessSpool& spool_;
     ContextTree contexts_;
     Unwinder unwinder_;
+    std::map<std::uint32_t, std::vector<std::uint64_t>> new_paths_;  // by id, of the call that comes next
     std::vector<ThreadData> threads_;
     std::uint64_t end_ = std::numeric_limits<std::uint64_t>::max();
     std::vector<bool> used_;                               // by FunctionId

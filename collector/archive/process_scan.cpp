@@ -93,6 +93,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
     for (RecordKind kind = cursor.kind(); kind != RecordKind::Empty; kind = cursor.kind()) {
         if (kind == RecordKind::Call) {
             if (call.take(cursor)) {
+                define_paths(data.call_paths, call.record.enter);
                 scan_call(thread.thread, call, data.call_paths);
                 last_leave = std::max(last_leave, call.record.leave);
             }
@@ -104,7 +105,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
         } else if (kind == RecordKind::Graph) {
             add_graph(cursor.take<spool::GraphRecord>());
         } else if (kind == RecordKind::CallPath) {
-            scan_call_path(cursor, data.call_paths);
+            scan_call_path(cursor);
         } else if (kind == RecordKind::Object) {
             add_object(cursor.take<spool::ObjectRecord>());
         } else if (kind == RecordKind::Off) {
@@ -120,6 +121,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
             cursor.skip();
         }
     }
+    new_paths_.clear();
     data.damaged_records = cursor.missing();
     data.lost_records = (thread.calls ? thread.calls->header().lost : 0) + data.damaged_records;
     if (!thread.is_closed()) {
@@ -201,7 +203,7 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
 }
 
 // A path of more addresses than fit goes on in the next records.
-void ProcessData::scan_call_path(RecordCursor& cursor, CallPaths& paths)
+void ProcessData::scan_call_path(RecordCursor& cursor)
 {
     const std::uint32_t id = cursor.peek<spool::CallPathRecord>().id;
     std::vector<std::uint64_t> addresses;
@@ -211,8 +213,17 @@ void ProcessData::scan_call_path(RecordCursor& cursor, CallPaths& paths)
         addresses.insert(addresses.end(), record.address, record.address + count);
     }
     if (!addresses.empty()) {
-        paths.define(id, contexts_.add_path(addresses));
+        new_paths_[id] = std::move(addresses);
     }
+}
+
+// A path is written before the first call that was made by it, and has no time of its own.
+void ProcessData::define_paths(CallPaths& paths, std::uint64_t time)
+{
+    for (const auto& [id, addresses] : new_paths_) {
+        paths.define(id, contexts_.add_path(addresses, time));
+    }
+    new_paths_.clear();
 }
 
 void ProcessData::add_object(const spool::ObjectRecord& record)

@@ -108,6 +108,12 @@ private:
         if (data.timer_stopped) {
             location.counts["stopped_timers"] = 1;
         }
+        if (data.unseen_unloads > 0) {
+            location.counts["unseen_unloads"] = data.unseen_unloads;
+        }
+        if (data.unreadable_files > 0) {
+            location.counts["replaced_files"] = data.unreadable_files;
+        }
         if (data.respite_ns > 0) {
             location.counts["respite_ns"] = data.respite_ns;
         }

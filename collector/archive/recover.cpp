@@ -94,12 +94,11 @@ bool add_file(const std::string& name, Files& files)
     return true;
 }
 
-/// "<rank>.maps".
+/// "<rank>.maps" or "<rank>.unloads".
 bool is_maps(std::string_view name)
 {
-    constexpr std::string_view kind = ".maps";
-    return name.size() > kind.size() && name.ends_with(kind) &&
-           name.find_first_not_of("0123456789") == name.size() - kind.size();
+    const std::size_t end = name.find_first_not_of("0123456789");
+    return end != 0 && end != name.npos && (name.substr(end) == ".maps" || name.substr(end) == ".unloads");
 }
 
 Files list_files(const fs::path& spool)
@@ -290,7 +289,7 @@ std::optional<ProcessSpool> read_with_maps(const fs::path& spool, std::int32_t r
     std::vector<std::string> ignored;
     std::optional<ProcessSpool> process = read_remains(spool.native(), rank, threads, may_run, ignored);
     if (process) {
-        process->maps = read_maps(spool.native(), rank);
+        read_maps(spool.native(), rank, *process);
     }
     return process;
 }

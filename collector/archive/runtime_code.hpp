@@ -33,6 +33,8 @@ public:
     /// Of this process, which began at `start` (ns since the epoch). All are read when they are first asked for.
     static RuntimeCode of_this_process(std::uint64_t start, std::string map_directory = "/tmp");
 
+    [[nodiscard]] bool is_of_this_process() const { return process_.has_value(); }
+
     /// The functions of the vdso, if it is what was mapped to [start, end); nullptr if it is not.
     const SymbolTable* vdso(std::uint64_t start, std::uint64_t end);
 

@@ -103,10 +103,14 @@ RecordCursor ThreadSpool::records() const
     return calls ? calls->records() : RecordCursor({});
 }
 
-std::string read_maps(const std::string& directory, int rank)
+void read_maps(const std::string& directory, int rank, ProcessSpool& process)
 {
-    const std::optional<Mapping> maps = Mapping::open(fmt::format("{}/{}.maps", directory, rank));
-    return maps ? std::string(reinterpret_cast<const char*>(maps->bytes().data()), maps->bytes().size()) : "";
+    const auto text = [&](const char* kind) {
+        const std::optional<Mapping> file = Mapping::open(fmt::format("{}/{}.{}", directory, rank, kind));
+        return file ? std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()) : "";
+    };
+    process.maps = text("maps");
+    process.unloads = text("unloads");
 }
 
 // A directory listing would cost every process the files of all others.
@@ -123,7 +127,7 @@ ProcessSpool read_process(const std::string& directory, int rank, int threads)
     if (process.threads.empty() || process.threads.front().thread != 0) {
         fail(ExitCode::Failed, "{}/{}.0.calls: missing or empty; record the run again", directory, rank);
     }
-    process.maps = read_maps(directory, rank);
+    read_maps(directory, rank, process);
     return process;
 }
 

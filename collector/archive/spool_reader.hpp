@@ -60,19 +60,20 @@ struct ThreadSpool {
 struct ProcessSpool {
     std::vector<ThreadSpool> threads;  // by thread; at least one
     std::string maps;                  // text of <rank>.maps; empty if there is none
+    std::string unloads;               // text of <rank>.unloads; likewise
     bool is_own = false;               // of the process that reads it
 };
 
 /// All spool files of one process that has just closed them, of `threads` threads at most. Throws Failure.
 ProcessSpool read_process(const std::string& directory, int rank, int threads);
 
-/// Text of <rank>.maps; empty if there is none.
-std::string read_maps(const std::string& directory, int rank);
+/// Fills in `maps` and `unloads`.
+void read_maps(const std::string& directory, int rank, ProcessSpool& process);
 
 /// What can be read of the spool files of one process that may have died, or whose files may have been damaged since;
-/// its `maps` are left to read_maps(). `threads`: that have files, ascending. Nothing if no record of thread 0 can be
-/// read. What is wrong with a file becomes a line of `damage`: "file: cause". `may_run`: nobody has made sure that the
-/// process has ended.
+/// its `maps` and `unloads` are left to read_maps(). `threads`: that have files, ascending. Nothing if no record of
+/// thread 0 can be read. What is wrong with a file becomes a line of `damage`: "file: cause". `may_run`: nobody has
+/// made sure that the process has ended.
 std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
                                          const std::vector<std::uint32_t>& threads, bool may_run,
                                          std::vector<std::string>& damage);

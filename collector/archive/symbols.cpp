@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 namespace critpath::archive
@@ -67,13 +68,14 @@ std::string_view source_name(std::string_view name)
 
 }  // namespace
 
-SymbolTable::SymbolTable(const std::string& path) : base_name_(path.substr(path.rfind('/') + 1)), file_(path)
+SymbolTable::SymbolTable(const std::string& name, const std::string& path)
+    : base_name_(name.substr(name.rfind('/') + 1)), file_(path)
 {
-    read(path);
+    read(name);
 }
 
 SymbolTable::SymbolTable(const std::string& name, std::vector<std::byte> image)
-    : base_name_(name), file_(std::move(image))
+    : base_name_(name.substr(name.rfind('/') + 1)), file_(std::move(image))
 {
     read(name);
 }
@@ -135,13 +137,18 @@ bool SymbolTable::read_symbols(const binary::ElfFile& file, std::uint32_t sectio
         }
         const std::span table(static_cast<const Elf64_Sym*>(data->d_buf), data->d_size / sizeof(Elf64_Sym));
         const std::vector<std::uint64_t> ends = section_ends(elf);
+        const char* source = "";
         for (const Elf64_Sym& symbol : table) {
             const char* name =
                 symbol.st_name < text->d_size ? static_cast<const char*>(text->d_buf) + symbol.st_name : "";
+            const bool is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+            if (is_local && ELF64_ST_TYPE(symbol.st_info) == STT_FILE) {
+                source = *name == '<' ? "" : name;  // "<artificial>" is none
+            }
             if (is_function(symbol, name)) {
                 const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
-                symbols_.push_back(
-                    {symbol.st_value, symbol.st_value + symbol.st_size, limit, name, preference(symbol, name)});
+                symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, limit, name,
+                                    preference(symbol, name), is_local ? source : ""});
             }
         }
     }
@@ -163,6 +170,35 @@ void SymbolTable::finish_symbols()
     for (const Symbol& symbol : symbols_) {
         reach_.push_back(reach = std::max(reach, symbol.end));
     }
+    find_namesakes();
+}
+
+// Functions that only their files know may share a name. Parts of a function (source_name) are none of their own.
+void SymbolTable::find_namesakes()
+{
+    std::unordered_map<std::string_view, std::uint32_t> functions(symbols_.size());
+    for (const Symbol& symbol : symbols_) {
+        ++functions[symbol.name];
+    }
+    for (const Symbol& symbol : symbols_) {
+        if (*symbol.file != '\0' && functions[symbol.name] > 1) {
+            namesakes_[symbol.name].insert(symbol.file);
+        }
+    }
+}
+
+FoundFunction SymbolTable::found(const Symbol& symbol) const
+{
+    const std::string_view name = source_name(symbol.name);
+    FoundFunction function{symbol.start, std::string(name), true};
+    const auto namesakes = namesakes_.find(name);
+    if (namesakes == namesakes_.end() || !namesakes->second.contains(symbol.file)) {
+        return function;
+    }
+    const auto base = [](std::string_view file) { return file.substr(file.rfind('/') + 1); };
+    const auto with_base = std::ranges::count(namesakes->second, base(symbol.file), base);
+    function.file = with_base == 1 ? base(symbol.file) : symbol.file;
+    return function;
 }
 
 std::optional<std::uint64_t> SymbolTable::address_of(std::uint64_t offset) const
@@ -196,12 +232,12 @@ std::optional<FoundFunction> SymbolTable::find(std::uint64_t address) const
     const Symbol* symbol = symbol_at(address);
     const bool sized = symbol != nullptr && symbol->end > symbol->start;
     if (sized) {
-        return FoundFunction{symbol->start, std::string(source_name(symbol->name)), true};
+        return found(*symbol);
     }
     const std::optional<AddressRange> frame = unwind_.find(address);
     // A symbol without a size ends at the latest where the next function begins.
     if (symbol != nullptr && (!frame || frame->start <= symbol->start)) {
-        return FoundFunction{symbol->start, std::string(source_name(symbol->name)), true};
+        return found(*symbol);
     }
     if (frame) {
         return FoundFunction{frame->start, fmt::format("{}+{:#x}", base_name_, frame->start), false};

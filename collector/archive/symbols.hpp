@@ -9,8 +9,10 @@
 #include "formats/binary/elf_file.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +25,17 @@ struct FoundFunction {
     std::uint64_t start = 0;
     std::string name;  // as in the symbol table, or "<module>+0x<start>"
     bool has_symbol = false;
+    // Its source file, without directories if it can do without, where the binary has several functions of this name.
+    std::string file = {};
 };
 
 class SymbolTable
 {
 public:
     /// Reads the file; never throws for a file that is missing or no ELF binary: it then knows no function.
-    explicit SymbolTable(const std::string& path);
+    explicit SymbolTable(const std::string& path) : SymbolTable(path, path) {}
+    /// The same, of a binary that is called `name` and can be read at `path`.
+    SymbolTable(const std::string& name, const std::string& path);
     /// The same, of a binary as it lies in memory.
     SymbolTable(const std::string& name, std::vector<std::byte> image);
     SymbolTable(const SymbolTable&) = delete;
@@ -51,12 +57,15 @@ private:
         std::uint64_t limit;  // end of its section
         const char* name;
         std::uint32_t rank;  // of several names for one address the smallest is used
+        const char* file;    // of a local one, if it is known; else empty
     };
 
     void read(const std::string& path);
     void read_segments();
     bool read_symbols(const binary::ElfFile& file, std::uint32_t section_type);
     void finish_symbols();
+    void find_namesakes();
+    [[nodiscard]] FoundFunction found(const Symbol& symbol) const;
     [[nodiscard]] const Symbol* symbol_at(std::uint64_t address) const;
 
     std::string base_name_;
@@ -67,6 +76,8 @@ private:
     std::vector<Segment> segments_;
     std::vector<Symbol> symbols_;       // by start, one an address
     std::vector<std::uint64_t> reach_;  // greatest end of the symbols up to this one
+    std::map<std::string_view, std::set<std::string_view>>
+        namesakes_;  // files of local ones, by names that others have
     std::uint64_t unwind_header_ = 0;
     UnwindTable unwind_;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/unwinder.hpp"
 
+#include "collector/archive/module_file.hpp"
 #include "collector/archive/runtime_code.hpp"
 
 #include <algorithm>
@@ -102,7 +103,10 @@ private:
     std::optional<std::uint64_t> link_;  // frame pointer that the first of them was found with
 };
 
-Unwinder::Unwinder(const AddressMap& map, bool is_own) : map_(map), is_own_(is_own), tables_(map.modules().size()) {}
+Unwinder::Unwinder(const AddressMap& map, bool is_own)
+    : map_(map), is_own_(is_own), tables_(map.modules().size()), rules_(map.last_epoch() + std::size_t{1})
+{
+}
 
 std::span<const std::uint64_t> Unwinder::chain(const RawSample& sample, std::uint64_t registers)
 {
@@ -110,6 +114,7 @@ std::span<const std::uint64_t> Unwinder::chain(const RawSample& sample, std::uin
     if (!instruction || (!sample.chain.empty() && sample.chain.front() != *instruction)) {
         return sample.chain;
     }
+    epoch_ = map_.epoch_at(sample.time);
     chain_.assign(1, *instruction);
     const Registers start = read_registers(sample.stack.registers, registers);
     KernelWalk walk(sample.chain, start);
@@ -159,9 +164,9 @@ void Unwinder::append(std::span<const std::uint64_t> rest)
 
 const FrameRules* Unwinder::rules_at(std::uint64_t address)
 {
-    const auto [known, is_new] = rules_.try_emplace(address, nullptr);
+    const auto [known, is_new] = rules_[epoch_].try_emplace(address, nullptr);
     if (is_new) {
-        const MappedRange* range = map_.find(address);
+        const MappedRange* range = map_.find(address, epoch_);
         FrameTable* frames = range == nullptr ? nullptr : table(range->module, *range);
         known->second = frames == nullptr ? nullptr : frames->find(address - range->start + range->offset);
     }
@@ -173,7 +178,9 @@ FrameTable* Unwinder::table(std::uint32_t module, const MappedRange& range)
     std::unique_ptr<FrameTable>& frames = tables_[module];
     const std::string& name = map_.modules()[module];
     if (frames == nullptr && name.front() == '/') {
-        frames = std::make_unique<FrameTable>(name);
+        ModuleFile file = find_module(map_, range, is_own_);
+        frames = file.path.empty() ? std::make_unique<FrameTable>(std::move(file.image))
+                                   : std::make_unique<FrameTable>(file.path);
     } else if (frames == nullptr && name == vdso_module && is_own_) {
         frames = std::make_unique<FrameTable>(own_vdso(range.start, range.end));
     }

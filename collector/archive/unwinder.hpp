@@ -37,15 +37,16 @@ public:
 private:
     class KernelWalk;
 
-    const FrameRules* rules_at(std::uint64_t address);
+    const FrameRules* rules_at(std::uint64_t address);  // in epoch_
     FrameTable* table(std::uint32_t module, const MappedRange& range);
     void unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);
     void append(std::span<const std::uint64_t> rest);
 
     const AddressMap& map_;
     bool is_own_;
-    std::vector<std::unique_ptr<FrameTable>> tables_;             // by module, read when first needed
-    std::unordered_map<std::uint64_t, const FrameRules*> rules_;  // by address
+    std::vector<std::unique_ptr<FrameTable>> tables_;                          // by module, read when first needed
+    std::uint32_t epoch_ = 0;                                                  // of the sample
+    std::vector<std::unordered_map<std::uint64_t, const FrameRules*>> rules_;  // by epoch and address
     std::vector<std::uint64_t> chain_;
 };
 

@@ -35,7 +35,7 @@ Output
   -o, --output DIR     directory of the trace; may hold %app %jobid %host %date
       --force          overwrite the trace that is there     -q, --quiet  no summary
 Recording
-  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 199); --no-samples: 0
+  -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 149); --no-samples: 0
       --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
       --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
       --callpath HOW   the way to each MPI call: full (default), site or none
@@ -51,7 +51,7 @@ Each option has an environment variable: CPCOLLECT_FREQUENCY for --frequency ...
 
 Examples
   mpirun -n 4 cpcollect ./app input.txt
-  srun -n 64 cpcollect -o run1 -F 199 -- ./app -v
+  srun -n 64 cpcollect -o run1 -F 997 -- ./app -v
 )";
 
 struct Parsed {
@@ -323,7 +323,7 @@ std::vector<std::string> choose_groups(const Parsed& parsed)
 unsigned usual_frequency(int ranks)
 {
     constexpr int many = 10'000;
-    return ranks < many ? 199 : 97;  // primes, so as not to march in step with programs
+    return ranks < many ? 149 : 97;  // primes, so as not to march in step with programs
 }
 
 Options parse_options(int argc, const char* const* argv, int ranks)

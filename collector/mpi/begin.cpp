@@ -14,6 +14,7 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/mpi/unloads.hpp"
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/time_namespace.hpp"
@@ -249,11 +250,13 @@ void begin_recording()
     process.phase = Phase::Off;
     if (!open_recording()) {
         free_communicator();
+        stop_unloads();
         sampling::finish();
         process.sampling = false;
         return;
     }
     copy_maps();
+    open_unloads();
     sampling::open_files(process.spool, process.header);
     Thread* thread = attach_thread();
     if (thread != nullptr) {

@@ -99,6 +99,7 @@ void CallPaths::start(CallPathMode mode, std::uintptr_t stack_begin, std::uintpt
         return;
     }
     started_ = now();
+    unloads_ = unload_count.load(std::memory_order_relaxed);
     if (mode == CallPathMode::Full && unwinder.backtrace != nullptr) {
         stack_begin_ = stack_begin;
         stack_end_ = stack_end;
@@ -115,13 +116,31 @@ void CallPaths::release()
     if (paths_ != nullptr) {
         munmap(paths_, bytes);
     }
+    free_chunks();
+    buckets_ = nullptr;
+    paths_ = nullptr;
+}
+
+void CallPaths::free_chunks()
+{
     while (chunks_ != nullptr) {
         void* next = *static_cast<void**>(chunks_);
         munmap(chunks_, chunk_bytes);
         chunks_ = next;
     }
-    buckets_ = nullptr;
-    paths_ = nullptr;
+    free_ = nullptr;
+    free_bytes_ = 0;
+    memory_ = 0;
+}
+
+// Ids go on, so that the same addresses may mean something else from now on.
+void CallPaths::forget(std::uint32_t unloads)
+{
+    constexpr std::size_t bytes = sizeof(void*) << bucket_bits;
+    std::memset(buckets_, 0, bytes);
+    std::memset(paths_, 0, bytes);
+    free_chunks();
+    unloads_ = unloads;
 }
 
 void* CallPaths::allocate(std::size_t bytes)

@@ -16,12 +16,16 @@
 // address that it held the other time. Then the path found is the older one of two that end in the same functions. A
 // function that was left by a tail call has no frame: it is on no path, however that is found.
 //
+// All of this holds while the code stays what it is. So whenever a library was unloaded, all paths are forgotten: at
+// the same addresses there may be another one.
+//
 // Slots are read only in the stack of the thread as the system describes it. A call from another stack (makecontext(),
 // sigaltstack()) has only its return address as path, as has every call of CallPathMode::Site.
 #pragma once
 
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/spool_writer.hpp"
+#include "collector/mpi/unloads.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +65,10 @@ public:
     {
         if (buckets_ == nullptr) {
             return 0;
+        }
+        if (const std::uint32_t unloads = unload_count.load(std::memory_order_relaxed); unloads != unloads_)
+            [[unlikely]] {
+            forget(unloads);
         }
         const Place from = {reinterpret_cast<std::uintptr_t>(caller.site),
                             reinterpret_cast<std::uintptr_t>(caller.stack) & stack_mask_};
@@ -133,6 +141,8 @@ private:
     std::uint32_t add(const Place& from, const Frames& frames, SpoolWriter& spool);
     [[nodiscard]] bool may_unwind(std::uint64_t time) const;
     void* allocate(std::size_t bytes);
+    void forget(std::uint32_t unloads);
+    void free_chunks();
 
     Way** buckets_ = nullptr;
     Path** paths_ = nullptr;
@@ -143,6 +153,7 @@ private:
     std::uint64_t started_ = 0;    // ns
     std::uint64_t unwinding_ = 0;  // ns spent so far
     std::uint64_t incomplete_ = 0;
+    std::uint32_t unloads_ = 0;  // that were when the first of the paths was found
     std::byte* free_ = nullptr;  // rest of the last chunk of memory
     std::size_t free_bytes_ = 0;
     std::size_t memory_ = 0;

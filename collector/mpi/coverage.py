@@ -46,6 +46,9 @@ and sessions; the time of waiting for such requests is. Its Fortran procedures c
 with buffers, of `use mpi_f08` call `MPI_Send`, whose wrapper records; the others of `use mpi_f08` call `PMPI_Wait`, so that
 they have wrappers of their own. A test reads this from the library's code for every function. How long a message was that did not
 fit its receive is not known from MPICH.
+
+What a call path leads through is named as what was loaded at the time of the call, also where one library came to the
+place of another (`dlclose` is interposed to see that). Nothing is known of libraries that are unloaded past it.
 """
 
 # Section, then (semantic classes, what is recorded beside the time).

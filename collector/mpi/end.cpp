@@ -9,6 +9,7 @@
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/mpi/unloads.hpp"
 #include "collector/sampling/event_names.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/withheld.hpp"
@@ -124,6 +125,7 @@ struct Complaints {
     int timers;          // why samples are those of timers, although nobody asked for them; 0 if they are not
     int lost_signal;     // timers have stopped before the end
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
+    int unnoted;         // libraries that were unloaded, and cannot be named
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
     int events[sampling::event_name_count];  // errno by event: why it could not be counted with samples
 };
@@ -131,11 +133,13 @@ struct Complaints {
 Complaints worst_complaints()
 {
     const std::uint64_t cut_paths = incomplete_paths();
+    const std::uint64_t unnoted = unnoted_unloads();
     constexpr int all = sizeof(Complaints) / sizeof(int);
     Complaints mine = {process.sampling ? sampling::refused() : 0,
                        process.sampling ? sampling::replaced() : 0,
                        process.sampling && sampling::lost_signal() ? 1 : 0,
                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX,
+                       unnoted < INT_MAX ? static_cast<int>(unnoted) : INT_MAX,
                        why_records_were_lost(),
                        {}};
     for (std::uint32_t i = 0; process.sampling && i < sampling::event_name_count; ++i) {
@@ -207,6 +211,11 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
                    << " % of the time, because threads gave way to each other too often to record that at no cost; "
                    << "use as many ranks as cores, or expect [not sampled]");
     }
+    if (worst.unnoted > 0) {
+        say(Text() << "cpcollect: as many as " << static_cast<std::uint64_t>(worst.unnoted)
+                   << " libraries of a rank were unloaded and could not be noted: samples of them have other names, or "
+                      "none; give the directory of the trace more room");
+    }
     if (worst.cut_paths > 0) {
         say(Text() << "cpcollect: call paths: as many as " << static_cast<std::uint64_t>(worst.cut_paths)
                    << " calls of a rank have only their innermost address, because there were too many different ones; "
@@ -252,6 +261,7 @@ void end_recording()
         return;
     }
     process.phase = Phase::Off;
+    stop_unloads();
     finish_clocks();
     close_threads(true);
     sampling::finish();

@@ -20,8 +20,8 @@ void copy_maps()
 {
     const Text path = Text() << process.spool << "/" << process.rank << ".maps";
     const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    const int to = open(path.path(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    static char buffer[4096];  // only in MPI_Init and MPI_Finalize
+    const int to = from < 0 ? -1 : open(path.path(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    static char buffer[4096];  // see the header
     std::uint64_t done = 0;
     while (from >= 0 && to >= 0) {
         const ssize_t got = read(from, buffer, sizeof buffer);
@@ -29,6 +29,10 @@ void copy_maps()
             break;
         }
         done += static_cast<std::uint64_t>(got);
+    }
+    // Not made empty at first: file systems take that for a reason to write the new content to the disk at once.
+    if (to >= 0 && ftruncate(to, static_cast<off_t>(done)) != 0) {
+        unlink(path.path());  // what is behind it now says the wrong thing
     }
     for (const int fd : {from, to}) {
         if (fd >= 0) {
@@ -44,7 +48,9 @@ void remove_spool_files()
             unlink((Text() << process.spool << "/" << process.rank << "." << thread << kind).path());
         }
     }
-    unlink((Text() << process.spool << "/" << process.rank << ".maps").path());
+    for (const char* kind : {".maps", ".unloads"}) {
+        unlink((Text() << process.spool << "/" << process.rank << kind).path());
+    }
 }
 
 void remove_spool_directory()

@@ -7,8 +7,8 @@
 namespace critpath::preload
 {
 
-/// Writes <rank>.maps, which names the addresses of the samples. Called at the beginning and again at the end,
-/// when everything that the application loads is there.
+/// Writes <rank>.maps, which names the addresses of the samples. Called at the beginning, whenever something was
+/// unloaded, and again at the end, when everything that the application loads is there.
 void copy_maps();
 
 /// Removes this process's spool files. When all processes have done so, one of them removes the directory.

@@ -206,7 +206,7 @@ def main(table, mpi, directory):
     (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.name})\n" for f in functions))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(
-        "{\n    global:\n" + exports + "        dlsym;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"
+        "{\n    global:\n" + exports + "        dlclose;\n        dlsym;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"
     )
 
 

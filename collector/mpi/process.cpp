@@ -10,6 +10,7 @@
 #include "collector/mpi/lifecycle.hpp"
 #include "collector/mpi/pmpi.hpp"
 #include "collector/mpi/thread.hpp"
+#include "collector/mpi/unloads.hpp"
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/withheld.hpp"
@@ -204,6 +205,7 @@ void abandon_in_child()
     if (process.phase != Phase::Loaded) {
         process.phase = Phase::Abandoned;
     }
+    abandon_unloads();
     if (process.sampling) {
         sampling::abandon_in_child();
         process.sampling = false;
@@ -267,6 +269,7 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     }
     if (process.settings.frequency > 0 && may_open_files()) {
         process.sampling = true;
+        start_unloads();
         sampling::start_process({process.settings.frequency, clock_id, process.settings.call_graph,
                                  process.settings.sampler, process.settings.events});
         sampling::start_thread(0);

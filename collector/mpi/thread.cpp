@@ -7,6 +7,7 @@
 #include "collector/mpi/files.hpp"
 #include "collector/mpi/jump.hpp"
 #include "collector/mpi/process.hpp"
+#include "collector/mpi/unloads.hpp"
 #include "collector/sampling/quiet.hpp"
 #include "collector/sampling/sampling.hpp"
 
@@ -280,6 +281,7 @@ void start_threads()
 {
     find_thread_functions();
     find_yield();
+    find_unload();
     find_alternate_stack();
     number_thread();
     exit_key_made = pthread_key_create(&exit_key, at_thread_exit) == 0;

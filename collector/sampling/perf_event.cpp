@@ -5,6 +5,7 @@
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/processor.hpp"
 #include "collector/sampling/thread_timer.hpp"
+#include "formats/support/mixed.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -324,12 +325,7 @@ std::uint64_t uneven(std::uint64_t period)
 std::uint64_t varied(std::uint64_t period, std::uint64_t random)
 {
     const std::uint64_t most = period / 10;
-    // Bits mixed as by splitmix64 (Steele, Lea, Flood, OOPSLA 2014), so that near numbers make far periods.
-    std::uint64_t mixed = random + 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    mixed ^= mixed >> 31;
-    return (period - most + mixed % (2 * most + 1)) | 1;
+    return (period - most + random_bits(random) % (2 * most + 1)) | 1;
 }
 
 void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice)

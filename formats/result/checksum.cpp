@@ -106,6 +106,16 @@ void add(Sum& sum, const model::StretchShare& share)
     sum.add(static_cast<std::uint64_t>(share.longer_ns));
 }
 
+void add(Sum& sum, const model::StretchCode& code)
+{
+    sum.add(code.stretch);
+    sum.add(code.row.value);
+    sum.add(static_cast<std::uint64_t>(code.ns));
+    sum.add(code.samples);
+    sum.add(static_cast<std::uint64_t>(code.spinning_ns));
+    sum.add(static_cast<std::uint64_t>(code.blocked_ns));
+}
+
 void add(Sum& sum, const model::ProcessTotals& process)
 {
     sum.add(process.name);
@@ -198,6 +208,7 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.kinds);
     add_all(sum, profile.stretches);
     add_all(sum, profile.stretch_shares);
+    add_all(sum, profile.stretch_code);
     return sum.value();
 }
 

@@ -50,6 +50,9 @@ CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, proc
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
     ns INTEGER NOT NULL, gaps INTEGER NOT NULL, longer_ns INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
+CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, row INTEGER NOT NULL REFERENCES row,
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, spinning_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL,
+    PRIMARY KEY(stretch, row)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -146,6 +149,9 @@ void insert_stretches(const Database& database, const model::Profile& profile)
     Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?, ?)");
     for (const model::StretchShare& s : profile.stretch_shares)
         share.run(s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
+    Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?)");
+    for (const model::StretchCode& c : profile.stretch_code)
+        code.run(c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns);
 }
 
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
@@ -173,13 +179,19 @@ void sort_times(model::Profile& profile)
               [](const model::StretchShare& a, const model::StretchShare& b) {
                   return std::tie(a.stretch, a.process) < std::tie(b.stretch, b.process);
               });
+    std::sort(profile.stretch_code.begin(), profile.stretch_code.end(),
+              [](const model::StretchCode& a, const model::StretchCode& b) {
+                  return std::tie(a.stretch, a.row) < std::tie(b.stretch, b.row);
+              });
 }
 
 std::vector<unsigned char> to_bytes(const model::Profile& profile)
 {
     Database database;
-    database.execute("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA application_id = 0x43505250;"
-                     "PRAGMA user_version = 5; BEGIN");
+    const std::string start = fmt::format("PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8';"
+                                          "PRAGMA application_id = 0x43505250; PRAGMA user_version = {}; BEGIN",
+                                          schema_version);
+    database.execute(start.c_str());
     database.execute(stretch_schema().c_str());
     database.execute(schema);
     insert_names(database, profile);

@@ -8,6 +8,12 @@
 //   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), the stage, then frames of packed records (packed.hpp)
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
 //   SPOOL/<rank>.maps               copy of /proc/self/maps, to name the addresses
+//   SPOOL/<rank>.unloads            what it said before libraries were unloaded; only if there were any
+//
+// <rank>.unloads is text: parts in the order of time, each a line "= <until> <unloaded>" (ns of the clock, and how many
+// libraries went; 20 digits each) and then the lines of executable memory in /proc/self/maps. A part holds for all
+// times after the part before it and up to `until`, when what it has was unloaded; <rank>.maps for those after the
+// last.
 //
 // Records stand in the order of their leave: those of the frames, then those of the stage. On the stage readers stop at
 // the first record whose kind is Empty: the writer sets `kind` last. If such a record has an `enter` that is later than
@@ -23,7 +29,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 8;
+inline constexpr std::uint32_t version = 9;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one

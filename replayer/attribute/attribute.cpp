@@ -3,6 +3,7 @@
 #include "replayer/attribute/attribute.hpp"
 
 #include "replayer/attribute/clock_shares.hpp"
+#include "replayer/attribute/code.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
 #include "replayer/attribute/tally.hpp"
@@ -42,46 +43,17 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key : {"calls",
-                            "samples",
-                            "cancelled_receives",
-                            "unfinished_requests",
-                            "ignored_records",
-                            "ignored_thread_records",
-                            "ignored_io_records",
-                            "ignored_rma_records",
-                            "ignored_metric_records",
-                            "lost_records",
-                            "unresolved_records",
-                            "lost_samples",
-                            "stopped_timers",
-                            "respite_ns",
-                            "wait_respite_ns",
-                            "clock_violations",
-                            "preempted_ns",
-                            "blocked_ns",
-                            "skipped_sends",
-                            "skipped_receives",
-                            "skipped_collectives"})
+    for (const char* key :
+         {"calls", "samples", "preempted_ns", "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
         add(key, 0);
+    for (const model::AnomalyCount& anomaly : model::anomaly_counts)
+        add(anomaly.name, 0);
     for (const model::ProcessTrace& trace : replay.processes) {
         for (const model::Skipped& skipped : trace.skipped) {
             facts[skipped_key(skipped.what)] += skipped.count;  // may be negative
         }
-        add("cancelled_receives", trace.anomalies.cancelled_receives);
-        add("unfinished_requests", trace.anomalies.unfinished_requests);
-        add("ignored_records", trace.anomalies.ignored_records);
-        add("ignored_thread_records", trace.anomalies.ignored_thread_records);
-        add("ignored_io_records", trace.anomalies.ignored_io_records);
-        add("ignored_rma_records", trace.anomalies.ignored_rma_records);
-        add("ignored_metric_records", trace.anomalies.ignored_metric_records);
-        add("lost_records", trace.anomalies.lost_records);
-        add("unresolved_records", trace.anomalies.unresolved_records);
-        add("lost_samples", trace.anomalies.lost_samples);
-        add("stopped_timers", trace.anomalies.stopped_timers);
-        add("respite_ns", trace.anomalies.respite_ns);
-        add("wait_respite_ns", trace.anomalies.wait_respite_ns);
-        add("clock_violations", trace.anomalies.clock_violations);
+        for (const model::AnomalyCount& anomaly : model::anomaly_counts)
+            add(anomaly.name, trace.anomalies.*anomaly.count);
         add("calls", tally.processes.at(trace.process.value).calls);
         for (const model::LocationTrace& location : trace.locations) {
             add("samples", location.samples.size());
@@ -283,6 +255,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     const SpinFunctions spin(replay, findings.predecessors);
     Tally sums = tally(replay, findings.predecessors, path, spin);
     add_transfers(replay, findings.predecessors, path, spin, sums);
+    const std::vector<std::int64_t> peers_spinning = add_code(replay, findings.stretches, path.begin, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
@@ -305,6 +278,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
     profile.call_paths = places.call_paths();
     add_stretches(findings.stretches, places, profile);
+    for (std::size_t i = 0; i < peers_spinning.size(); ++i)
+        profile.stretches[i].peers_spinning_ns = peers_spinning[i];
     gather(replay, sums, places, profile);
     return result;
 }

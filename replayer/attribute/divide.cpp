@@ -54,7 +54,7 @@ void PathDivider::add_computation(const Segment& segment)
         Ns time = stretch.begin;  // regions come one behind the other
         for_each_user_region(location, stretch.begin, stretch.end, [&](Place place, std::int64_t ns) {
             if (place.pseudo == Pseudo::None)
-                add_interval(AttributionKind::Computation, place, stretch.process, time, ns);
+                add_interval(stretch, AttributionKind::Computation, place, time, ns);
             else
                 tally_.add_path(place, stretch.process, ns);
             time += Ns{ns};
@@ -67,11 +67,12 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, begin, end);
         const std::int64_t preempted = o.preempted ? ns : preemption_of_team(stretch, begin, end, ns - worked);
         const std::int64_t blocked = ns - worked - preempted;
-        const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length) {
-            add_interval(AttributionKind::Computation, {context, pseudo}, stretch.process, since, length);
+        const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length, PathThread thread) {
+            add_interval(stretch, AttributionKind::Computation, {context, pseudo}, since, length, thread);
         };
-        add(Pseudo::Preempted, begin, preempted);  // of a mixed interval, nobody knows what came first
-        add(Pseudo::Blocked, begin + Ns{preempted}, blocked);
+        // Of a mixed interval, nobody knows what came first. If the thread was not preempted itself, its team was.
+        add(Pseudo::Preempted, begin, preempted, o.preempted ? PathThread::Works : PathThread::Blocked);
+        add(Pseudo::Blocked, begin + Ns{preempted}, blocked, PathThread::Works);
         return ns - worked;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
@@ -88,7 +89,7 @@ void PathDivider::add_call(const Segment& segment)
     const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
         const std::int64_t ns = may_block && !o.preempted ? 0 : (end - begin).count();
-        add_interval(AttributionKind::Call, {context, kind_of(o)}, stretch.process, begin, ns);
+        add_interval(stretch, AttributionKind::Call, {context, kind_of(o)}, begin, ns);
         return ns;
     });
     tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);
@@ -107,11 +108,15 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
     return sum;
 }
 
-void PathDivider::add_interval(AttributionKind kind, Place place, std::uint32_t process, Ns begin, std::int64_t ns)
+void PathDivider::add_interval(const Stretch& stretch, AttributionKind kind, Place place, Ns begin, std::int64_t ns,
+                               PathThread thread)
 {
-    tally_.add_path(place, process, ns);
+    tally_.add_path(place, stretch.process, ns);
     if (ns > 0)
-        tally_.attributions.push_back({place, {(begin - origin_).count(), ns, 0, 0, process, 0, kind}});
+        tally_.attributions.push_back({place,
+                                       {(begin - origin_).count(), ns, 0, 0, stretch.process, 0, kind},
+                                       stretch.location.location,
+                                       thread});
 }
 
 void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
@@ -120,22 +125,26 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
         ++tally_.path_samples;
         ++tally_.independent_samples;
         tally_.attributions.push_back(
-            {{}, {(sample.time - origin_).count(), 0, 0, 0, stretch.process, 1, AttributionKind::Sample}});
+            {{},
+             {(sample.time - origin_).count(), 0, 0, 0, stretch.process, 1, AttributionKind::Sample},
+             stretch.location.location});
         return;
     }
     if (waits_.has(sample.context)) {
         const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, waits_);
         if (!work.empty()) {
-            share_out(stretch, {work, sample.weight, sample.time, sample.time, 1});
+            share_out(stretch, {work, sample.weight, sample.time, sample.time, 1, PathThread::Spins});
             return;
         }
     }
-    add_sampled(stretch.process, sample.time, sample.weight, sample, 1);
+    const bool waits = waits_.has(sample.context);
+    add_sampled(stretch, sample, {sample.time, sample.weight, 1, waits ? PathThread::Spins : PathThread::Works});
 }
 
-void PathDivider::add_sampled(std::uint32_t process, Ns time, std::int64_t ns, const Sample& sample,
-                              std::uint64_t independent)
+void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, const Sampled& sampled)
 {
+    const auto [time, ns, independent, thread] = sampled;
+    const std::uint32_t process = stretch.process;
     const Place place = waits_.place_of(sample);
     const std::uint64_t address = place.pseudo == Pseudo::None ? sample.offset : 0;
     ++tally_.path_samples;
@@ -146,7 +155,9 @@ void PathDivider::add_sampled(std::uint32_t process, Ns time, std::int64_t ns, c
         tally_.addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(ns, 1);
     tally_.attributions.push_back({place,
                                    {(time - origin_).count(), ns, address, 0, process,
-                                    static_cast<std::uint32_t>(independent), AttributionKind::Sample}});
+                                    static_cast<std::uint32_t>(independent), AttributionKind::Sample},
+                                   stretch.location.location,
+                                   thread});
 }
 
 /// Time of the path that belongs to these samples, by their weight.
@@ -159,7 +170,7 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
         const Sample& sample = work.sample();
         const auto part = static_cast<std::int64_t>(Wide{ns} * sample.weight / weight);
         const Ns time = std::clamp(sample.time, shared.begin, shared.end);
-        add_sampled(stretch.process, time, part, sample, std::exchange(independent, 0));
+        add_sampled(stretch, sample, {time, part, std::exchange(independent, 0), shared.thread});
         counter_.add_work(stretch.location.location, time, part, work);
         ns -= part;
         weight -= sample.weight;
@@ -176,7 +187,8 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
     const std::int64_t worked = std::min((end - begin).count(), weight);
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
-    share_out(stretch, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread)});
+    share_out(stretch,
+              {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), PathThread::Blocked});
     return worked;
 }
 

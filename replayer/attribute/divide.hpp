@@ -55,14 +55,21 @@ private:
         std::int64_t ns;
         model::Ns begin, end;
         std::uint64_t independent;  // samples that they count as
+        PathThread thread;
     };
 
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
-    void add_interval(model::AttributionKind kind, Place place, std::uint32_t process, model::Ns begin,
-                      std::int64_t ns);
+    /// What a sample of `ns` is time of, at `time` of the path.
+    struct Sampled {
+        model::Ns time;
+        std::int64_t ns;
+        std::uint64_t independent;  // samples that it counts as
+        PathThread thread;
+    };
+    void add_interval(const Stretch& stretch, model::AttributionKind kind, Place place, model::Ns begin,
+                      std::int64_t ns, PathThread thread = PathThread::Works);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
-    void add_sampled(std::uint32_t process, model::Ns time, std::int64_t ns, const model::Sample& sample,
-                     std::uint64_t independent);
+    void add_sampled(const Stretch& stretch, const model::Sample& sample, const Sampled& sampled);
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);

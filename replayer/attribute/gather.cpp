@@ -51,6 +51,12 @@ struct KindRecord {
     auto key() const { return std::tuple(kind, function, process); }
 };
 
+struct CodeRecord {
+    std::uint32_t stretch, row;
+    CodeAmount amount;
+    auto key() const { return std::tuple(stretch, row); }
+};
+
 /// Brings all records to the collector, sorted by key, those with equal keys added up.
 template <class Record>
 std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> records)
@@ -119,6 +125,15 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
     return records;
 }
 
+std::vector<CodeRecord> code_records(const Tally& tally, const Places& places)
+{
+    std::vector<CodeRecord> records;
+    for (const auto& [key, amount] : tally.stretch_code)
+        if (const model::CallPathId id = places.id(key.second); id.valid())  // a sample of an unknown place has none
+            records.push_back({key.first, places.call_paths()[id.value].row.value, amount});
+    return records;
+}
+
 struct Total {
     Amount amount;
     std::int64_t other_threads_ns = 0;
@@ -153,6 +168,7 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     const auto kinds = collect_sums(replay, kind_records(tally, places));
     const auto addresses = collect_sums(replay, address_records(tally, places));
     const auto events = collect_sums(replay, event_records(tally, places));
+    const auto code = collect_sums(replay, code_records(tally, places));
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
@@ -175,6 +191,9 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
             {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
     for (const AddressRecord& a : addresses)
         profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
+    for (const CodeRecord& c : code)
+        profile.stretch_code.push_back(
+            {c.stretch, {c.row}, c.amount.ns, c.amount.samples, c.amount.spinning_ns, c.amount.blocked_ns});
     for (const KindRecord& k : kinds)
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});

@@ -133,7 +133,8 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
             continue;
         tally_.attributions.push_back({waits_.place_of(sample),
                                        {(sample.time - origin_).count(), sample.weight, sample.offset, 0, process, 0,
-                                        spins ? AttributionKind::Spinning : AttributionKind::Inside}});
+                                        spins ? AttributionKind::Spinning : AttributionKind::Inside},
+                                       location});
     }
 }
 

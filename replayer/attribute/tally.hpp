@@ -38,10 +38,31 @@ struct Coverage {
     std::int64_t sampled = 0;
 };
 
+/// What the thread on the path did in some of the path's time: it worked itself, or waited for its team.
+enum class PathThread : std::uint8_t { Works, Spins, Blocked };
+
 /// An attribution whose call path has no number yet.
 struct PlacedAttribution {
     Place place;
     model::Attribution attribution;
+    model::LocationId location;  // the path is there
+    PathThread thread = PathThread::Works;
+};
+
+/// Of the path's time in a stretch, what belongs to one place.
+struct CodeAmount {
+    std::int64_t ns = 0;
+    std::uint64_t samples = 0;  // independent ones
+    std::int64_t spinning_ns = 0;
+    std::int64_t blocked_ns = 0;
+
+    void add(const CodeAmount& more)
+    {
+        ns += more.ns;
+        samples += more.samples;
+        spinning_ns += more.spinning_ns;
+        blocked_ns += more.blocked_ns;
+    }
 };
 
 struct Tally {
@@ -64,7 +85,8 @@ struct Tally {
     std::vector<Choices> choices;                 // likewise
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
     std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
-    model::CountTable counts;                     // in the order of counts.bin; call paths are CountPlaceNumbers
+    std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index
+    model::CountTable counts;  // in the order of counts.bin; call paths are CountPlaceNumbers
 
     void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)
     {

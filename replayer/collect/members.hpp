@@ -67,6 +67,9 @@ public:
                     visit(Part{side, static_cast<std::uint32_t>(n), member.process, member.rank, member.calls[n]});
     }
 
+    /// From here on there are none.
+    void forget() { sides_ = {}; }
+
     /// What the rules need of one part.
     [[nodiscard]] rules::Member describe(const Part& part) const;
     /// The rule for one part.

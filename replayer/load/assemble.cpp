@@ -308,25 +308,6 @@ void add_thread_waits(Locations& locations, ProcessTrace& trace)
     }
 }
 
-void add(Anomalies& sum, const Anomalies& more)
-{
-    sum.cancelled_receives += more.cancelled_receives;
-    sum.unfinished_requests += more.unfinished_requests;
-    sum.open_calls += more.open_calls;
-    sum.ignored_records += more.ignored_records;
-    sum.ignored_thread_records += more.ignored_thread_records;
-    sum.ignored_io_records += more.ignored_io_records;
-    sum.ignored_rma_records += more.ignored_rma_records;
-    sum.ignored_metric_records += more.ignored_metric_records;
-    sum.clock_violations += more.clock_violations;
-    sum.lost_records += more.lost_records;
-    sum.unresolved_records += more.unresolved_records;
-    sum.lost_samples += more.lost_samples;
-    sum.stopped_timers += more.stopped_timers;
-    sum.respite_ns += more.respite_ns;
-    sum.wait_respite_ns += more.wait_respite_ns;
-}
-
 }  // namespace
 
 ProcessTrace assemble(ProcessId process, Locations locations)

@@ -34,6 +34,18 @@ double number(const Property& property)
     }
 }
 
+/// The anomaly that a property of a location counts, null if it does not.
+const AnomalyCount* counted_anomaly(std::string_view property)
+{
+    constexpr std::string_view prefix = "critpath.";
+    if (!property.starts_with(prefix)) {
+        return nullptr;
+    }
+    property.remove_prefix(prefix.size());
+    const auto* const found = std::ranges::find(anomaly_counts, property, &AnomalyCount::name);
+    return found == anomaly_counts.end() ? nullptr : found;
+}
+
 FunctionId function_of(const std::string& name)
 {
     static const auto by_name = [] {
@@ -486,18 +498,8 @@ private:
             const std::string& name = in_.text(property.name);
             if (name == "critpath.ns_per_count") {
                 facts.ns_per_count = number(property);
-            } else if (name == "critpath.lost_records") {
-                facts.lost_records = static_cast<std::uint64_t>(number(property));
-            } else if (name == "critpath.unresolved_records") {
-                facts.unresolved_records = static_cast<std::uint64_t>(number(property));
-            } else if (name == "critpath.lost_samples") {
-                facts.lost_samples = static_cast<std::uint64_t>(number(property));
-            } else if (name == "critpath.stopped_timers") {
-                facts.stopped_timers = static_cast<std::uint64_t>(number(property));
-            } else if (name == "critpath.respite_ns") {
-                facts.respite_ns = static_cast<std::uint64_t>(number(property));
-            } else if (name == "critpath.wait_respite_ns") {
-                facts.wait_respite_ns = static_cast<std::uint64_t>(number(property));
+            } else if (const auto* anomaly = counted_anomaly(name); anomaly != nullptr) {
+                facts.anomalies.*anomaly->count = static_cast<std::uint64_t>(number(property));
             } else if (name == "critpath.no_events" && property.type == OTF2_TYPE_STRING) {
                 const std::string missing = "," + in_.text(property.value.stringRef) + ",";
                 facts.counts_page_faults = missing.find("," + std::string(page_faults_event) + ",") == missing.npos;

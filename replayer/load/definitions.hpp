@@ -50,13 +50,9 @@ struct Attributes {
 
 /// What the definitions say about one location besides model::Location.
 struct LocationFacts {
-    double ns_per_count = 0;  // 0: not said
-    std::uint64_t lost_records = 0;
-    std::uint64_t unresolved_records = 0;
-    std::uint64_t lost_samples = 0;
-    std::uint64_t stopped_timers = 0;
+    double ns_per_count = 0;         // 0: not said
+    model::Anomalies anomalies;      // those that the collector counted
     bool counts_page_faults = true;  // with its samples
-    std::uint64_t respite_ns = 0, wait_respite_ns = 0;
     model::RecordingEnd recording_end = model::RecordingEnd::Complete;
 };
 

@@ -84,12 +84,7 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
 {
     out_.trace.location = location;
     const auto& facts = vocabulary_.locations[location.value];
-    out_.anomalies.lost_records = facts.lost_records;
-    out_.anomalies.unresolved_records = facts.unresolved_records;
-    out_.anomalies.lost_samples = facts.lost_samples;
-    out_.anomalies.stopped_timers = facts.stopped_timers;
-    out_.anomalies.respite_ns = facts.respite_ns;
-    out_.anomalies.wait_respite_ns = facts.wait_respite_ns;
+    out_.anomalies = facts.anomalies;
     out_.trace.recording_end = facts.recording_end;
     // At most as many, and points where there are threads.
     const Location& defined = definitions_.locations[location.value];

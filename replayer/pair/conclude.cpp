@@ -31,16 +31,23 @@ void for_each_message(const Replay& replay, const std::vector<ProcessPairs>& pai
     }
 }
 
-/// The largest standard send that was over before its receive was posted: proof that such sends are buffered.
-void learn_eager_limit(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+/// The largest standard send that was over before its receive was posted: proof that such sends are buffered. And the
+/// largest one that was over while its receiver was outside of MPI: proof that they wait for nobody.
+void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
 {
-    auto& limit = calibration.eager_limit;
+    std::array<std::int64_t, 2 * rules::links> limits;
+    limits.fill(rules::surely_eager);
     for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
-        auto& of_link = limit[static_cast<std::size_t>(send.link)];
+        const auto bytes = static_cast<std::int64_t>(trace.receives.bytes(i));
+        const auto link = static_cast<std::size_t>(send.link);
         if (send.mode == SendMode::Standard && send.surely_over)
-            of_link = std::max(of_link, static_cast<std::int64_t>(trace.receives.bytes(i)));
+            limits[link] = std::max(limits[link], bytes);
+        if (send.unaided)
+            limits[rules::links + link] = std::max(limits[rules::links + link], bytes);
     });
-    MPI_Allreduce(MPI_IN_PLACE, limit.data(), rules::links, MPI_INT64_T, MPI_MAX, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, limits.data(), 2 * rules::links, MPI_INT64_T, MPI_MAX, replay.comm);
+    std::copy_n(limits.begin(), rules::links, calibration.eager_limit.begin());
+    std::copy_n(limits.begin() + rules::links, rules::links, calibration.local_limit.begin());
 }
 
 /// The time from start to completion bounds the transfer time from above for every message, also for one that lay
@@ -89,7 +96,7 @@ Pairs conclude(const Replay& replay, std::vector<ProcessPairs> processes, std::u
     Pairs result;
     result.processes = std::move(processes);
     result.unmatched_sends = unmatched_sends;
-    learn_eager_limit(replay, result.processes, calibration);
+    learn_limits(replay, result.processes, calibration);
     learn_transfer_times(replay, result.processes, calibration, result);
     add_counts(replay, result);
     return result;

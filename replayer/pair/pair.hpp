@@ -24,6 +24,7 @@ struct MatchedSend {
     rules::Link link = rules::Link::SameNode;
     bool over_before = false;    // the send was completed before the receive was posted,
     bool surely_over = false;    // and by more than the clocks are off
+    bool unaided = false;        // likewise, and the receiving process was outside of MPI from its post to its end
     bool within_clocks = false;  // which of the two was first, the clocks cannot tell
 };
 
@@ -38,8 +39,8 @@ public:
     {
         posts_[receive] = {send.post.call.location.value, send.post.call.call.value, send.post.time};
         facts_[receive] = static_cast<std::uint8_t>(
-            static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | (send.over_before ? over : 0U) |
-            (send.surely_over ? surely : 0U) | (send.within_clocks ? unsure : 0U));
+            static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | (send.unaided ? alone : 0U) |
+            (send.over_before ? over : 0U) | (send.surely_over ? surely : 0U) | (send.within_clocks ? unsure : 0U));
     }
     [[nodiscard]] bool has(std::size_t receive) const { return posts_[receive].call != model::CallId::none().value; }
     [[nodiscard]] MatchedSend operator[](std::size_t receive) const
@@ -48,14 +49,15 @@ public:
         const unsigned facts = facts_[receive];
         return {{{{location}, {call}}, time},
                 static_cast<functions::SendMode>(facts & 7U),
-                static_cast<rules::Link>(facts >> 3U & 3U),
+                static_cast<rules::Link>(facts >> 3U & 1U),
                 (facts & over) != 0,
                 (facts & surely) != 0,
+                (facts & alone) != 0,
                 (facts & unsure) != 0};
     }
 
 private:
-    static constexpr unsigned over = 32, surely = 64, unsure = 128;
+    static constexpr unsigned alone = 16, over = 32, surely = 64, unsure = 128;
     struct Post {
         std::uint32_t location = model::LocationId::none().value;
         std::uint32_t call = model::CallId::none().value;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/records.hpp"
 
+#include "replayer/order.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/lookup.hpp"
 
@@ -61,17 +62,41 @@ bool SendRecords::may_wait(SendMode mode, CallRef completion) const
     return waiting(replay_, trace_, costs_, completion).waited();
 }
 
+namespace
+{
+
+/// Whether no thread of the process was in MPI at any time between `begin` and `end`, of which `near` is a later call.
+bool is_outside(const model::ProcessTrace& trace, Ns begin, Ns end, CallRef near)
+{
+    for (const model::LocationTrace& location : trace.locations) {
+        const model::Calls& calls = location.calls;
+        const std::size_t entered = count_first(
+            calls.size(), [&](std::size_t i) { return calls.enter(i) <= end; },
+            location.location == near.location ? near.call.value : calls.size() / 2);
+        if (entered > 0 && calls.leave(entered - 1) >= begin)
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
                          const rules::Enter& post)
 {
     const Ns leave{send.leave};
     const Ns uncertainty = clocks.between(LocationId{send.location}, post.call.location);
     const bool over_before = leave < post.time;
+    const bool surely_over = over_before && post.time - leave > uncertainty;
+    const bool unaided =
+        surely_over && static_cast<SendMode>(send.mode) == SendMode::Standard &&
+        is_outside(replay.trace_of(ProcessId{send.dest}), Ns{send.enter} - uncertainty, leave + uncertainty, post.call);
     return {{{{send.location}, {send.call}}, Ns{send.enter}},
             static_cast<SendMode>(send.mode),
             link_between(replay.definitions, {send.source}, {send.dest}),
             over_before,
-            over_before && post.time - leave > uncertainty,
+            surely_over,
+            unaided,
             leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty};
 }
 

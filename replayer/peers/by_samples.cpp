@@ -87,7 +87,7 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
                                            const std::vector<std::vector<Uncounted>>& uncounted,
                                            std::vector<model::Stretch>& sums)
 {
-    const std::size_t places = chosen.gaps.size();
+    const std::size_t places = chosen.places();
     std::vector<FewestSamples> fewest(places);
     const PaceEvents events = pace_events(replay.definitions);
     if (!events.any())
@@ -98,9 +98,9 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
     constexpr std::int64_t ranks = std::int64_t{1} << 32;
     for (std::size_t place = 0; place < places; ++place)
         for (std::size_t p = 0; p < gaps.size(); ++p) {
-            if (chosen.gaps[place][p].empty())
+            if (chosen.gaps(place)[p].empty())
                 continue;
-            const Pace& own = paces[place][p] = pace(gaps[p], chosen.gaps[place][p], events);
+            const Pace& own = paces[place][p] = pace(gaps[p], chosen.gaps(place)[p], events);
             all[place].add(own);
             least[place] = std::min(least[place], own.samples * ranks + replay.processes[p].process.value);
         }

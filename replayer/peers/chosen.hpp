@@ -8,7 +8,9 @@
 #include "analysis/model/stretch.hpp"
 #include "replayer/peers/gaps.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace critpath::replayer
@@ -24,12 +26,22 @@ struct Chosen {
     struct Total {
         std::int64_t ns = 0, gaps = 0;
     };
-    /// By place and by index into Replay::processes: gaps, ascending. Entry k is occurrence k.
-    std::vector<std::vector<std::vector<std::uint32_t>>> gaps;
+    /// By list and by index into Replay::processes: gaps, ascending. Entry k is occurrence k.
+    std::vector<std::vector<std::vector<std::uint32_t>>> lists;
+    std::vector<std::size_t> list_of;  // by place
+    /// The lists are of gaps that share one of their calls. Peers are then only who comes to it as often.
+    bool is_by_one_call = false;
     /// By index into Replay::processes: those that are on the path and to be compared, in order of time.
     std::vector<std::vector<OnPath>> on_path;
     /// By place and by index into Replay::processes: all that is on the path.
     std::vector<std::vector<Total>> totals;
+
+    [[nodiscard]] std::size_t places() const { return list_of.size(); }
+    /// Gaps by index into Replay::processes.
+    [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& gaps(std::size_t place) const
+    {
+        return lists[list_of[place]];
+    }
 };
 
 /// Of the gaps of one owned process at a place that are on the path and compared, those of which nobody has counted
@@ -65,5 +77,21 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
 /// `replay.comm`; the same on all processes.
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                       std::vector<model::Stretch>& stretches);
+
+/// Where hardly any other process has gaps between the same two calls: those places twice, by the call after them, and
+/// by the call before them. `lonely`: places of `chosen`, those of `places`. Entry 2 i + 1 is `lonely[i]` by its call
+/// before.
+Chosen by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Chosen& chosen,
+                   const std::vector<GapPlace>& places, const std::vector<std::size_t>& lonely);
+
+/// The place has peers for half of what is on the path, at least.
+inline bool has_peers(const model::Stretch& sums)
+{
+    return sums.looked_at_ns > 0 && 2 * sums.compared_ns >= sums.looked_at_ns;
+}
+
+/// Which call `place` is to be compared by, if by any of the two; `after`, `before`: what comes of each.
+std::optional<model::ComparedBy> choose_call(const model::Definitions& definitions, GapPlace place,
+                                             const model::Stretch& after, const model::Stretch& before);
 
 }  // namespace critpath::replayer

@@ -23,7 +23,7 @@ struct Question {
     std::uint32_t place;
     std::uint32_t occurrence;
     std::uint32_t process;
-    std::uint32_t padding;
+    std::uint32_t times;  // that others must come there, too; 0: any number
     std::int64_t ns;
 };
 
@@ -61,9 +61,11 @@ public:
 private:
     OwnGap describe(const Chosen::OnPath& on_path)
     {
-        const Gap gap = gaps_[process_].measure(chosen_.gaps[on_path.place][process_][on_path.occurrence]);
+        const std::vector<std::uint32_t>& list = chosen_.gaps(on_path.place)[process_];
+        const Gap gap = gaps_[process_].measure(list[on_path.occurrence]);
         const std::uint32_t process = replay_.processes[process_].process.value;
-        return {{on_path.place, on_path.occurrence, process, 0, gap.ns}, on_path.ns, on_path.stands_for, gap};
+        const auto times = chosen_.is_by_one_call ? static_cast<std::uint32_t>(list.size()) : 0;
+        return {{on_path.place, on_path.occurrence, process, times, gap.ns}, on_path.ns, on_path.stands_for, gap};
     }
 
     const Replay& replay_;
@@ -131,8 +133,9 @@ std::vector<PeerSums> answer(const Replay& replay, const std::vector<Question>& 
         const std::uint32_t process = replay.processes[p].process.value;
         for (std::size_t i = 0; i < questions.size(); ++i) {
             const Question& question = questions[i];
-            const auto& list = chosen.gaps[question.place][p];
-            if (question.occurrence < list.size() && process != question.process)
+            const auto& list = chosen.gaps(question.place)[p];
+            if (question.occurrence < list.size() && process != question.process &&
+                (question.times == 0 || question.times == list.size()))
                 sums[i].add(gaps[p].measure(list[question.occurrence]), question.ns);
         }
     }
@@ -246,7 +249,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
         sums[share.stretch].path_ns += share.ns;
         sums[share.stretch].gaps += share.gaps;
     }
-    result.uncounted.resize(chosen.gaps.size(), std::vector<Uncounted>(gaps.size()));
+    result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/peers/peers.hpp"
 
+#include "formats/support/mixed.hpp"
 #include "replayer/exchange.hpp"
 #include "replayer/peers/chosen.hpp"
-#include "replayer/peers/mixed.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -150,8 +151,9 @@ public:
         const std::uint64_t one_of = one_of_[kind(place, ns)];
         if (one_of == 1)
             return 1;
-        return mixed(std::uint64_t{process.value} << 32 | occurrence) % one_of == 0 ? static_cast<std::int64_t>(one_of)
-                                                                                    : 0;
+        // By bits that follow no pattern: what happens each second time is met as often as it happens.
+        const std::uint64_t bits = random_bits(std::uint64_t{process.value} << 32 | occurrence);
+        return bits % one_of == 0 ? static_cast<std::int64_t>(one_of) : 0;
     }
 
 private:
@@ -176,7 +178,9 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
         places.add(time.place);
     const Draw draw(replay, times, places, seen);
     Chosen chosen;
-    chosen.gaps.resize(times.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    chosen.lists.resize(times.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
+    chosen.list_of.resize(times.size());
+    std::iota(chosen.list_of.begin(), chosen.list_of.end(), std::size_t{0});
     chosen.on_path.resize(gaps.size());
     chosen.totals.resize(times.size(), std::vector<Chosen::Total>(gaps.size()));
     std::vector<std::vector<std::uint32_t>> lists(times.size());  // of one process; they keep their memory
@@ -200,7 +204,7 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                 ++next;
         }
         for (std::size_t place = 0; place < lists.size(); ++place) {
-            chosen.gaps[place][p] = lists[place];
+            chosen.lists[place][p] = lists[place];
             lists[place].clear();
         }
     }
@@ -218,6 +222,65 @@ void add_up(const Replay& replay, std::vector<model::Stretch>& sums)
         stretch.before = stretch.after = model::CallPathId::none();
 }
 
+struct Sums {
+    std::vector<model::Stretch> stretches;    // by place, of all processes
+    std::vector<model::StretchShare> shares;  // of the owned processes
+};
+
+/// All that is known of the chosen places. Collective.
+Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
+{
+    std::vector<model::Stretch> sums(chosen.places());
+    Compared compared = compare(replay, gaps, chosen, sums);
+    const std::vector<FewestSamples> fewest = tell_by_samples(replay, gaps, chosen, compared.uncounted, sums);
+    add_up(replay, sums);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i].fewest_samples = fewest[i].samples;
+        sums[i].fewest_samples_rank = fewest[i].rank;
+    }
+    for (model::Stretch& stretch : sums) {
+        stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+        stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+    }
+    find_persistence(replay, gaps, chosen, sums);
+    return {std::move(sums), std::move(compared.shares)};
+}
+
+/// Replaces what is known of places without peers by what one of their calls tells. Collective.
+void compare_by_one_call(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
+                         const std::vector<PlaceTime>& times, Sums& found)
+{
+    std::vector<GapPlace> places;
+    std::vector<std::size_t> lonely;
+    for (std::size_t place = 0; place < times.size(); ++place) {
+        places.push_back(times[place].place);
+        if (!has_peers(found.stretches[place]))
+            lonely.push_back(place);
+    }
+    if (lonely.empty() || replay.definitions.processes.size() < 2)
+        return;
+    const Sums wider = sum_up(replay, gaps, by_one_call(replay, gaps, chosen, places, lonely));
+    constexpr std::uint32_t none = UINT32_MAX;
+    std::vector<std::uint32_t> stretch_of(wider.stretches.size(), none);
+    for (std::size_t i = 0; i < lonely.size(); ++i) {
+        const auto by =
+            choose_call(replay.definitions, places[lonely[i]], wider.stretches[2 * i], wider.stretches[2 * i + 1]);
+        if (!by)
+            continue;
+        const std::size_t entry = 2 * i + (by == model::ComparedBy::CallBefore ? 1 : 0);
+        stretch_of[entry] = static_cast<std::uint32_t>(lonely[i]);
+        found.stretches[lonely[i]] = wider.stretches[entry];
+        found.stretches[lonely[i]].compared_by = static_cast<std::int64_t>(*by);
+        std::erase_if(found.shares, [&](const model::StretchShare& s) { return s.stretch == lonely[i]; });
+    }
+    for (model::StretchShare share : wider.shares) {
+        if (stretch_of[share.stretch] == none)
+            continue;
+        share.stretch = stretch_of[share.stretch];
+        found.shares.push_back(share);
+    }
+}
+
 }  // namespace
 
 Stretches compare_with_peers(const Replay& replay, const Path& path)
@@ -232,25 +295,14 @@ Stretches compare_with_peers(const Replay& replay, const Path& path)
         return {};
     const Chosen chosen = find_gaps(replay, times, gaps, seen);
     seen = Seen{GapPlaces(0), {}, {}};
-    std::vector<model::Stretch> sums(times.size());
+    Sums found = sum_up(replay, gaps, chosen);
+    compare_by_one_call(replay, gaps, chosen, times, found);
     auto out = lists_for<model::StretchShare>(replay.size);
-    Compared compared = compare(replay, gaps, chosen, sums);
-    out[collector] = std::move(compared.shares);
-    const std::vector<FewestSamples> fewest = tell_by_samples(replay, gaps, chosen, compared.uncounted, sums);
-    add_up(replay, sums);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        sums[i].fewest_samples = fewest[i].samples;
-        sums[i].fewest_samples_rank = fewest[i].rank;
-    }
-    for (model::Stretch& stretch : sums) {
-        stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
-        stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
-    }
-    find_persistence(replay, gaps, chosen, sums);
+    out[collector] = std::move(found.shares);
 
     Stretches result;
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        result.stretches.push_back({times[i].place, sums[i]});
+    for (std::size_t i = 0; i < times.size(); ++i)
+        result.stretches.push_back({times[i].place, found.stretches[i]});
     result.shares = replayer::exchange(replay.comm, out).items;
     std::ranges::sort(result.shares, {}, [](const model::StretchShare& s) { return std::tuple(s.stretch, s.process); });
     return result;

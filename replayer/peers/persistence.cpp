@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "formats/support/mixed.hpp"
 #include "replayer/peers/chosen.hpp"
-#include "replayer/peers/mixed.hpp"
 #include "replayer/peers/variance.hpp"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ std::vector<std::int64_t> count_ranks(const Replay& replay, const Chosen& chosen
                                       const std::vector<std::int64_t>& least)
 {
     std::vector<std::int64_t> counts;
-    for (std::size_t place = 0; place < chosen.gaps.size(); ++place)
-        counts.push_back(std::ranges::count_if(chosen.gaps[place], [&](const auto& list) {
+    for (std::size_t place = 0; place < chosen.places(); ++place)
+        counts.push_back(std::ranges::count_if(chosen.gaps(place), [&](const auto& list) {
             return static_cast<std::int64_t>(list.size()) >= least[place];
         }));
     sum(replay, counts);
@@ -51,10 +51,10 @@ std::vector<std::int64_t> count_ranks(const Replay& replay, const Chosen& chosen
 /// By place: as many occurrences as three of four have, of the ranks that come there at all.
 std::vector<std::int64_t> common_occurrences(const Replay& replay, const Chosen& chosen)
 {
-    const std::size_t places = chosen.gaps.size();
+    const std::size_t places = chosen.places();
     std::vector<std::int64_t> high(places, 0);  // no more than that
     for (std::size_t place = 0; place < places; ++place)
-        for (const auto& list : chosen.gaps[place])
+        for (const auto& list : chosen.gaps(place))
             high[place] = std::max(high[place], static_cast<std::int64_t>(list.size()));
     MPI_Allreduce(MPI_IN_PLACE, high.data(), static_cast<int>(places), MPI_INT64_T, MPI_MAX, replay.comm);
     const std::vector<std::int64_t> all = count_ranks(replay, chosen, std::vector<std::int64_t>(places, 1));
@@ -137,7 +137,7 @@ private:
         const auto part = static_cast<std::int64_t>(i);
         const std::int64_t begin = part * common_ / sums_.occurrences;
         const std::int64_t length = (part + 1) * common_ / sums_.occurrences - begin;
-        const auto k = begin + static_cast<std::int64_t>(mixed(i) % static_cast<std::uint64_t>(length));
+        const auto k = begin + static_cast<std::int64_t>(random_bits(i) % static_cast<std::uint64_t>(length));
         const std::size_t gap = lists_[p][static_cast<std::size_t>(k)];
         return fixed_log(gaps_[p].recorded(gaps_[p].begin_of(gap), gaps_[p].end_of(gap)));
     }
@@ -169,7 +169,7 @@ private:
     std::vector<RankEffect> effects_;
 };
 
-/// Fills in how many ranks are slow, and which one is not. `effects`: by place, of the owned ranks.
+/// Fills in how many ranks are slow, which one most and which one least. `effects`: by place, of the owned ranks.
 void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffect>>& effects,
                    std::vector<model::Stretch>& stretches)
 {
@@ -187,7 +187,11 @@ void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffec
     MPI_Allreduce(MPI_IN_PLACE, extremes.data(), static_cast<int>(2 * places), MPI_INT64_T, MPI_MAX, replay.comm);
 
     std::vector<std::int64_t> slow_ranks(places, 0);
-    std::vector<std::int64_t> fastest_rank(places, INT64_MAX);
+    struct Ranks {
+        std::int64_t slowest = INT64_MAX;
+        std::int64_t fastest = INT64_MAX;
+    };
+    std::vector<Ranks> ranks(places);
     for (std::size_t place = 0; place < places; ++place) {
         const auto [slowest, fastest] = extremes[place];
         const auto time_of = [&](std::int64_t effect) {  // of that of the slowest
@@ -195,17 +199,20 @@ void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffec
         };
         for (const RankEffect& rank : effects[place]) {
             slow_ranks[place] += time_of(rank.effect) >= 1 - nearly * (1 - time_of(-fastest)) ? 1 : 0;
+            if (rank.effect == slowest)
+                ranks[place].slowest = std::min(ranks[place].slowest, rank.rank);
             if (rank.effect == -fastest)
-                fastest_rank[place] = std::min(fastest_rank[place], rank.rank);
+                ranks[place].fastest = std::min(ranks[place].fastest, rank.rank);
         }
         if (slowest != INT64_MIN)
             stretches[place].fastest_time = std::llround(time_of(-fastest) * 1e9);
     }
     sum(replay, slow_ranks);
-    MPI_Allreduce(MPI_IN_PLACE, fastest_rank.data(), static_cast<int>(places), MPI_INT64_T, MPI_MIN, replay.comm);
+    MPI_Allreduce(MPI_IN_PLACE, ranks.data(), static_cast<int>(2 * places), MPI_INT64_T, MPI_MIN, replay.comm);
     for (std::size_t place = 0; place < places; ++place) {
         stretches[place].slow_ranks = slow_ranks[place];
-        stretches[place].fastest_rank = slow_ranks[place] > 0 ? fastest_rank[place] : -1;
+        stretches[place].slowest_rank = slow_ranks[place] > 0 ? ranks[place].slowest : -1;
+        stretches[place].fastest_rank = slow_ranks[place] > 0 ? ranks[place].fastest : -1;
     }
 }
 
@@ -220,7 +227,7 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
     const auto stored = [](double variance) { return std::llround(variance * 1e9); };
     std::vector<std::vector<RankEffect>> effects;
     for (std::size_t place = 0; place < stretches.size(); ++place) {
-        Model here(replay, gaps, chosen.gaps[place], common[place]);
+        Model here(replay, gaps, chosen.gaps(place), common[place]);
         const Variances found = here.estimate(node_of, nodes);
         model::Stretch& stretch = stretches[place];
         stretch.ranks = here.sums().ranks;

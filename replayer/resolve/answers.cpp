@@ -54,14 +54,16 @@ ProcessAnswers::ProcessAnswers(const Replay& replay, std::size_t process) : trac
 
 void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predecessor)
 {
-    LocationPredecessors& location = locations_[local_index(trace_, call.location)];
+    const std::size_t index = local_index(trace_, call.location);
+    LocationPredecessors& location = locations_[index];
     const SegmentKind kind = kind_of(predecessor.route);
     if (predecessor.is_jump())
-        location.jumps.add({{call, {}, predecessor.from.call, predecessor.from.time},
-                            predecessor.bytes,
-                            {},
-                            kind,
-                            confidence_of(predecessor)});
+        location.jumps.add(
+            {{call, trace_.locations[index].calls.leave(call.call.value), predecessor.from.call, predecessor.from.time},
+             predecessor.bytes,
+             {},
+             kind,
+             confidence_of(predecessor)});
     else
         location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
 }

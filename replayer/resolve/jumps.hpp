@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the jumps of the path as data: Jump is what one looks like and what travels, JumpTable keeps those of a location
-// in 24 bytes each, and JumpList is how a walk sees either.
+// in 20 bytes each, and JumpList is how a walk sees either.
 #pragma once
 
 #include "analysis/model/dictionary.hpp"
@@ -41,18 +41,24 @@ struct KnownJump : Jump {
 class JumpTable
 {
 public:
-    /// `jump` without its leave and its context.
+    /// `jump` without its context.
     void add(const KnownJump& jump)
     {
-        entries_.push_back(
-            {jump.to_enter, jump.to, jump.call.call.value, messages_.add({jump.bytes, jump.kind, jump.confidence})});
+        const model::Ns back = jump.leave - jump.to_enter;
+        const std::uint32_t message = messages_.add({jump.bytes, jump.kind, jump.confidence});
+        if (model::Ns{0} <= back && back < model::Ns{far}) {
+            entries_.push_back({jump.to, jump.call.call.value, static_cast<std::uint32_t>(back.count()), message});
+        } else {
+            entries_.push_back({jump.to, jump.call.call.value, far, static_cast<std::uint32_t>(far_ones_.size())});
+            far_ones_.push_back({back, message});
+        }
     }
 
     /// By call; before that, nothing can be found. Of several of one call, the one that leads to the last moment stays.
     void sort()
     {
         // Who adds jumps does it mostly in order, one after the other.
-        sort_runs(entries_, [](const Entry& e) { return std::tuple(e.call, e.to_enter, e.to); });
+        sort_runs(entries_, [this](const Entry& e) { return std::tuple(e.call, -back(e), e.to); });
         const auto next_is_same = [](const Entry& a, const Entry& b) { return a.call == b.call; };
         const auto kept = std::unique(entries_.rbegin(), entries_.rend(), next_is_same);
         entries_.erase(entries_.begin(), kept.base());
@@ -66,11 +72,12 @@ public:
     [[nodiscard]] Jump at(std::size_t i, const model::LocationTrace& location) const
     {
         const Entry& e = entries_[i];
-        return {{location.location, {e.call}}, location.calls.leave(e.call), e.to, e.to_enter};
+        const model::Ns leave = location.calls.leave(e.call);
+        return {{location.location, {e.call}}, leave, e.to, leave - back(e)};
     }
     [[nodiscard]] KnownJump known(std::size_t i, const model::LocationTrace& location) const
     {
-        const auto& [bytes, kind, confidence] = messages_[entries_[i].message];
+        const auto& [bytes, kind, confidence] = messages_[message(entries_[i])];
         const std::uint32_t call = entries_[i].call;
         const auto context = location.calls.is_point(call) ? model::ContextId::none() : location.calls.context(call);
         return {at(i, location), bytes, context, kind, confidence};
@@ -93,15 +100,31 @@ private:
             return static_cast<std::size_t>((m.bytes * odd ^ rest) * odd >> 32);
         }
     };
+    /// Nearly all jumps lead back over less than four seconds. Of others, an entry says where to find how far.
+    static constexpr std::uint32_t far = ~0U;
     struct Entry {
-        model::Ns to_enter;
         model::CallRef to;
         std::uint32_t call;
+        std::uint32_t back;     // ns from the enter of `to` until the leave of `call`; or far
+        std::uint32_t message;  // in messages_; or if it is far, in far_ones_
+    };
+    static_assert(sizeof(Entry) == 20);
+    struct Far {
+        model::Ns back;
         std::uint32_t message;
     };
-    static_assert(sizeof(Entry) == 24);
+
+    [[nodiscard]] model::Ns back(const Entry& e) const
+    {
+        return e.back != far ? model::Ns{e.back} : far_ones_[e.message].back;
+    }
+    [[nodiscard]] std::uint32_t message(const Entry& e) const
+    {
+        return e.back != far ? e.message : far_ones_[e.message].message;
+    }
 
     std::vector<Entry> entries_;
+    std::vector<Far> far_ones_;
     model::Dictionary<Message, MessageHash> messages_;
 };
 

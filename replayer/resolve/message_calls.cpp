@@ -240,9 +240,20 @@ private:
         const Ns error = calibration_.clocks.between(send.post.location, receive.post.call.location);
         const bool surely_over = leave < receive.post.time && receive.post.time - leave > error;
         const bool within_clocks = leave != Ns::max() && std::chrono::abs(receive.post.time - leave) < error;
-        messages_.push_back({false, enter_of(trace_, send.post), receive.post, send.bytes,
-                             protocol(send.mode, send.bytes, surely_over, receive.link), receive.link,
-                             is_unsure(send.mode, send.bytes, within_clocks, receive.link)});
+        const auto link = static_cast<std::size_t>(receive.link);
+        const auto protocol = [&](bool over_before) {
+            return rules::protocol(send.mode, send.bytes, over_before, calibration_.local_limit[link]);
+        };
+        Message message{false,
+                        enter_of(trace_, send.post),
+                        receive.post,
+                        send.bytes,
+                        protocol(surely_over),
+                        receive.link,
+                        within_clocks && protocol(false) != protocol(true)};
+        message.held = send.mode == functions::SendMode::Standard &&
+                       static_cast<std::int64_t>(send.bytes) <= calibration_.eager_limit[link];
+        messages_.push_back(message);
     }
 
     [[nodiscard]] rules::Protocol protocol(functions::SendMode mode, std::uint64_t bytes, bool over_before,

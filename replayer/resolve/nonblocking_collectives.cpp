@@ -94,6 +94,8 @@ public:
                 add(asked, answers[i].from, answers[i].within_clocks);
             else if (needs_itself(asked.function) || answers[i].route == rules::Route::Completion)
                 add(asked, asked.enter, answers[i].within_clocks);
+            else if (answers[i].within_clocks)
+                add(asked, {}, true);
         }
         for (auto& of_process : result_)
             std::ranges::stable_sort(of_process, {}, &CompletedCollective::call);

@@ -151,7 +151,9 @@ struct Calibration {
     CallCosts calls;
     std::array<TransferTime, links> transfer;   // of messages
     std::array<TransferTime, links> one_sided;  // between windows: often by other ways than messages
-    std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};  // bytes
+    // In bytes: up to the first, data travels at once; up to the second, sends wait for nobody.
+    std::array<std::int64_t, links> eager_limit = {surely_eager, surely_eager};
+    std::array<std::int64_t, links> local_limit = {surely_eager, surely_eager};
     std::map<CollectiveKey, Ns> collectives;  // least time from the last needed arrival to the leave
     bool collectives_unseen = false;          // they are still to come; until then those times are lower bounds
     ClockUncertainty clocks;

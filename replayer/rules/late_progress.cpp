@@ -28,10 +28,10 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     const Ns unexplained = s.leave - s.start - s.transfer;
     if (2 * (enter - std::max(s.start, outside_since)) < unexplained)
         return Fit::None;
-    if (std::chrono::abs(took - s.transfer) <= usual)
+    if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
     const bool is_much = unexplained > 4 * s.transfer + s.threshold;
-    const bool is_soon = took >= s.transfer && took <= 4 * s.transfer + s.threshold;
+    const bool is_soon = (s.held || took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
     return is_much && is_soon ? Fit::Loose : Fit::None;
 }
 
@@ -41,11 +41,11 @@ std::optional<Standstill> standstill(const Waiting& call, Dependence dependence,
     if (!message.may_stand_still())
         return std::nullopt;
     const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
-    const Ns start = std::max(message.own.time, message.remote.time);
-    const Ns explained = least_end(call, dependence, completed, calibration);
+    const Ns start = message.held ? message.own.time : std::max(message.own.time, message.remote.time);
+    const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
-    return Standstill{start, call.leave, transfer, call.threshold};
+    return Standstill{start, call.leave, transfer, call.threshold, message.held};
 }
 
 }  // namespace critpath::replayer::rules

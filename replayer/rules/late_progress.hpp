@@ -19,6 +19,7 @@ struct Standstill {
     Ns leave;      // of the call
     Ns transfer;   // what it takes
     Ns threshold;  // of the call
+    bool held;     // by the partner alone, who had to take it in some moment of its own
 };
 
 /// How an enter of MPI explains the end of the call.

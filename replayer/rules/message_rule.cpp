@@ -23,7 +23,8 @@ struct Candidate {
     Ns transfer;
     std::uint64_t bytes;
     Route route;
-    bool within_clocks;  // it may have begun otherwise, within the error of the clocks
+    bool within_clocks;    // it may have begun otherwise, within the error of the clocks
+    bool guessed = false;  // it may have had nothing to do with the end of the call
 
     /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
     /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
@@ -35,6 +36,9 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
 {
     if (!message.receiving && message.protocol == Protocol::Eager)
         return std::nullopt;  // no receiver can delay a send that is buffered
+    // If the receiver came when most of the call was over, that will be what ended it.
+    if (message.held && 2 * (message.remote.time - call.enter) < call.leave - call.enter)
+        return std::nullopt;
     const bool own = message.protocol == Protocol::Rendezvous && message.own.time >= message.remote.time;
     const auto& times = message.one_sided ? calibration.one_sided : calibration.transfer;
     const Ns transfer = times[static_cast<std::size_t>(message.link)].of(message.bytes);
@@ -43,8 +47,14 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
                         (message.protocol == Protocol::Rendezvous &&
                          std::chrono::abs(message.own.time - message.remote.time) <
                              calibration.clocks.between(message.own.call.location, message.remote.call.location));
-    return Candidate{
-        std::min(start.time + transfer, call.leave), start, own, transfer, message.bytes, Route::Message, unsure};
+    return Candidate{std::min(start.time + transfer, call.leave),
+                     start,
+                     own,
+                     transfer,
+                     message.bytes,
+                     Route::Message,
+                     unsure,
+                     message.held};
 }
 
 using Candidates = std::pmr::vector<Candidate>;
@@ -68,8 +78,9 @@ Candidates candidates(const Waiting& call, const Completed& completed, const Cal
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
     for (const Gathered& g : completed.collectives)
-        result.push_back({std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes,
-                          Route::Collective, g.within_clocks});
+        if (!g.is_unknown())
+            result.push_back({std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes,
+                              Route::Collective, g.within_clocks});
     return result;
 }
 
@@ -114,7 +125,8 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
         return {};
     Space space;
     auto all = candidates(call, completed, calibration, space);
-    const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks);
+    const bool protocol_unsure = std::ranges::any_of(completed.messages, &Message::within_clocks) ||
+                                 std::ranges::any_of(completed.collectives, &Gathered::is_unknown);
     if (all.empty())
         return {Route::Delay, {}, 0, true, protocol_unsure};
     const Candidate& best = releasing(all, dependence);
@@ -128,7 +140,7 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const Ns margin = std::min(call.excess, std::chrono::abs(best.from.time - call.enter));
     const bool within_clocks = unsure || margin < uncertainty;
     const bool may_be_there = best.arrival <= call.enter + uncertainty;
-    return jump_to(best, call, may_be_there || within_clocks, within_clocks);
+    return jump_to(best, call, may_be_there || within_clocks || best.guessed, within_clocks);
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.
@@ -136,7 +148,7 @@ const Message* by_post(Dependence dependence, std::span<const Message> messages)
 {
     const Message* best = nullptr;
     for (const Message& message : messages) {
-        if (!message.receiving && message.protocol == Protocol::Eager)
+        if (!message.receiving && (message.protocol == Protocol::Eager || message.held))
             continue;
         const bool later = best == nullptr || message.remote.order() > best->remote.order();
         if (best == nullptr || later != (dependence == Dependence::AnyMessage))

@@ -38,18 +38,21 @@ struct Message {
     Link link;
     bool within_clocks = false;  // the clocks are too far off to tell the protocol
     bool one_sided = false;      // between windows
+    bool held = false;           // a buffered send that the receiver's process may have to take, whenever it is in MPI
 
     /// Whether the transfer moves only while both sides are in MPI, unless something else moves it on.
-    [[nodiscard]] bool may_stand_still() const { return protocol == Protocol::Rendezvous && !one_sided; }
+    [[nodiscard]] bool may_stand_still() const { return (protocol == Protocol::Rendezvous || held) && !one_sided; }
 };
 
 /// A non-blocking collective that the call completes.
 struct Gathered {
-    Enter last;  // the post of the last member that was needed
+    Enter last;  // the post of the last member that was needed; not valid: nobody was, as far as the clocks can tell
     bool own;    // which is that of this one
     Ns least;    // from there to the end
     std::uint64_t bytes;
     bool within_clocks = false;  // the clocks are too far off to tell who was the last
+
+    [[nodiscard]] bool is_unknown() const { return !last.valid(); }
 };
 
 /// What a call completes.

@@ -70,11 +70,11 @@ TEST(Recover, ADamagedFrameIsALoss)
 
 TEST(Recover, KnowsWhatASpoolHolds)
 {
-    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "kept"}) {
+    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "7.unloads", "kept"}) {
         EXPECT_TRUE(is_spool_file(name)) << name;
     }
-    for (const char* name :
-         {"notes.calls", "0.calls", "0.0.0.calls", "1.maps.bak", "x1.maps", ".maps", "0.0.call", ""}) {
+    for (const char* name : {"notes.calls", "0.calls", "0.0.0.calls", "1.maps.bak", "1.unloads.maps", ".unloads",
+                             "x1.maps", ".maps", "0.0.call", ""}) {
         EXPECT_FALSE(is_spool_file(name)) << name;
     }
 }

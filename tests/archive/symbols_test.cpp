@@ -4,7 +4,9 @@
 // The same library with all symbols and stripped to its dynamic symbols; and code that is in no library.
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/contexts.hpp"
+#include "collector/archive/frame_table.hpp"
 #include "collector/archive/kernel_symbols.hpp"
+#include "collector/archive/module_file.hpp"
 #include "collector/archive/perf_map.hpp"
 #include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -50,10 +53,11 @@ std::string own_maps()
 class Subject
 {
 public:
-    explicit Subject(const char* path) : path_(path), library_(dlopen(path, RTLD_NOW | RTLD_LOCAL))
+    explicit Subject(const char* path, const char* addresses = "subject_address")
+        : path_(path), library_(dlopen(path, RTLD_NOW | RTLD_LOCAL))
     {
         if (library_ != nullptr) {
-            address_ = reinterpret_cast<std::uintptr_t (*)(int)>(dlsym(library_, "subject_address"));
+            address_ = reinterpret_cast<std::uintptr_t (*)(int)>(dlsym(library_, addresses));
         }
         maps_ = own_maps();
     }
@@ -206,6 +210,41 @@ TEST(Symbols, ColdPartsBelongToTheirFunction)
     EXPECT_EQ(binary::demangle("_Znotmangled"), "_Znotmangled");
 }
 
+TEST(Symbols, FunctionsOfOneNameAreToldApartByTheirFiles)
+{
+    constexpr int functions = 4;
+    struct Half {
+        const char* addresses;
+        const char* names[functions];
+    };
+    // A function that all files know needs no file, and one that nobody else has neither.
+    constexpr Half halves[] = {{"twins_of_one",
+                                {"(anonymous namespace)::hidden(int) [twin_one.cpp]", "twin [twin_one.cpp]",
+                                 "half_global", "(anonymous namespace)::alone_in_one(int)"}},
+                               {"twins_of_two",
+                                {"(anonymous namespace)::hidden(int) [twin_two.cpp]", "twin [twin_two.cpp]",
+                                 "half_global [twin_two.cpp]", "(anonymous namespace)::alone_in_two(int)"}}};
+    const SymbolTable symbols(SUBJECT_TWINS);
+    std::set<Hash128> keys;
+    for (const Half& half : halves) {
+        const Subject subject(SUBJECT_TWINS, half.addresses);
+        ContextTree tree{AddressMap(subject.maps())};
+        for (int i = 0; i < functions; ++i) {
+            const auto found = symbols.find(subject.in_binary(i, symbols));
+            ASSERT_TRUE(found);
+            EXPECT_EQ(binary::demangle(found->name) + (found->file.empty() ? "" : " [" + found->file + "]"),
+                      half.names[i]);
+            const std::uint64_t address = subject.address(i);
+            const Function& function =
+                tree.functions()[tree.contexts()[tree.add(std::span(&address, 1)).context].function];
+            EXPECT_EQ(function.canonical_name, found->name);
+            EXPECT_EQ(function.file, found->file);
+            keys.insert(function.key);
+        }
+    }
+    EXPECT_EQ(keys.size(), 2U * functions);
+}
+
 TEST(AddressMap, KnowsExecutableMemory)
 {
     const AddressMap map("1000-2000 r-xp 00000400 08:01 12   /bin/a b\n"
@@ -223,6 +262,85 @@ TEST(AddressMap, KnowsExecutableMemory)
     EXPECT_EQ(map.find(0x4000), nullptr);
     EXPECT_EQ(map.modules()[map.find(0x3000)->module], "[anon]");
     EXPECT_EQ(map.modules()[map.find(0x5000)->module], "[vdso]");
+}
+
+// By the definition of <rank>.unloads: the first part holds up to 100 and the second one up to 200.
+TEST(AddressMap, KnowsWhatWasUnloadedAndWhen)
+{
+    const AddressMap map("1000-2000 r-xp 00000000 08:01 9   /app\n"
+                         "5000-6000 r-xp 00000000 08:01 13   /c.so\n",
+                         "= 00000000000000000100 00000000000000000001\n"
+                         "1000-2000 r-xp 00000000 08:01 9   /app\n"
+                         "5000-6000 r-xp 00000000 08:01 11   /a.so\n"
+                         "= 00000000000000000200 00000000000000000001\n"
+                         "5000-6000 r-xp 00001000 08:01 12   /b.so\n"
+                         "1000-2000 r-xp 00000000 08:01 9   /app\n");
+    const auto name = [&](std::uint64_t address, std::uint64_t time) -> std::string {
+        const MappedRange* range = map.find(address, map.epoch_at(time));
+        return range == nullptr ? "nothing" : map.modules()[range->module];
+    };
+    EXPECT_EQ(name(0x5000, 0), "/a.so");
+    EXPECT_EQ(name(0x5000, 100), "/a.so");
+    EXPECT_EQ(name(0x5000, 101), "/b.so");
+    EXPECT_EQ(name(0x5000, 200), "/b.so");
+    EXPECT_EQ(name(0x5000, 201), "/c.so");
+    EXPECT_EQ(name(0x5000, AddressMap::the_end), "/c.so");
+    EXPECT_EQ(map.find(0x5000), map.find(0x5000, map.last_epoch()));
+    EXPECT_EQ(map.find(0x5000, map.epoch_at(101))->offset, 0x1000U);
+    for (const std::uint64_t time : {0, 100, 150, 201}) {
+        EXPECT_EQ(name(0x1234, time), "/app") << time;
+    }
+    EXPECT_EQ(map.unseen_unloads(), 0U);
+}
+
+TEST(AddressMap, ReadsUnloadsAsFarAsTheyGo)
+{
+    const std::string_view last = "5000-6000 r-xp 00000000 08:01 13   /c.so\n";
+    const std::string_view part = "5000-6000 r-xp 00000000 08:01 11   /a.so\n";
+    const std::string head = "= 00000000000000000100 00000000000000000001\n";
+    EXPECT_EQ(AddressMap(last, "").last_epoch(), 0U);
+    EXPECT_EQ(AddressMap(last, part).last_epoch(), 0U);
+    EXPECT_EQ(AddressMap(last, "= x 1\n" + std::string(part)).last_epoch(), 0U);
+    EXPECT_EQ(AddressMap(last, head.substr(0, 20)).last_epoch(), 0U);
+    const AddressMap cut(last, head + std::string(part).substr(0, 10));
+    EXPECT_EQ(cut.last_epoch(), 1U);
+    EXPECT_EQ(cut.find(0x5000, 0), nullptr);
+}
+
+TEST(AddressMap, CountsLibrariesThatWentUnseen)
+{
+    const std::string_view last = "1000-2000 r-xp 00000000 08:01 9   /app\n";
+    const auto unseen = [&](std::string_view unloaded) {
+        return AddressMap(last, "= 00000000000000000100 " + std::string(unloaded) +
+                                    "\n1000-2000 r-xp 00000000 08:01 9   /app\n"
+                                    "3000-4000 r-xp 00000000 00:00 0 \n"
+                                    "5000-6000 r-xp 00000000 08:01 11   /a.so\n"
+                                    "6000-7000 r-xp 00001000 08:01 11   /a.so\n"
+                                    "8000-9000 r-xp 00000000 08:01 12   /b.so\n")
+            .unseen_unloads();
+    };
+    EXPECT_EQ(unseen("00000000000000000002"), 0U);
+    EXPECT_EQ(unseen("00000000000000000001"), 1U);
+    EXPECT_EQ(unseen("00000000000000000005"), 0U);  // there may be some without code
+}
+
+TEST(AddressMap, TellsFilesWithOnePathFromEachOther)
+{
+    const std::string head = "= 00000000000000000100 00000000000000000001\n";
+    const AddressMap map("5000-6000 r-xp 00000000 08:01 12   /a.so\n"
+                         "7000-8000 r-xp 00000000 08:01 15   /d.so (deleted)\n",
+                         head + "5000-6000 r-xp 00000000 08:01 11   /a.so\n"
+                                "7000-8000 r-xp 00000000 08:01 15   /d.so\n");
+    const std::uint32_t before = map.find(0x5000, 0)->module;
+    const std::uint32_t after = map.find(0x5000, 1)->module;
+    EXPECT_NE(before, after);
+    EXPECT_TRUE(map.was_replaced(before));
+    EXPECT_FALSE(map.was_replaced(after));
+    const std::uint32_t deleted = map.find(0x7000)->module;
+    EXPECT_EQ(deleted, map.find(0x7000, 0)->module);
+    EXPECT_EQ(map.modules()[deleted], "/d.so");
+    EXPECT_TRUE(map.was_replaced(deleted));
+    EXPECT_EQ(map.unseen_unloads(), 0U);
 }
 
 // The vdso exports it as "clock_gettime" and, where programs may not mean it, as "__vdso_clock_gettime".
@@ -466,6 +584,80 @@ TEST(Contexts, AReturnAddressBehindItsFunctionBelongsToTheCaller)
     const std::vector<std::uint64_t> chain = {subject.address(visible), subject.address(hidden_one) + size};
     const Context& leaf = tree.contexts()[tree.add(chain).context];
     EXPECT_EQ(tree.functions()[tree.contexts()[leaf.parent].function].canonical_name, symbols.find(start)->name);
+}
+
+// What was loaded once, in its place the same library without symbols, and then nothing.
+TEST(Contexts, AreThoseOfTheirTime)
+{
+    const Subject subject(SUBJECT_FULL);
+    const std::string maps = subject.maps();
+    std::string stripped = maps;
+    for (std::size_t at = 0; (at = stripped.find(SUBJECT_FULL, at)) != std::string::npos;) {
+        stripped.replace(at, std::strlen(SUBJECT_FULL), SUBJECT_STRIPPED);
+    }
+    const std::string unloads = "= 00000000000000000100 00000000000000000001\n" + maps +
+                                "= 00000000000000000200 00000000000000000001\n" + stripped;
+    ContextTree tree{AddressMap("", unloads)};
+    const std::vector<std::uint64_t> chain = {subject.address(hidden_one) + 1};
+    const auto function = [&](std::uint32_t context) { return tree.functions()[tree.contexts()[context].function]; };
+    EXPECT_EQ(function(tree.add(chain, 0, 250).context).canonical_name, "[unknown]");
+    EXPECT_EQ(function(tree.add(chain, 0, 150).context).module, SUBJECT_STRIPPED);
+    EXPECT_EQ(function(tree.add(chain, 0, 50).context).module, SUBJECT_FULL);
+    EXPECT_EQ(function(tree.add_path(chain, 150)).module, SUBJECT_STRIPPED);
+    EXPECT_EQ(function(tree.add_path(chain, 50)).module, SUBJECT_FULL);
+    EXPECT_EQ(binary::demangle(function(tree.add(chain, 0, 50).context).canonical_name),
+              "subject::(anonymous namespace)::hidden_one(int)");
+    EXPECT_EQ(tree.unreadable(), 0U);
+}
+
+TEST(ModuleFile, WhatWasLoadedTellsWhereFunctionsBegin)
+{
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable file(SUBJECT_FULL);
+    const SymbolTable image("/x/libsubject.so", loaded_image(subject.address(visible)));
+    EXPECT_EQ(image.build_id(), file.build_id());
+    for (const int which : {hidden_one, hidden_two, visible}) {
+        const std::uint64_t address = subject.in_binary(which, file);
+        EXPECT_EQ(name_at(image, address + 1), fmt::format("libsubject.so+{:#x}", address));
+    }
+    FrameTable from_file(SUBJECT_FULL);
+    FrameTable from_image(loaded_image(subject.address(visible)));
+    const AddressMap map(subject.maps());
+    const MappedRange* range = map.find(subject.address(visible));
+    const std::uint64_t offset = subject.address(visible) - range->start + range->offset;
+    const FrameRules* rules = from_image.find(offset);
+    ASSERT_NE(rules, nullptr);
+    EXPECT_EQ(rules->end, from_file.find(offset)->end);
+    EXPECT_TRUE(loaded_image(0x10).empty());
+}
+
+// A copy that is replaced while it is loaded: names of the file that ran, never of the one that is there now.
+TEST(ModuleFile, AReplacedFileIsNotMistakenForItsSuccessor)
+{
+    const test::Scratch scratch;
+    const std::string path = scratch / "libcopy.so";
+    std::filesystem::copy_file(SUBJECT_FULL, path);
+    const Subject subject(path.c_str());
+    std::filesystem::copy_file(SUBJECT_STRIPPED, path + ".new");
+    std::filesystem::rename(path + ".new", path);
+    const AddressMap map(own_maps());
+    const std::vector<std::uint64_t> chain = {subject.address(hidden_one) + 1};
+    ContextTree own(map, RuntimeCode::of_this_process(0));
+    const auto function = [&](ContextTree& tree) {
+        return tree.functions()[tree.contexts()[tree.add(chain).context].function];
+    };
+    EXPECT_EQ(function(own).module, path);
+    EXPECT_EQ(function(own).build_id, SymbolTable(SUBJECT_FULL).build_id());
+    const bool is_named = binary::demangle(function(own).canonical_name) ==
+                          "subject::(anonymous namespace)::hidden_one(int)";  // where /proc/self/map_files may be read
+    EXPECT_EQ(own.unreadable(), is_named ? 0U : 1U);
+    EXPECT_TRUE(is_named || function(own).canonical_name.starts_with("libcopy.so+0x")) << function(own).canonical_name;
+    // Of another process there is nothing left.
+    ContextTree other{AddressMap(map)};
+    EXPECT_EQ(function(other).canonical_name, "[libcopy.so (deleted)]");
+    EXPECT_EQ(function(other).module, path + " (deleted)");
+    EXPECT_EQ(function(other).build_id, "");
+    EXPECT_EQ(other.unreadable(), 1U);
 }
 
 }  // namespace

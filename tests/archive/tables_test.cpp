@@ -70,6 +70,7 @@ Tables tables_of(std::uint32_t rank)
         const std::string name = "f" + std::to_string(random() % 30);
         t.regions.push_back(region(name));
         t.regions.push_back(region("main"));
+        t.regions.push_back({key(name + " of one file"), FunctionId::none, name, "/lib/x", "one.c"});
         t.contexts.push_back(context("main"));
         t.contexts.push_back(context("main/" + name));
     }
@@ -239,14 +240,19 @@ TEST(Numbering, ParentsComeFirstAndIdsFollowNames)
 {
     Tables t;
     t.regions = {region("b"), region("a"), {key("MPI_Send"), FunctionId::MPI_Send, "", ""}};
+    t.regions.push_back({key("b two"), FunctionId::none, "b", "/lib/x", "two.c"});
+    t.regions.push_back({key("b one"), FunctionId::none, "b", "/lib/x", "one.c"});
     t.contexts = {context("a/b"), context("b"), context("a"), context("a/b/a"), context("b/a")};
     t.sort();
     otf2::TraceDefinitions out;
     const Numbers ids = number(t, out);
-    ASSERT_EQ(out.regions.size(), 3U);
+    ASSERT_EQ(out.regions.size(), 5U);
     EXPECT_EQ(out.regions[0].function, FunctionId::MPI_Send);
     EXPECT_EQ(out.regions[1].name, "a");
     EXPECT_EQ(out.regions[2].name, "b");
+    EXPECT_EQ(out.regions[3].name, "b [one.c]");
+    EXPECT_EQ(out.regions[4].name, "b [two.c]");
+    EXPECT_EQ(out.regions[4].canonical_name, "b");
     const auto id = [&](const std::string& path) { return ids.contexts[position(t.contexts, context(path).key)]; };
     EXPECT_THAT((std::vector{id("a"), id("b"), id("a/b"), id("b/a"), id("a/b/a")}), ElementsAre(0, 1, 2, 3, 4));
     EXPECT_EQ(out.contexts[id("a/b/a")].parent, id("a/b"));

@@ -217,6 +217,9 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{}\n", fmt::join(std::bit_cast<StretchWords>(s), " "));
     for (const auto& s : profile.stretch_shares)
         words += fmt::format("{} {} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
+    for (const auto& c : profile.stretch_code)
+        words +=
+            fmt::format("{} {} {} {} {} {}\n", c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns);
     return words;
 }
 

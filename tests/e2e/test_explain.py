@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Owns what `cpreport explain` says of runs in which it is known why some rank takes longer (tests/workloads/uneven.c).
+"""Owns what `cpreport explain` says of runs in which it is known why some rank takes longer (tests/workloads/uneven.c,
+uneven_team.c).
 
 Tolerances. Work is processor time, so the formulas are of time on the processor, 10 %; by how much longer a rank takes
 depends on what else the machine does, and is only bounded."""
@@ -32,7 +33,10 @@ def competitors(processor, number):
 class Explain(harness.Case):
     def explain(self, ranks, how, steps, *arguments):
         """What is said of the steps behind the first one, where the path is in all of them or most."""
-        self.record(ranks, harness.workload("uneven"), how, str(steps), *map(str, arguments), options=("-q",))
+        return self.explain_application(steps, ranks, harness.workload("uneven"), how, str(steps), *map(str, arguments))
+
+    def explain_application(self, steps, ranks, *application, **environment):
+        self.record(ranks, *application, options=("-q",), env=harness.environment(**environment))
         self.replay(1)
         if harness.perf_event_refused():
             self.skipTest("nothing is sampled on this machine")
@@ -99,6 +103,24 @@ class Explain(harness.Case):
                          stretch)
         self.assertLess(stretch["fastest_rank_percent"], 30, stretch)
         self.assertRegex(stretch["finding"], r"Most ranks take as long \(2 of 3\); only rank 2 takes less, ")
+
+    @harness.retry_once
+    def test_a_rank_that_waits_for_its_threads(self):
+        steps = 20
+        for policy in "active", "passive":
+            with self.subTest(policy):
+                self.setUp()
+                stretch = self.explain_application(
+                    steps, 2, harness.workload("uneven_team"), str(steps),
+                    OMP_WAIT_POLICY=policy, OMPI_MCA_hwloc_base_binding_policy="none")
+                self.assertEqual((stretch["longer_rank"], stretch["function"], stretch["threads_function"]),
+                                 (1, "work_second", "work_second"), stretch)
+                self.assertGreater(stretch["threads_seconds"], 0.5 * 0.035 * (steps - 1), stretch)
+                if stretch["cause"] == "preempted":  # two ranks of two threads may have two processors
+                    continue
+                self.assertEqual((stretch["cause"], stretch["verdict"]), ("threads", "persistent rank"), stretch)
+                self.assertRegex(stretch["finding"], r"(Most|Some) of it in work_second .* It waited for its own threads for .*, "
+                                 r"which were in work_second meanwhile .* Always rank 1 .*: share the work of work_second out")
 
 
 if __name__ == "__main__":

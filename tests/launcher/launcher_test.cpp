@@ -191,7 +191,7 @@ TEST_F(Launcher, OtherRanksDoNotOwnTheTrace)
 {
     const Result result = collect("-o t env", "PMIX_RANK=3 CRITPATH_TRACE=/old CRITPATH_TRACE_OWNER=1");
     EXPECT_EQ(result.exit_code, 0);
-    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=199\n"));
+    EXPECT_THAT(result.out, HasSubstr("CRITPATH_FREQUENCY=149\n"));
     EXPECT_THAT(result.out, HasSubstr("CRITPATH_TRACE=\n"));
     EXPECT_THAT(result.out, Not(HasSubstr("CRITPATH_TRACE_OWNER")));
     EXPECT_FALSE(fs::exists(work() / "t"));

@@ -32,7 +32,7 @@ TEST_F(Launcher, Defaults)
     const auto defaults = config("ls");
     EXPECT_EQ(defaults["application"], nlohmann::json::array({"ls"}));
     EXPECT_EQ(defaults["force"], false);
-    EXPECT_EQ(defaults["frequency"], 199);
+    EXPECT_EQ(defaults["frequency"], 149);
     EXPECT_EQ(defaults["sampler"], "auto");
     EXPECT_EQ(defaults["buffer_kb"], 128);
     EXPECT_EQ(defaults["clock_period_s"], 60);
@@ -154,11 +154,11 @@ TEST_F(Launcher, ManyRanksAreSampledLessOften)
         return config(options + "ls",
                       "OMPI_COMM_WORLD_RANK=0 PMI_RANK=0 OMPI_COMM_WORLD_SIZE= PMI_SIZE= " + job)["frequency"];
     };
-    EXPECT_EQ(frequency("PMI_SIZE=9999"), 199);
+    EXPECT_EQ(frequency("PMI_SIZE=9999"), 149);
     EXPECT_EQ(frequency("PMI_SIZE=10000"), 97);
     EXPECT_EQ(frequency("OMPI_COMM_WORLD_SIZE=20000"), 97);
     EXPECT_EQ(frequency("SLURM_STEP_ID=1 SLURM_STEP_NUM_TASKS=20000"), 97);
-    EXPECT_EQ(frequency("SLURM_STEP_NUM_TASKS=20000"), 199) << "a batch script is no step";
+    EXPECT_EQ(frequency("SLURM_STEP_NUM_TASKS=20000"), 149) << "a batch script is no step";
     EXPECT_EQ(frequency("PMI_SIZE=20000", "-F 500 "), 500);
     EXPECT_EQ(frequency("PMI_SIZE=20000 CPCOLLECT_FREQUENCY=400"), 400);
 }

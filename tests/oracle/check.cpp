@@ -136,6 +136,7 @@ void tell(const Machine& machine, Calibration& calibration)
     calibration.calls = call_costs(machine);
     calibration.transfer = {transfer_time(machine, true), transfer_time(machine, false)};
     calibration.eager_limit.fill(static_cast<std::int64_t>(machine.eager_limit));
+    calibration.local_limit.fill(static_cast<std::int64_t>(std::min(machine.local_limit, machine.eager_limit)));
     calibration.collectives.clear();
     constexpr int most_members_bucket = 8;
     for (std::uint16_t function = 0; function < static_cast<std::uint16_t>(FunctionId::count); ++function)

@@ -15,7 +15,7 @@ namespace critpath::oracle
 namespace
 {
 
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t never = Graph::never;
 
 std::string name(const Node& node)
 {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace critpath::oracle
@@ -33,6 +34,9 @@ struct Times {
 class Graph
 {
 public:
+    /// Later than all; nothing depends on what has that much slack, less its time.
+    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max() / 4;
+
     /// `begin`: by rank, the start of its process; `calls`: by rank. What lies between calls is computation, and an
     /// edge by itself. Throws std::logic_error if `dependencies` have a cycle, or do not explain the times of the calls
     /// exactly.

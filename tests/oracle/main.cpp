@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--enter | --paper] [FIRST [COUNT]]: so many random
-// programs, from that seed on, through the whole analysis, which knows what the simulated machine costs (or learns it
-// from the trace, or is told that messages and collectives take half as long as they do, or twice as long). With
-// noise, each program runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A
-// lazy machine moves what meets its receiver only while both are in calls. Says which of them have false-critical time,
-// and the smallest program that shows it.
+// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--windows] [--enter | --paper] [FIRST [COUNT]]:
+// so many random programs (of one-sided communication with --windows), from that seed on, through the whole analysis,
+// which knows what the simulated machine costs (or learns it from the trace, or is told that messages and collectives
+// take half as long as they do, or twice as long). With noise, each program runs on a machine of its own, whose
+// messages and collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only while
+// both are in calls; one that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a
+// call. Says which of them have false-critical time, and the smallest program that shows it.
 #include "tests/oracle/check.hpp"
+#include "tests/oracle/windows/check.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -26,6 +28,7 @@ namespace
 {
 
 constexpr int most_explained = 10;
+constexpr std::uint64_t held_from = 1024;
 
 bool is_wrong(const Outcome& outcome)
 {
@@ -37,10 +40,26 @@ struct Options {
     critpath::replayer::Rules rules = critpath::replayer::Rules::Arrival;
     bool noise = false;
     bool lazy = false;
+    bool held = false;
+    bool windows = false;
 };
 
-void explain(std::uint32_t seed, const Machine& machine, Weights weights)
+/// What came of one program.
+Outcome outcome_of(std::uint32_t seed, const Machine& machine, const Options& options)
 {
+    if (!options.windows)
+        return check(random_recipe(seed), machine, options.weights, options.rules);
+    const windows::Judged judged = windows::check(seed, machine, options.weights, options.rules);
+    return {judged.verdict, judged.ignored > 0 ? fmt::format("{} records ignored", judged.ignored) : ""};
+}
+
+void explain(std::uint32_t seed, const Machine& machine, const Options& options)
+{
+    const Weights weights = options.weights;
+    if (options.windows) {
+        fmt::print("seed {}:\n{}\n", seed, windows::check(seed, machine, weights).words);
+        return;
+    }
     const Recipe smallest =
         shrink(random_recipe(seed), [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
     const Outcome outcome = check(smallest, machine, weights);
@@ -62,11 +81,13 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
         Machine machine = options.noise ? random_machine(seed) : Machine{};
         machine.progress = !options.lazy;
-        const Outcome outcome = check(random_recipe(seed), machine, options.weights, options.rules);
+        if (options.held)
+            machine.local_limit = held_from;
+        const Outcome outcome = outcome_of(seed, machine, options);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
         if (is_wrong(outcome) && ++wrong <= most_explained && options.rules == critpath::replayer::Rules::Arrival)
-            explain(seed, machine, options.weights);
+            explain(seed, machine, options);
     }
     fmt::print("{} programs, {} of them wrong; {:.4f} % of the path is false-critical\n", count, wrong,
                100.0 * static_cast<double>(false_critical) / static_cast<double>(path));
@@ -97,6 +118,10 @@ int main(int argc, char** argv)
             options.noise = true;
         else if (word == "--lazy")
             options.lazy = true;
+        else if (word == "--held")
+            options.held = true;
+        else if (word == "--windows")
+            options.windows = true;
         else if (word == "--paper")
             options.rules = critpath::replayer::Rules::Paper;
         else if (word == "--enter")
@@ -108,7 +133,7 @@ int main(int argc, char** argv)
     try {
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
-                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--enter | --paper] "
+                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--windows] [--enter | --paper] "
                 "[FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {

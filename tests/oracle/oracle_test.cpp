@@ -170,6 +170,17 @@ TEST(Simulation, LazyMachinesMoveDataOnlyWhileBothAreInCalls)
     EXPECT_EQ(e.graph.slack_of_gap(0, 1), 0);
 }
 
+TEST(Simulation, HeldSendsAreOverWhenTheirReceiverIsInACall)
+{
+    Machine held;
+    held.local_limit = 1024;
+    const Program p = program({{send(1, 2000), send(1, 1000)}, {compute(500), receive(0), receive(0)}});
+    EXPECT_EQ(simulate(p, {}).graph.calls(0)[0].leave, 1);
+    const Execution e = simulate(p, held);
+    EXPECT_THAT(e.graph.calls(0), ElementsAre(From(0, 501), From(501, 502), From(502, 502)));
+    EXPECT_EQ(e.graph.slack_of_gap(1, 0), 0);
+}
+
 Step poll(FunctionId function, const std::vector<int>& requests, std::int64_t work)
 {
     return {.kind = Kind::PollLoop, .ticks = work, .function = function, .requests = requests};
@@ -242,6 +253,25 @@ constexpr std::uint32_t programs = 8;
 constexpr std::uint32_t programs = 150;
 #endif
 
+/// Which part of the paths of all programs is false-critical.
+template <class MachineOf>
+double false_critical_share(MachineOf machine_of, Weights weights, replayer::Rules rules = replayer::Rules::Arrival)
+{
+    std::int64_t path = 0, false_critical = 0;
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Outcome outcome = check(random_recipe(seed), machine_of(seed), weights, rules);
+        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
+        path += outcome.verdict.makespan;
+        false_critical += outcome.verdict.false_critical;
+    }
+    return static_cast<double>(false_critical) / static_cast<double>(path);
+}
+
+double false_critical_share(const Machine& machine, Weights weights, replayer::Rules rules = replayer::Rules::Arrival)
+{
+    return false_critical_share([&](std::uint32_t /*seed*/) { return machine; }, weights, rules);
+}
+
 TEST(Analysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
 {
     for (std::uint32_t seed = 1; seed <= programs; ++seed) {
@@ -253,14 +283,7 @@ TEST(Analysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
 
 TEST(Analysis, IsHardlyEverWrongWithTheCostsThatItLearns)
 {
-    std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), {}, Weights::Learned);
-        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
-        path += outcome.verdict.makespan;
-        false_critical += outcome.verdict.false_critical;
-    }
-    EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path));
+    EXPECT_LE(false_critical_share(Machine{}, Weights::Learned), 0.005);
 }
 
 /// Between processes of different nodes messages take longer.
@@ -295,14 +318,7 @@ TEST(Analysis, TimesTwiceAsLongMakeAPathTwiceAsLong)
 /// Each program on a machine of its own, with noise.
 TEST(Analysis, IsHardlyEverWrongWhereTimesAreNoisy)
 {
-    std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), random_machine(seed), Weights::Known);
-        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
-        path += outcome.verdict.makespan;
-        false_critical += outcome.verdict.false_critical;
-    }
-    EXPECT_LE(static_cast<double>(false_critical), 0.001 * static_cast<double>(path));
+    EXPECT_LE(false_critical_share(random_machine, Weights::Known), 0.001);
 }
 
 /// What meets its receiver stands still while one side is outside of MPI. Much more is wrong without a rule for that.
@@ -310,42 +326,30 @@ TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
 {
     Machine lazy;
     lazy.progress = false;
-    std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), lazy, Weights::Known);
-        EXPECT_EQ(outcome.broken, "") << "seed " << seed;
-        path += outcome.verdict.makespan;
-        false_critical += outcome.verdict.false_critical;
-    }
-    EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path));
+    EXPECT_LE(false_critical_share(lazy, Weights::Known), 0.005);
+}
+
+/// Buffered sends that wait until the receiver's rank is in MPI, as large ones do in some MPIs. Without a rule for
+/// that, 0.6 % of the path is wrong.
+TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
+{
+    Machine machine;
+    machine.local_limit = 1024;
+    EXPECT_LE(false_critical_share(machine, Weights::Known), 0.001);
 }
 
 /// Who takes the machine for twice as fast, or half as fast, as it is.
 TEST(Analysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
 {
-    for (const Weights told : {Weights::TwiceAsFast, Weights::HalfAsFast}) {
-        std::int64_t path = 0, false_critical = 0;
-        for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-            const Outcome outcome = check(random_recipe(seed), {}, told);
-            EXPECT_EQ(outcome.broken, "") << "seed " << seed;
-            path += outcome.verdict.makespan;
-            false_critical += outcome.verdict.false_critical;
-        }
-        EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path));
-    }
+    EXPECT_LE(false_critical_share(Machine{}, Weights::TwiceAsFast), 0.005);
+    EXPECT_LE(false_critical_share(Machine{}, Weights::HalfAsFast), 0.005);
 }
 
 /// The classical rule takes a message that is on its way for no wait, and a collective for one of all: the judge sees
 /// it.
 TEST(Judge, SeesWhatIsWrong)
 {
-    std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), {}, Weights::Learned, replayer::Rules::Enter);
-        path += outcome.verdict.makespan;
-        false_critical += outcome.verdict.false_critical;
-    }
-    EXPECT_GT(static_cast<double>(false_critical), 0.01 * static_cast<double>(path));
+    EXPECT_GT(false_critical_share(Machine{}, Weights::Learned, replayer::Rules::Enter), 0.01);
 }
 
 TEST(Shrink, LeavesTheBlockThatFails)

@@ -143,7 +143,8 @@ std::string text(const Execution& execution)
                 describe(message.cancelled ? "cancelled" : "completes", message);
             if (call.has_probed)
                 describe("has found", call.probed);
-            words += fmt::format(" (slack {})\n", execution.graph.slack(Node{r, static_cast<int>(i), true}));
+            const std::int64_t slack = execution.graph.slack(Node{r, static_cast<int>(i), true});
+            words += slack < Graph::never / 2 ? fmt::format(" (slack {})\n", slack) : "\n";
         }
     return words;
 }

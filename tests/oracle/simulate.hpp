@@ -24,10 +24,11 @@ struct Machine {
     std::int64_t far_latency = 50;  // between nodes
     std::uint64_t bytes_a_tick = 1000;
     std::uint64_t eager_limit = 4096;
-    std::int64_t collective = 12;  // after the last arrival that is needed
-    std::int64_t jitter = 0;       // at most so much longer, a message
-    std::int64_t skew = 0;         // at most so much later, a leave of a collective
-    bool progress = true;          // what meets its receiver moves on by itself; else, only while both are in calls
+    std::uint64_t local_limit = 1 << 20;  // larger ones up to that limit are over when the receiver's rank takes them
+    std::int64_t collective = 12;         // after the last arrival that is needed
+    std::int64_t jitter = 0;              // at most so much longer, a message
+    std::int64_t skew = 0;                // at most so much later, a leave of a collective
+    bool progress = true;  // what meets its receiver moves on by itself; else, only while both are in calls
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew
 
@@ -38,6 +39,10 @@ struct Machine {
     [[nodiscard]] std::int64_t transfer(int from, int to, std::uint64_t bytes) const
     {
         return (same_node(from, to) ? latency : far_latency) + static_cast<std::int64_t>(bytes / bytes_a_tick);
+    }
+    [[nodiscard]] bool is_held(SendMode mode, std::uint64_t bytes) const
+    {
+        return mode == SendMode::Standard && bytes > local_limit && bytes <= eager_limit;
     }
     [[nodiscard]] bool is_eager(SendMode mode, std::uint64_t bytes) const
     {

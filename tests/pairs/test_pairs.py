@@ -74,7 +74,7 @@ class Pairs(harness.Case):
         _, whole = self.run_switched(4, "steady")
         _, instances = self.run_switched(4, "unfinished")
         self.assertEqual(len(instances), len(whole) + 1)
-        self.assertIn("1 requests were never completed", self.replay(2).out)
+        self.assertIn("1 requests that never completed", self.replay(2).out)
 
     def test_few_descriptors(self):
         run = self.succeed(harness.mpirun(RANKS, harness.tool("cpcollect"), "-o", self.trace, "--", SWITCHED, 1, "few"))

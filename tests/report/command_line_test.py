@@ -4,52 +4,28 @@
 
 import csv
 import io
-import itertools
 import json
 import os
-import pathlib
 import pty
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-CPREPORT = os.path.abspath(sys.argv[1])
-MAKE_SAMPLES = os.path.abspath(sys.argv[2])
+from report_case import CPREPORT, ReportCase
 
 
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.here = pathlib.Path(directory.name)
-        subprocess.run([MAKE_SAMPLES, self.here], check=True)
-
-    def run_report(self, *arguments, cwd=None):
-        return subprocess.run([CPREPORT, *arguments], cwd=cwd or self.here, capture_output=True, text=True, timeout=60)
-
-    def succeed(self, *arguments, cwd=None):
-        run = self.run_report(*arguments, cwd=cwd)
-        self.assertEqual((run.returncode, run.stderr), (0, ""), run)
-        return run.stdout
-
-    def fail_with(self, code, message, *arguments, cwd=None):
-        run = self.run_report(*arguments, cwd=cwd)
-        self.assertEqual((run.returncode, run.stdout), (code, ""), run)
-        self.assertRegex(run.stderr, "^cpreport: [^\n]*\n$")
-        self.assertIn(message, run.stderr)
-
+class CommandLine(ReportCase):
     # usage
 
     def test_help_fits_a_screen(self):
         for arguments in (["--help"], ["-h"], ["summary", "--help"], ["hotspots", "-h"], ["explain", "-h"],
-                          ["path", "--help"]):
+                          ["annotate", "-h"], ["diff", "-h"], ["path", "--help"]):
             text = self.succeed(*arguments)
             self.assertLessEqual(len(text.splitlines()), 40, arguments)
-            self.assertLessEqual(max(map(len, text.splitlines())), 110, arguments)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100, arguments)
             self.assertIn("Examples:\n  cpreport ", text)
         self.assertRegex(self.succeed("--version"), r"^cpreport \d+\.\d+\.\d+\n$")
 
@@ -110,108 +86,6 @@ class CommandLine(unittest.TestCase):
         self.fail_with(3, "missing: no such trace", "diff", "missing", "sampled")
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
-
-    # An option of each command with a value that shows, on the traces of make_samples.
-    OPTIONS = {
-        "summary": {},
-        "hotspots": {"--sort": "name", "--top": "1", "--rank": "1", "--module": "libc", "--event": "instructions",
-                     "--inclusive": None, "--inside": None, "--from": "5", "--to": "5", "--phases": "3"},
-        "annotate": {"--context": "0", "--instructions": None, "--rank": "0", "--from": "5.5", "--to": "5.5"},
-        "explain": {"--top": "1"},
-        "path": {"--top": "1", "--all": None, "--from": "3", "--to": "5", "--min-length": "400ms", "--kind": "mpi",
-                 "--rank": "1"},
-        "diff": {"--by": "module", "--top": "1"},
-    }
-
-    def options_in_help(self, command):
-        return set(re.findall(r"^  (?:-h,)?(--[a-z-]+)", self.succeed(command, "--help"), re.M))
-
-    def views(self):
-        """Each view as the arguments that ask for it, and what may be added to it."""
-        choices = re.search(r"--by WHAT +(.*?)\n  --", self.succeed("hotspots", "--help"), re.S).group(1)
-        for by in re.findall(r"[a-z]+", choices.replace("(default)", "").split(":")[1]):
-            yield ["hotspots", "--by", by], self.OPTIONS["hotspots"]
-        for command in ("summary", "explain", "path"):
-            yield [command], self.OPTIONS[command]
-        yield ["annotate", "solve"], self.OPTIONS["annotate"]
-        yield ["diff", "traced"], self.OPTIONS["diff"]
-
-    @staticmethod
-    def words(*options):
-        return [word for option in options for word in option if word is not None]
-
-    def works_or_is_refused(self, *arguments):
-        """Output without the name of the trace; None if it was refused, for a reason and with what to do instead."""
-        run = self.run_report(*arguments)
-        if run.returncode == 0:
-            self.assertEqual(run.stderr, "", arguments)
-            return run.stdout
-        self.assertEqual((run.returncode, run.stdout), (2, ""), run)
-        self.assertRegex(run.stderr, "^cpreport: [^\n]*\n$")
-        return None
-
-    def test_all_options_are_known_to_this_test(self):
-        common = {"--help", "--format", "--no-header"}
-        for command, options in self.OPTIONS.items():
-            by = {"--by"} if command == "hotspots" else set()
-            self.assertEqual(self.options_in_help(command), set(options) | common | by, command)
-
-    def test_an_option_shows_or_is_refused(self):
-        # On one trace or another: not all have ranks that differ, or modules.
-        shows_nothing = {(("hotspots", "--by", "callpath"), "--inclusive"),  # its rows are inclusive
-                         # And of these traces: the order of names is the same, there is one row, there are few segments.
-                         (("hotspots", "--by", "node"), "--sort"),
-                         (("hotspots", "--by", "transfer"), "--top"),
-                         (("path",), "--all"),
-                         # Their binaries do not exist; tests/e2e has some that do.
-                         (("annotate", "solve"), "--context"), (("annotate", "solve"), "--instructions")}
-        for view, options in self.views():
-            for option in options.items():
-                name = (tuple(view), option[0])
-                effects = set()
-                for trace in ("sampled", "phased", "traced"):
-                    plain = self.works_or_is_refused(*view, trace)
-                    other = self.works_or_is_refused(*view, *self.words(option), trace)
-                    if plain is not None:
-                        effects.add("refused" if other is None else "shows" if other != plain else "nothing")
-                with self.subTest(name):
-                    self.assertTrue(effects == {"nothing"} if name in shows_nothing else effects - {"nothing"})
-
-    def test_two_options_work_or_are_refused(self):
-        works = set()
-        for view, options in self.views():
-            for one, other in itertools.combinations(options.items(), 2):
-                both = self.works_or_is_refused(*view, *self.words(one, other), "phased")
-                if both is not None:
-                    works.update({(*view, one), (*view, other)})
-            for option in options.items():
-                if (*view, option) in works:
-                    self.assertIsNotNone(self.works_or_is_refused(*view, *self.words(option), "phased"), (view, option))
-
-    def test_what_is_refused_says_what_to_do(self):
-        for message, *arguments in (
-                ("--top: all phases are shown; give their number with --phases", "--by", "phase", "--top", "20"),
-                ("--phases: the run is divided by --by phase; leave it out, or add that", "--phases", "10"),
-                ("--phases: the run is divided by --by phase", "--by", "rank", "--phases", "10"),
-                ("--sort name: a call tree has no order of names", "--by", "callpath", "--sort", "name"),
-                ("--event: a message on its way counts nothing", "--event", "cycles", "--by", "transfer"),
-                ("--inclusive: counts are those of each function alone", "--inclusive", "--event", "cycles"),
-                ("--no-header: JSON has no headings; leave it out", "--no-header", "--format", "json"),
-                ("--rank: its value is empty; leave it out, or give N,...", "--rank", "")):
-            self.fail_with(2, message, "hotspots", *arguments, "phased")
-        self.fail_with(2, "--top: --all shows every segment; leave out one of the two", "path", "--all", "--top", "3", "phased")
-
-    def test_tables_fit_into_100_columns(self):
-        for view, _ in self.views():
-            for trace in ("timed", "phased", "traced", "awkward"):
-                output = self.works_or_is_refused(*view, trace)
-                for line in (output or "").splitlines():
-                    self.assertLessEqual(len(line), 100, (view, trace, line))
-        summary = self.succeed("summary", "timed")
-        for text in ("cpu-timer every 5.025 ms: 123,456,789 samples, 8,202 on the path; call graph: dwarf\n",
-                     "Not sampled  time without a processor: of that, timers know nothing\n",
-                     "threads whose samples end early: the application took the timer's signal or stack\n"):
-            self.assertIn(text, summary)
 
     # traces
 
@@ -292,7 +166,7 @@ class CommandLine(unittest.TestCase):
             for trace in ("sampled", "traced", "awkward", "empty"):
                 document = json.loads(self.succeed(*arguments, trace, "--format", "json"))
                 self.assertEqual(document["schema"], "critpath.report." + arguments[0])
-                self.assertEqual(document["schema_version"], 2)
+                self.assertEqual(document["schema_version"], 3)
                 for key, value in [*document.items(), *(item for rows in document.values() if isinstance(rows, list)
                                                         for row in rows for item in row.items())]:
                     if isinstance(value, float):

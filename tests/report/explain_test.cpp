@@ -44,6 +44,7 @@ model::Profile one_stretch()
     s.noise_variance = 10;
     s.node_rest_variance = 90;
     s.slow_ranks = 1;
+    s.slowest_rank = 3;
     s.fastest_rank = 0;
     s.fastest_time = 450'000'000;
     p.stretches = {s};
@@ -74,6 +75,154 @@ TEST(Explain, SaysWhereAndWho)
                           "MPI_Allreduce, mostly on rank 3 (92 %). It takes 100 % longer than on its peers"));
 }
 
+/// `code`: of the stretch, by function.
+void set_code(model::Profile& profile, const std::vector<std::pair<model::Row, model::StretchCode>>& code)
+{
+    for (const auto& [row, amount] : code) {
+        profile.stretch_code.push_back(amount);
+        profile.stretch_code.back().row = {static_cast<std::uint32_t>(profile.rows.size())};
+        profile.rows.push_back(row);
+    }
+}
+
+model::Row sampled(const std::string& name)
+{
+    return {model::RowKind::Sampled, name, "/bin/app", "", 0};
+}
+
+model::Row pseudo(const std::string& name)
+{
+    return {model::RowKind::Pseudo, name, "", "", 0};
+}
+
+TEST(Explain, NamesTheCode)
+{
+    model::Profile p = one_stretch();
+    EXPECT_TRUE(explain(p, 0).code.functions.empty());
+    EXPECT_THAT(sentence(p), HasSubstr("rank 3 (92 %). It takes"));  // nothing tells
+    const model::Row compute = sampled("md::Pair<double, md::LennardJones>::compute(md::System const&, int, int)");
+    set_code(p, {{sampled("build"), {0, {}, 290 * ms, 58, 0, 0}},
+                 {compute, {0, {}, 480 * ms, 96, 0, 0}},
+                 {sampled("move"), {0, {}, 120 * ms, 24, 0, 0}},
+                 {sampled("rest"), {0, {}, 90 * ms, 18, 0, 0}},
+                 {pseudo("[preempted]"), {0, {}, 20 * ms, 0, 0, 0}},
+                 {sampled("elsewhere"), {1, {}, 900 * ms, 180, 0, 0}}});
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(
+            "rank 3 (92 %). Most of it in md::Pair<double, md::LennardJones>::compute(…) (48 %), build (29 %) and "
+            "move (12 %). It takes"));
+    const Code code = explain(p, 0).code;
+    ASSERT_EQ(code.functions.size(), 3U);
+    EXPECT_EQ(code.functions[0].name, compute.name);
+    EXPECT_DOUBLE_EQ(code.functions[1].share, 0.29);
+    EXPECT_EQ(code.threads_ns(), 0);
+    p.stretches[0].path_ns *= 2;  // the other half was not sampled
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(
+            " Some of it in md::Pair<double, md::LennardJones>::compute(…) (24 %), build (14 %) and move (6 %)."));
+    p.stretch_code[4].ns = 19'000 * ms;  // what functions take is little, of which they still are most
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Some of it in md::Pair<double, md::LennardJones>::compute(…) (2 %) and build (1 %)."));
+    p.stretch_code.resize(2);
+    p.stretch_code[0].samples = 1;  // they could as well be none
+    p.stretch_code[1].samples = 2;
+    EXPECT_TRUE(explain(p, 0).code.functions.empty());
+    p.stretch_code.resize(1);
+    p.rows[p.stretch_code[0].row.value].kind = model::RowKind::Region;  // exact
+    p.stretch_code[0].samples = 0;
+    EXPECT_THAT(sentence(p), HasSubstr(" Some of it in build (14 %)."));
+}
+
+/// As one_stretch, where other threads take so long in "loop" while the one on the path waits, of 1 s.
+model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_ns)
+{
+    model::Profile p = one_stretch();
+    const std::int64_t waited_ns = spinning_ns + blocked_ns;
+    set_code(p, {{sampled("loop"), {0, {}, waited_ns * 9 / 10, 90, spinning_ns * 9 / 10, blocked_ns * 9 / 10}},
+                 {sampled("other"), {0, {}, waited_ns / 10, 10, spinning_ns / 10, blocked_ns / 10}},
+                 {sampled("serial"), {0, {}, 1000 * ms - waited_ns, 50, 0, 0}}});
+    return p;
+}
+
+TEST(Explain, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
+{
+    model::Profile p = threaded_stretch(0, 600 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 600 * ms;
+    s.processor_ns = -100 * ms;
+    s.blocked_ns = 600 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    EXPECT_THAT(sentence(p), HasSubstr("Most of it in loop (54 %) and serial (40 %). It takes 100 % longer"));
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" It waited for its own threads for 600 ms of that, which were in loop meanwhile "
+                          "(90 %). Always rank 3 (persistent, 90 %): share the work of loop out evenly "
+                          "among its threads, or make it faster."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("It was blocked")));
+    s.own_blocked_ns = 950 * ms;  // and what makes the difference may be the rest of it
+    s.blocked_ns = 400 * ms;
+    s.processor_ns = 100 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
+    EXPECT_THAT(sentence(p), HasSubstr("It was blocked otherwise for 350 ms of that."));
+}
+
+TEST(Explain, ARankThatSpinsForItsThreadsHasNoWorkToGive)
+{
+    model::Profile p = threaded_stretch(450 * ms, 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("+100 % by more time on the processor. It waited for its own threads for 450 ms"));
+    p.stretches[0].peers_spinning_ns = 300 * ms;  // they do so as well: it is not that
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    // Half of all time is without a processor, on all ranks: of what is left, spinning is as much as before.
+    p = threaded_stretch(225 * ms, 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    p.stretches[0].own_preempted_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+}
+
+TEST(Explain, ThreadsThatAreWaitedForMayLackAProcessor)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("loop"), {0, {}, 200 * ms, 90, 0, 200 * ms}},
+                 {pseudo("[preempted]"), {0, {}, 400 * ms, 0, 0, 400 * ms}}});
+    p.stretches[0].own_blocked_ns = 600 * ms;
+    p.stretches[0].processor_ns = 0;
+    p.stretches[0].blocked_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("for 600 ms of that, which were in loop meanwhile (33 %), and lacked a processor "
+                          "for 400 ms."));
+}
+
+// What no rank does better than the others may be done better by all.
+TEST(Explain, WhereAllRanksLoseTheSameThereIsARemedy)
+{
+    const auto balanced = [](model::Profile p) {
+        p.stretches[0].peers_ns = 990 * ms;
+        p.stretches[0].processor_ns = 10 * ms;
+        return p;
+    };
+    model::Profile p = balanced(one_stretch());
+    EXPECT_THAT(sentence(p), HasSubstr("Only what makes all ranks faster makes this faster."));
+    p.stretches[0].own_preempted_ns = 600 * ms;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("Only what makes all ranks faster makes this faster: find out who else uses their "
+                          "processors: more threads"));
+    p.stretches[0].own_preempted_ns = 0;
+    p.stretches[0].own_blocked_ns = 600 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("makes this faster: find out what they wait for outside of MPI"));
+    p = balanced(threaded_stretch(0, 600 * ms));
+    p.stretches[0].own_blocked_ns = 600 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("makes this faster: share the work of loop out evenly among its threads, or"));
+    p.stretches[0].compared = p.stretches[0].compared_ns = p.stretches[0].peers_ns = 0;
+    EXPECT_THAT(sentence(p), HasSubstr("to one of them as often; share the work of loop out evenly"));
+    p.processes.resize(1);
+    p.stretch_shares = {{0, {0}, 1000 * ms, 10}};
+    EXPECT_THAT(sentence(p), HasSubstr("There is no other rank: share the work of loop out evenly"));
+}
+
 TEST(Explain, NamesTheFactorsWithTheLargestFirst)
 {
     model::Profile p = one_stretch();
@@ -84,8 +233,8 @@ TEST(Explain, NamesTheFactorsWithTheLargestFirst)
     s.cycles_ns = 450 * ms;
     s.frequency_ns = -55 * ms;
     s.preempted_ns = 5 * ms;  // too little to be told
-    EXPECT_THAT(sentence(p), HasSubstr(": more cycles per instruction +90 %, more instructions +20 %, a higher "
-                                       "frequency of the processor -11 %."));
+    EXPECT_THAT(sentence(p), HasSubstr(": +90 % by more cycles per instruction, +20 % by more instructions, -11 % by "
+                                       "a higher frequency of the processor."));
     EXPECT_EQ(explain(p, 0).cause, Factor::Cycles);
     EXPECT_THAT(sentence(p), HasSubstr("memory accesses"));
 }
@@ -110,8 +259,8 @@ model::Profile sampled_stretch(std::int64_t error)
 TEST(Explain, SamplesTellFactorsWithTheirError)
 {
     model::Profile p = sampled_stretch(25 * ms);
-    EXPECT_THAT(sentence(p), HasSubstr(": more cycles per instruction +80 % (± 5), a lower frequency of the processor "
-                                       "+18 % (± 4). Always"));
+    EXPECT_THAT(sentence(p), HasSubstr(": +80 % (± 5) by more cycles per instruction, +18 % (± 4) by a lower frequency "
+                                       "of the processor. Always"));
     EXPECT_EQ(explain(p, 0).cause, Factor::Cycles);
     EXPECT_FALSE(explain(p, 0).untold);
     p = sampled_stretch(410 * ms);  // it could be nothing
@@ -144,13 +293,14 @@ TEST(Explain, WhatCannotBeToldAndWhy)
     s.counted_instructions = 10;
     s.instruction_time_ns = 400 * ms;
     s.processor_ns = 0;
-    EXPECT_THAT(sentence(p), HasSubstr("slower instructions +80 %. Which of cycles per instruction and frequency it is "
-                                       "cannot be told: cycles were not counted on all ranks."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("+80 % by slower instructions. Which of cycles per instruction and frequency it is "
+                          "cannot be told: cycles were not counted on all ranks."));
     EXPECT_THAT(sentence(p), HasSubstr("look at its memory accesses, and at what slows its processor down"));
     s.instruction_time_ns = s.counted_instructions = s.counted = 0;
     s.counted_cycles = 10;
     s.all_cycles_ns = 400 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr("more cycles +80 %. Which of instructions and cycles per instruction it is "
+    EXPECT_THAT(sentence(p), HasSubstr("+80 % by more cycles. Which of instructions and cycles per instruction it is "
                                        "cannot be told: instructions were not counted on all ranks."));
     s.all_cycles_ns = -400 * ms;  // it is none of them
     s.preempted_ns = 900 * ms;
@@ -177,8 +327,11 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     model::Stretch& s = p.stretches[0];
     EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
     EXPECT_THAT(sentence(p), HasSubstr("Always rank 3 (persistent, 90 %): move work"));
+    s.slowest_rank = 2;  // the path is on another one
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks, rank 2 most (persistent, 90 %): move work"));
+    s.slowest_rank = 3;
     p.stretch_shares = {{0, {2}, 480 * ms, 5, 240 * ms}, {0, {3}, 520 * ms, 5, 260 * ms}};
-    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks (persistent, 90 %): move work"));
+    EXPECT_THAT(sentence(p), HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %): move work"));
     s.node_variance = 80;
     s.node_rest_variance = 20;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentNode);
@@ -229,9 +382,13 @@ TEST(Explain, BalancedShorterAndAlone)
     s.compared = 4;
     s.compared_ns = 400 * ms;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
-    EXPECT_THAT(sentence(p), HasSubstr("No peers: no other rank does 60 % of this;"));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("No peers for 60 % of it: no other rank comes here between the same two MPI calls,"));
     s.compared = s.compared_ns = s.peers_ns = s.processor_ns = 0;
-    EXPECT_THAT(sentence(p), HasSubstr("No peers: no other rank does this;"));
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr("No peers: no other rank comes here between the same two MPI calls, or to one of them as often."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("share")));  // who knows whether others do the same elsewhere
     p.processes.resize(1);
     p.stretch_shares = {{0, {0}, 1000 * ms, 10}};
     EXPECT_THAT(sentence(p), HasSubstr("on rank 0. There is no other rank."));
@@ -257,7 +414,7 @@ TEST(Explain, SamplesOfAllOccurrencesSayNothingOfSome)
     EXPECT_EQ(e.stretch->processor_ns, 500 * ms);
     EXPECT_FALSE(e.knows(Factor::Instructions));
     EXPECT_THAT(sentence(p),
-                HasSubstr("more time on the processor +100 %. Which of instructions, cycles per instruction "
+                HasSubstr("+100 % by more time on the processor. Which of instructions, cycles per instruction "
                           "and frequency it is cannot be told: samples count all times together, and some "
                           "differ from the others."));
     s.counted = s.counted_instructions = s.counted_cycles = 10;  // counters tell of each
@@ -323,6 +480,21 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     p.stretches[0].processor_ns = 200 * ms;
     p.stretches[0].blocked_ns = 300 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
+}
+
+TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
+{
+    model::Profile p = one_stretch();
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Its peers are")));
+    p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
+    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do before the same MPI_Allreduce, to which they "
+                                       "come from other calls. It takes 100 % longer than on its peers"));
+    p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallBefore);
+    EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do after the same exchange > MPI_Waitall, from "
+                                       "which they go on to other calls. It takes 100 % longer"));
+    p.stretches[0].compared = 8;
+    p.stretches[0].compared_ns = 800 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr(" For 20 % of it there are no peers: the others come here less often."));
 }
 
 TEST(Explain, AnEmptyStretchIsNoReasonToFail)

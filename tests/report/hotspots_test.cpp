@@ -357,6 +357,65 @@ TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
     EXPECT_FALSE(work->is_below_error());
 }
 
+/// The sampled run, of a program by another name, and of what is called by that.
+model::Profile run_of(const std::string& path, const std::string& command)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    for (model::Row& row : profile.rows) {
+        if (!row.module.ends_with("/halo"))
+            continue;
+        row.module = path;
+        if (row.name == "exchange")
+            row.name = path.substr(path.rfind('/') + 1) + "+0x1240";
+    }
+    profile.properties["command"] = command;
+    return profile;
+}
+
+// The same run twice: nothing changes, whatever the program is called.
+TEST(Comparison, TheProgramMayHaveAnotherNameInEachRun)
+{
+    struct Case {
+        const char *path, *command;
+    };
+    constexpr Case old_program = {"/old/app.old", "./app.old -n 4"};
+    for (const Case& c :
+         {Case{"/new/app.new", "./app.new -n 4"}, Case{"/old/app", "/old/app"}, Case{"/new/app.new", "app.new"},
+          Case{"/new/app.new", "./link-to-app"}, Case{"/my programs/app.new", "/my programs/app.new"}}) {
+        model::Profile before = run_of(old_program.path, old_program.command), after = run_of(c.path, c.command);
+        for (model::Profile* profile : {&before, &after})
+            profile->rows.push_back(
+                {model::RowKind::Sampled, "main", profile == &before ? old_program.path : c.path, "", 0});
+        for (const bool is_turned : {false, true}) {
+            if (is_turned)
+                std::swap(before, after);
+            const auto renamed = renamed_program(before, after);
+            ASSERT_TRUE(renamed) << c.command;
+            const std::string name = c.path;
+            EXPECT_EQ(is_turned ? renamed->before : renamed->after, name.substr(name.rfind('/') + 1));
+            for (const auto group : {+[](const model::Profile& p) { return by_function(p); },
+                                     +[](const model::Profile& p) { return by_module(p); }}) {
+                const std::vector<Difference> found = compare(group(before), group(after), renamed);
+                for (const Difference& d : found)
+                    EXPECT_EQ(d.change_ns(), 0) << d.name;
+                EXPECT_EQ(found.size(), compare(group(before), group(before)).size());
+            }
+        }
+    }
+}
+
+TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
+{
+    const model::Profile app = run_of("/bin/app", "app"), other = run_of("/bin/other", "other");
+    EXPECT_FALSE(renamed_program(app, run_of("/new/app", "app"))) << "the same name";
+    EXPECT_FALSE(renamed_program(app, run_of("/bin/other", "start"))) << "nothing says what the program is";
+    model::Profile with_app = other;
+    with_app.rows.push_back({model::RowKind::Sampled, "f", "/lib/app", "", 0});
+    EXPECT_FALSE(renamed_program(app, with_app));
+    EXPECT_FALSE(renamed_program(with_app, app));
+    EXPECT_TRUE(renamed_program(app, other));
+}
+
 TEST(Hotspots, ALargeUnsampledRestIsExplained)
 {
     model::Profile profile = testing::sampled_run().profile;

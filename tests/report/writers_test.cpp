@@ -171,7 +171,7 @@ TEST(JsonWriter, ParsesAndKeepsTypes)
     document.fields.push_back({"", "Only in tables", std::string("x")});
     const auto json = nlohmann::json::parse(written("json", document, {100, false, true, "1.2.3"}));
     EXPECT_EQ(json["schema"], "critpath.report.test");
-    EXPECT_EQ(json["schema_version"], 2);
+    EXPECT_EQ(json["schema_version"], 3);
     EXPECT_EQ(json["tool_version"], "1.2.3");
     EXPECT_EQ(json["trace"], "dir/trace");
     EXPECT_EQ(json["makespan_seconds"], 2.5);

@@ -57,6 +57,10 @@ inline auto fields(const model::StretchShare& s)
 {
     return std::tie(s.stretch, s.process, s.ns, s.gaps, s.longer_ns);
 }
+inline auto fields(const model::StretchCode& c)
+{
+    return std::tie(c.stretch, c.row, c.ns, c.samples, c.spinning_ns, c.blocked_ns);
+}
 
 template <class Item>
 bool all_equal(const std::vector<Item>& a, const std::vector<Item>& b)
@@ -72,7 +76,8 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            all_equal(a.clocks, b.clocks) && all_equal(a.rows, b.rows) && all_equal(a.path, b.path) &&
            all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds) && all_equal(a.call_paths, b.call_paths) &&
            all_equal(a.addresses, b.addresses) && all_equal(a.modules, b.modules) &&
-           all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares);
+           all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares) &&
+           all_equal(a.stretch_code, b.stretch_code);
 }
 
 /// With its times in the order that the model promises.
@@ -84,6 +89,7 @@ inline model::Profile sorted(model::Profile profile)
     std::sort(profile.kinds.begin(), profile.kinds.end(), less);
     std::sort(profile.addresses.begin(), profile.addresses.end(), less);
     std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(), less);
+    std::sort(profile.stretch_code.begin(), profile.stretch_code.end(), less);
     return profile;
 }
 

@@ -24,14 +24,15 @@ COLUMNS = {
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",
-                "own_blocked_ns", "compared", "slowest",
+                "own_blocked_ns", "compared_by", "compared", "slowest",
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
                 "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",
                 "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",
-                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "fewest_samples",
+                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "peers_spinning_ns", "fewest_samples",
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
-                "rank_variance", "noise_variance", "node_variance", "node_rest_variance", "slow_ranks", "fastest_rank", "fastest_time"],
+                "rank_variance", "noise_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
+    "stretch_code": ["stretch", "row", "ns", "samples", "spinning_ns", "blocked_ns"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -54,7 +55,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 5)
+    expect("schema_version", facts["schema_version"], 6)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
@@ -69,6 +70,8 @@ with tempfile.TemporaryDirectory() as directory:
     expect("so does what they take longer", database.execute(
         "SELECT compared_ns - peers_ns - (SELECT sum(longer_ns) FROM stretch_time WHERE stretch = id) FROM stretch"
     ).fetchall(), [(0,), (0,)])
+    expect("code is not more than the stretch", database.execute(
+        "SELECT count(*) FROM stretch WHERE path_ns < (SELECT sum(ns) FROM stretch_code WHERE stretch = id)").fetchone(), (0,))
     hottest = database.execute(
         "SELECT name, sum(ns) FROM path_time JOIN call_path ON call_path.id = call_path JOIN row ON row.id = row "
         "GROUP BY row ORDER BY 2 DESC LIMIT 1").fetchone()

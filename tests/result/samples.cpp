@@ -103,6 +103,7 @@ void add_stretches(model::Profile& profile)
     longer.path_ns = longer.looked_at_ns = 2600 * ms;
     longer.looked_at = 20;
     longer.gaps = longer.compared = 20;
+    longer.compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
     longer.slowest = 18;
     longer.much_longer = 15;
     longer.counted = longer.counted_instructions = 18;
@@ -122,6 +123,7 @@ void add_stretches(model::Profile& profile)
     longer.own_preempted_ns = 60 * ms;
     longer.page_faults = 5000;
     longer.peers_page_faults = 70;
+    longer.peers_spinning_ns = 40 * ms;
     longer.ranks = 4;
     longer.nodes = 2;
     longer.occurrences = 25;
@@ -130,6 +132,7 @@ void add_stretches(model::Profile& profile)
     longer.node_variance = 1'000'000;
     longer.node_rest_variance = 59'500'000;
     longer.slow_ranks = 1;
+    longer.slowest_rank = 1;
     longer.fastest_rank = 3;
     longer.fastest_time = 580'000'000;
     model::Stretch alone;
@@ -142,12 +145,17 @@ void add_stretches(model::Profile& profile)
     alone.nodes = 1;
     alone.occurrences = 1;
     alone.slow_ranks = 1;
+    alone.slowest_rank = 0;
     alone.fastest_rank = 2;
     alone.fastest_time = 1'000'000'000;
     profile.stretches = {longer, alone};
     profile.stretch_shares = {{0, ProcessId{1}, 2350 * ms, 18, 950 * ms},
                               {0, ProcessId{2}, 250 * ms, 2, 50 * ms},
                               {1, ProcessId{2}, 2000 * ms, 1, 0}};
+    profile.stretch_code = {{0, RowId{0}, 620 * ms, 600, 0, 0},
+                            {0, RowId{2}, 1900 * ms, 1900, 330 * ms, 0},
+                            {0, RowId{9}, 80 * ms, 0, 0, 0},
+                            {1, RowId{3}, 700 * ms, 3, 0, 0}};
 }
 
 /// A call path for each row, by the same number: those of `callers` below another one, the others roots.

@@ -79,6 +79,20 @@ TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-220 | compute 1: 220-700");
 }
 
+// Nothing more can be buffered before the receiver takes what is there, in a call that has nothing to do with it.
+TEST(LateProgress, BufferedSendsMayBeHeldUntilTheReceiverIsInMpi)
+{
+    Program p(2);
+    p[0].send({0, 2}, 1, 8);
+    p[1].recv({0, 4}, 0, 8);
+    p[0].send({10, 503}, 1, 8);
+    p[1].call(FunctionId::MPI_Request_get_status, {500, 501});
+    p[1].recv({600, 604}, 0, 8);
+    p[1].finish(700);
+    p[0].finish(750);
+    EXPECT_EQ(path(p), "mpi 1: 0-4 | compute 1: 4-500 | transfer? 1>0: 500-503 | compute 0: 503-750");
+}
+
 // A slow transfer is no proof: the sender came back, but long before.
 TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
 {

@@ -167,6 +167,54 @@ TEST(Messages, LateReceiverOfAMessageAboveTheLearnedEagerLimit)
     EXPECT_EQ(path(q), "compute 0: 0-5 | mpi 0: 5-6 | compute 0: 6-80 | delay? 0: 80-95 | compute 0: 95-120");
 }
 
+/// A message of 2000 bytes is taken out of the sender's memory when the receiver is in MPI, at whatever it is there.
+void show_buffered(Program& p)
+{
+    p[0].send({0, 2}, 1, 2000);
+    p[1].recv({0, 2}, 0, 2000);
+    p[0].send({10, 12}, 1, 2000);
+    p[1].call(FunctionId::MPI_Request_get_status, {9, 13});
+    p[1].recv({20, 22}, 0, 2000);
+}
+
+TEST(Messages, SendThatTheReceiverHasToTakeWaitsForIt)
+{
+    Program p(2);
+    show_buffered(p);  // over before its receive was posted; but the receiver was in MPI
+    p[0].send({30, 510}, 1, 2000);
+    p[1].recv({500, 510}, 0, 2000);
+    p[0].finish(900);
+    p[1].finish(800);
+    EXPECT_EQ(path(p), "mpi 1: 0-2 | compute 1: 2-9 | mpi 1: 9-13 | compute 1: 13-20 | mpi 1: 20-22 | "
+                       "compute 1: 22-500 | transfer? 1>0: 500-510 | compute 0: 510-900");
+}
+
+TEST(Messages, SendThatIsKnownToWaitForNobodyIsSlowByItself)
+{
+    Program p(2);
+    show_buffered(p);
+    p[0].send({30, 32}, 1, 2000);  // over while the receiver computes
+    p[1].recv({40, 42}, 0, 2000);
+    p[0].send({50, 510}, 1, 2000);
+    p[1].recv({400, 510}, 0, 2000);
+    p[0].finish(900);
+    p[1].finish(800);
+    EXPECT_EQ(path(p), "mpi 0: 0-2 | compute 0: 2-10 | mpi 0: 10-12 | compute 0: 12-30 | mpi 0: 30-32 | "
+                       "compute 0: 32-50 | delay? 0: 50-510 | compute 0: 510-900");
+}
+
+TEST(Messages, ReceiverThatComesEarlyInALongSendIsNotItsReason)
+{
+    Program p(2);
+    show_buffered(p);
+    p[0].send({30, 510}, 1, 2000);
+    p[1].recv({100, 110}, 0, 2000);
+    p[0].finish(900);
+    p[1].finish(800);
+    EXPECT_EQ(path(p), "mpi 0: 0-2 | compute 0: 2-10 | mpi 0: 10-12 | compute 0: 12-30 | delay? 0: 30-510 | "
+                       "compute 0: 510-900");
+}
+
 TEST(Messages, BufferedSendNeverWaits)
 {
     Program p(2);

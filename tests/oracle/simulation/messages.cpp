@@ -43,7 +43,8 @@ void Messages::post_send(Posted* send)
     const Message& message = send->message;
     const int from = world_.rank_of(send->rank);
     const int to = world_.world_rank(message.comm, message.peer);
-    if (machine_.is_eager(message.mode, message.bytes)) {
+    const bool is_held = machine_.is_held(message.mode, message.bytes);
+    if (machine_.is_eager(message.mode, message.bytes) && !is_held) {
         send->done = Done{now + machine_.call, {}};
         world_.notify_at(send->done->time, send->rank);
     }
@@ -53,6 +54,21 @@ void Messages::post_send(Posted* send)
     last = std::max(last, now + time + world_.draw(machine_.jitter));  // they do not overtake each other
     const Travelling travelling{send, message.comm, world_.rank_in(message.comm, from), message.tag, last};
     scheduler_.later(last, [this, to, travelling] { arrive(to, travelling); });
+    if (is_held)
+        scheduler_.later(last, [this, to, travelling] { hold(to, travelling); });
+}
+
+/// The send is over when the other rank is in a call.
+void Messages::hold(int to, const Travelling& message)
+{
+    world_.when_inside(to, [this, message](const std::optional<Node>& enter) {
+        Posted* send = message.send;
+        const std::int64_t done = scheduler_.now() + machine_.call;
+        send->done = Done{done, {{send->post, {}, message.there - send->time + machine_.call}}};
+        if (enter)
+            send->done->because.push_back({*enter, {}, machine_.call});
+        world_.notify_at(done, send->rank);
+    });
 }
 
 void Messages::arrive(int to, const Travelling& message)

@@ -48,6 +48,7 @@ private:
     Posted* add(const Node& call, bool receiving, int request, const Step& step, int peer);
     void post_send(Posted* send);
     void arrive(int to, const Travelling& message);
+    void hold(int to, const Travelling& message);
     void post_receive(Posted* receive);
     void match(Posted* receive, const Travelling& message);
     void meet(Posted* receive, const Travelling& message, const std::vector<Node>& since);

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One-sided communication: the oracle against formulas, and the analysis against the oracle.
-#include "replayer/clocks/clocks.hpp"
-#include "replayer/load/load.hpp"
-#include "tests/oracle/check.hpp"
+#include "tests/oracle/windows/check.hpp"
 #include "tests/oracle/windows/program.hpp"
-#include "tests/scratch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,50 +90,6 @@ TEST(WindowSimulation, SaysWhatCannotEnd)
 
 // ---- the analysis
 
-using replayer::rules::Calibration;
-
-/// The truth about the machine, where collectives of windows cannot be left before their end.
-void tell_windows(const Machine& machine, Calibration& calibration)
-{
-    tell(machine, calibration);
-    calibration.one_sided = calibration.transfer;
-    replayer::rules::Durations durations;
-    durations.add(model::Ns{machine.collective * machine.tick_ns});
-    for (const FunctionId function : {FunctionId::MPI_Win_create, FunctionId::MPI_Win_fence, FunctionId::MPI_Win_free})
-        for (int bucket = 0; bucket < replayer::rules::size_buckets; ++bucket)
-            calibration.calls.set({function, bucket}, durations);
-}
-
-struct Judged {
-    Verdict verdict;
-    std::int64_t ignored;
-    std::string words;
-};
-
-Judged judge(std::uint32_t seed, const Machine& machine, Weights weights,
-             replayer::Rules rules = replayer::Rules::Arrival)
-{
-    const Program program = random_program(seed);
-    const WindowExecution execution = simulate(program, machine);
-    const test::Scratch scratch;
-    write_archive(scratch.path(), program, machine, execution);
-    replayer::Replay replay;
-    replay.comm = MPI_COMM_SELF;
-    replay.rules = rules;
-    replay.trace = scratch.path();
-    const auto summary = replayer::load::load(scratch.path() / "traces.otf2", replay);
-    replayer::clocks::compare(replay, summary.clock_domains_known);
-    const tests::Replayed replayed =
-        weights == Weights::Known
-            ? tests::replay(replay, [&](Calibration& calibration) { tell_windows(machine, calibration); })
-            : tests::replay(replay);
-    std::int64_t ignored = 0;
-    for (const char* key : {"ignored_rma_records", "ignored_records", "incomplete_collectives",
-                            "mismatched_collectives", "clock_violations", "unfinished_requests"})
-        ignored += replayed.fact(key);
-    return {oracle::judge(execution.execution, machine, replayed.segments), ignored, text(execution) + replayed.path()};
-}
-
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::uint32_t programs = 15;
 #else
@@ -146,7 +99,7 @@ constexpr std::uint32_t programs = 45;
 TEST(WindowAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
 {
     for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Judged judged = judge(seed, {}, Weights::Known);
+        const Judged judged = check(seed, {}, Weights::Known);
         EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
         EXPECT_EQ(judged.ignored, 0) << "seed " << seed;
     }
@@ -157,7 +110,7 @@ TEST(WindowAnalysis, KnowsNodes)
     Machine machine;
     machine.ranks_a_node = 2;
     for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
-        const Judged judged = judge(seed, machine, Weights::Known);
+        const Judged judged = check(seed, machine, Weights::Known);
         EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
     }
 }
@@ -166,7 +119,7 @@ TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
 {
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Verdict verdict = judge(seed, {}, Weights::Learned).verdict;
+        const Verdict verdict = check(seed, {}, Weights::Learned).verdict;
         path += verdict.makespan;
         false_critical += verdict.false_critical;
     }

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what is said of the code that the path is in: which functions take the time of a stretch, and how much of it
+// they take on other threads, which the one on the path waits for.
+#include "analysis/report/explain.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/statistics.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::size_t most_functions = 3;
+constexpr double function_from = 0.1;       // of what all functions take
+constexpr double worth_saying = 0.01;       // and of the stretch
+constexpr double most_from = 0.5;           // of the stretch: these functions together are most of it
+constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
+constexpr std::size_t name_width = 48;
+constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
+
+struct Amount {
+    const model::Row* row;
+    std::int64_t ns;
+};
+
+/// Of equal ones, the order of rows decides.
+void sort_by_time(std::vector<Amount>& amounts)
+{
+    std::ranges::stable_sort(amounts, std::ranges::greater(), &Amount::ns);
+}
+
+std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
+{
+    return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
+}
+
+}  // namespace
+
+std::string FunctionShare::short_name() const
+{
+    return shorten_name(printable(name), name_width);
+}
+
+Code code_of(const model::Profile& profile, std::size_t stretch)
+{
+    Code code;
+    std::vector<Amount> functions, of_threads;
+    std::int64_t all_ns = 0;
+    std::int64_t functions_ns = 0;
+    std::uint64_t samples = 0;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        if (c.stretch != stretch)
+            continue;
+        const model::Row& row = profile.rows[c.row.value];
+        all_ns += c.ns;
+        samples += c.samples;
+        code.spinning_ns += c.spinning_ns;
+        code.blocked_ns += c.blocked_ns;
+        if (row.kind != model::RowKind::Pseudo && row.name != unknown_function) {
+            functions_ns += c.ns;
+            functions.push_back({&row, c.ns});
+            of_threads.push_back({&row, c.spinning_ns + c.blocked_ns});
+        } else if (row.name == "[preempted]") {
+            code.preempted_ns += c.spinning_ns + c.blocked_ns;
+        }
+    }
+    sort_by_time(functions);
+    sort_by_time(of_threads);
+    all_ns = std::max(all_ns, profile.stretches[stretch].path_ns);
+    for (const auto& [row, ns] : functions) {
+        const double share = part(ns, all_ns), of_functions = part(ns, functions_ns);
+        const bool by_chance =
+            row->kind == model::RowKind::Sampled && could_be_missed(of_functions, static_cast<double>(samples));
+        if (code.functions.size() < most_functions && of_functions >= function_from && share >= worth_saying &&
+            !by_chance)
+            code.functions.push_back({row->name, share});
+    }
+    if (!of_threads.empty() && part(of_threads.front().ns, code.threads_ns()) >= function_from)
+        code.of_threads = {of_threads.front().row->name, part(of_threads.front().ns, code.threads_ns())};
+    return code;
+}
+
+std::int64_t Explanation::blocked_otherwise_ns() const
+{
+    const std::int64_t threads = scaled(code.blocked_ns, stretch->looked_at_ns, stretch->path_ns);
+    return std::max<std::int64_t>(stretch->own_blocked_ns - threads, 0);
+}
+
+/// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: Λ times the logarithm of what
+/// spinning makes of the time on the processor, and Λ/M times what being blocked is of that time.
+std::int64_t Explanation::longer_for_threads_ns() const
+{
+    const model::Stretch& s = *stretch;
+    const std::int64_t off = scaled(s.own_preempted_ns + s.own_blocked_ns, s.compared_ns, s.looked_at_ns);
+    const auto time = static_cast<double>(s.compared_ns);
+    const double on = time - static_cast<double>(off);
+    if (s.compared_ns <= s.peers_ns || on < 1)
+        return 0;
+    const auto compared = [&](std::int64_t ns) { return static_cast<double>(scaled(ns, s.compared_ns, s.path_ns)); };
+    const double log_time = std::log(time / static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1)));
+    const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
+
+    const std::int64_t on_processor =
+        s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns;
+    const double more_spinning = std::clamp(compared(code.spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
+    const double spinning = std::min(per_log * std::log(on / (on - more_spinning)),
+                                     static_cast<double>(std::max<std::int64_t>(on_processor, 0)));
+
+    // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
+    const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
+    const double factor = time / on;
+    const double mean = std::abs(log_off) < 1e-9 ? factor : factor * -std::expm1(-log_off) / log_off;
+    const double by_blocked = per_log / mean / on;
+    const double otherwise = static_cast<double>(scaled(blocked_otherwise_ns(), s.compared_ns, s.looked_at_ns));
+    const double blocked = std::clamp(static_cast<double>(s.blocked_ns) - by_blocked * otherwise, 0.0,
+                                      by_blocked * compared(code.blocked_ns));
+    return static_cast<std::int64_t>(blocked + spinning);
+}
+
+std::string code_in_words(const Code& code)
+{
+    if (code.functions.empty())
+        return "";
+    std::vector<std::string> words;
+    double sum = 0;
+    for (const FunctionShare& function : code.functions) {
+        words.push_back(fmt::format("{} ({})", function.short_name(), whole_percent(function.share)));
+        sum += function.share;
+    }
+    const std::string last = words.back();
+    words.pop_back();
+    const std::string names = words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
+    return fmt::format(" {} {}.", sum >= most_from ? "Most of it in" : "Some of it in", names);
+}
+
+std::string threads_in_words(const Explanation& explanation)
+{
+    const Code& code = explanation.code;
+    if (part(code.threads_ns(), explanation.stretch->path_ns) < off_from)
+        return "";
+    std::string words = fmt::format(" It waited for its own threads for {} of that", duration_text(code.threads_ns()));
+    if (code.of_threads)
+        words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->short_name(),
+                             whole_percent(code.of_threads->share));
+    if (part(code.preempted_ns, code.threads_ns()) >= threads_lack_from)
+        words += fmt::format(", {} lacked a processor for {}", code.of_threads ? "and" : "which",
+                             duration_text(code.preempted_ns));
+    return words + ".";
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the sentences about an explanation.
+#include "analysis/report/explain.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr double least_part = 0.02;    // of the time of the peers: of a factor
+constexpr double least_error = 0.005;  // likewise: of what samples tell
+constexpr double nothing_from = 99;    // likewise: what peers take is next to nothing
+constexpr double worth_saying = 0.01;  // of the stretch: that has no peers
+constexpr double mainly_from = 0.5;    // likewise: of what there is a remedy for without peers
+
+/// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
+/// "+38 % (± 5) by more instructions".
+std::string parts_in_words(const Explanation& e)
+{
+    constexpr std::string_view more[factors] = {"more instructions",
+                                                "more cycles per instruction",
+                                                "a lower frequency of the processor",
+                                                "slower instructions",
+                                                "more cycles",
+                                                "more time on the processor",
+                                                "more of its time preempted",
+                                                "more of its time blocked"};
+    constexpr std::string_view less[factors] = {"fewer instructions",
+                                                "fewer cycles per instruction",
+                                                "a higher frequency of the processor",
+                                                "faster instructions",
+                                                "fewer cycles",
+                                                "less time on the processor",
+                                                "less of its time preempted",
+                                                "less of its time blocked"};
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < factors; ++i)
+        if (std::abs(e.parts[i]) >= least_part && e.is_certain(i))
+            order.push_back(i);
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
+    std::vector<std::string> words;
+    words.reserve(order.size());
+    for (const std::size_t i : order)
+        words.push_back(fmt::format("{:+.0f} %{} by {}", e.parts[i] * 100,
+                                    e.errors[i] >= least_error ? fmt::format(" (± {:.0f})", e.errors[i] * 100) : "",
+                                    e.parts[i] > 0 ? more[i] : less[i]));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Where it takes longer on the processor, and nobody can tell by what.
+std::string untold_in_words(const Explanation& e)
+{
+    const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
+                                  e.parts[static_cast<std::size_t>(Factor::AllCycles)],
+                                  e.parts[static_cast<std::size_t>(Factor::Processor)]});
+    if (!e.untold || e.untold->by_nothing || e.cause == Factor::Threads || e.verdict == Verdict::FasterRanks ||
+        e.excess <= balanced_within || part < least_part)
+        return "";
+    return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
+}
+
+/// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it."
+std::string faster_ranks_in_words(const model::Stretch& s)
+{
+    const std::string time = s.fastest_time < 5'000'000
+                                 ? "next to nothing"
+                                 : whole_percent(static_cast<double>(s.fastest_time) * 1e-9) + " of it";
+    return s.slow_ranks + 1 == s.ranks
+               ? fmt::format(" Most ranks take as long ({} of {}); only rank {} takes less, {}.", s.slow_ranks, s.ranks,
+                             s.fastest_rank, time)
+               : fmt::format(" Most ranks take as long ({} of {}); the others take less, rank {} least, {}.",
+                             s.slow_ranks, s.ranks, s.fastest_rank, time);
+}
+
+/// Who the peers are, where they do not come here between the same two calls.
+std::string peers_in_words(const Explanation& e)
+{
+    switch (model::ComparedBy{e.stretch->compared_by}) {
+    case model::ComparedBy::CallAfter:
+        return fmt::format(" Its peers are what the others do before the same {}, to which they come from other calls.",
+                           e.after);
+    case model::ComparedBy::CallBefore:
+        return fmt::format(" Its peers are what the others do after the same {}, from which they go on to other calls.",
+                           e.before);
+    default:
+        return "";
+    }
+}
+
+std::string comparison_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    std::string words;
+    if (e.verdict == Verdict::Balanced) {
+        words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
+        words = faster_ranks_in_words(s);
+    } else if (e.excess >= nothing_from) {
+        words = fmt::format(" Its peers take next to nothing: {} (geometric mean).", duration_text(s.peers_ns));
+    } else {
+        const std::string how = e.excess >= by_times_from ? fmt::format("{:.1f} times as long as", e.excess + 1)
+                                                          : fmt::format("{} {} than", whole_percent(std::abs(e.excess)),
+                                                                        e.excess > 0 ? "longer" : "less");
+        const std::string parts = parts_in_words(e);
+        words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
+    }
+    if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
+        words += fmt::format(" For {} of it there are no peers: the others come here less often.",
+                             whole_percent(1 - part(s.compared_ns, s.looked_at_ns)));
+    return peers_in_words(e) + words + untold_in_words(e);
+}
+
+std::string off_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    std::string words;
+    if (part(s.own_preempted_ns, s.looked_at_ns) >= off_from)
+        words += fmt::format(" It lacked a processor for {} of that.", duration_text(s.own_preempted_ns));
+    const std::string threads = threads_in_words(e);
+    words += threads;
+    if (part(e.blocked_otherwise_ns(), s.looked_at_ns) >= off_from)
+        words += fmt::format(" It was blocked {}for {} of that.", threads.empty() ? "" : "otherwise ",
+                             duration_text(e.blocked_otherwise_ns()));
+    if (!e.has_more_faults())
+        return words;
+    words +=
+        fmt::format(" It had {}, its peers {} each", counted(static_cast<std::uint64_t>(s.page_faults), "page fault"),
+                    count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
+    if (e.cause == Factor::PageFaults)
+        words += fmt::format(": {} more time on the processor for each that they did not have",
+                             duration_text((s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns) /
+                                           (s.page_faults - s.peers_page_faults)));
+    return words + ".";
+}
+
+/// What to do about a factor where the rank of the path is slow, and where most ranks are.
+struct Remedy {
+    std::string one, many;
+};
+
+Remedy remedy_of(Factor cause, const Code& code)
+{
+    if (cause == Factor::Threads) {
+        const std::string work =
+            code.of_threads ? fmt::format("the work of {}", code.of_threads->short_name()) : "work";
+        return {fmt::format("share {} out evenly among its threads, or make it faster", work),
+                fmt::format("share {} out evenly among the threads of the slow ones, or make it faster", work)};
+    }
+    static const Remedy remedies[] = {
+        {"move work from there to the others", "move work from the others to these, or make faster what all do"},
+        {"look at its memory accesses: where its data lie, and who shares its caches",
+         "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
+        {"look at what slows its processor down: heat, power, what else runs there",
+         "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
+        {"look at its memory accesses, and at what slows its processor down: heat, power, what else runs there",
+         "look at the memory accesses of the slow ones, and at what slows their processors down"},
+        {"move work from there to the others, or look at its memory accesses",
+         "move work from the others to these, or look at the memory accesses of the slow ones"},
+        {"move work from there to the others, or look at what slows its processor down",
+         "move work from the others to these, or make faster what all do"},
+        {"find out who else uses its processor: more threads than processors, other programs",
+         "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
+        {"find out what it waits for outside of MPI: files, locks, memory",
+         "find out what the slow ones wait for outside of MPI: files, locks, memory"},
+        {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
+         "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
+         "pages"},
+    };
+    return remedies[static_cast<std::size_t>(cause)];
+}
+
+/// Of what comes by turns.
+std::string remedy_of_some(const Explanation& e)
+{
+    if (e.cause && *e.cause >= Factor::Preempted)
+        return remedy_of(*e.cause, e.code).one;
+    return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
+                                         : "noise, or work that moves between ranks";
+}
+
+/// What takes most of a stretch and is not its work, whoever else does it likewise.
+std::optional<Factor> main_loss(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const double threads_preempted = part(e.code.preempted_ns, s.path_ns);
+    const double preempted = part(s.own_preempted_ns, s.looked_at_ns) + threads_preempted;
+    if (preempted >= mainly_from)
+        return Factor::Preempted;
+    if (part(e.code.threads_ns(), s.path_ns) - threads_preempted >= mainly_from)
+        return Factor::Threads;
+    if (part(e.blocked_otherwise_ns(), s.looked_at_ns) >= mainly_from)
+        return Factor::Blocked;
+    return std::nullopt;
+}
+
+/// ": find out ...", where all ranks do what this one does.
+std::string remedy_for_all(const Explanation& e)
+{
+    const std::optional<Factor> loss = main_loss(e);
+    if (!loss)
+        return "";
+    if (*loss == Factor::Preempted)
+        return ": find out who else uses their processors: more threads than processors, other programs";
+    if (*loss == Factor::Blocked)
+        return ": find out what they wait for outside of MPI: files, locks, memory";
+    return fmt::format(": {}", remedy_of(Factor::Threads, e.code).one);
+}
+
+/// Likewise, where no other does.
+std::string remedy_for_one(const Explanation& e, std::string_view separator)
+{
+    const std::optional<Factor> loss = main_loss(e);
+    return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e.code).one) : "";
+}
+
+/// The rank that takes longer on the path need not be the one that does so the most.
+std::string who_always(const Explanation& e)
+{
+    const std::int64_t slowest = e.stretch->slowest_rank;
+    if (e.longer_share >= mostly_from && static_cast<std::int64_t>(e.longer_rank) == slowest)
+        return fmt::format("rank {}", slowest);
+    return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
+}
+
+std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const model::Stretch& s = *e.stretch;
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e.code) : Remedy();
+    const bool is_one = e.longer_share >= mostly_from;
+    switch (e.verdict) {
+    case Verdict::NoPeers:
+        if (profile.processes.size() < 2)
+            return fmt::format(" There is no other rank{}.", remedy_for_one(e, ":"));
+        return fmt::format(
+            " {}: no other rank comes here between the same two MPI calls, or to one of them as often{}.",
+            s.compared == 0
+                ? std::string("No peers")
+                : fmt::format("No peers for {} of it", whole_percent(1 - part(s.compared_ns, s.looked_at_ns))),
+            remedy_for_one(e, ";"));
+    case Verdict::Balanced:
+        return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
+    case Verdict::Shorter:
+        return " The path is not here because of this computation.";
+    case Verdict::PersistentRank:
+        return fmt::format(" Always {} (persistent, {}): {}.", who_always(e), whole_percent(*e.persistent), remedy.one);
+    case Verdict::PersistentNode:
+        return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
+                           printable(e.node), whole_percent(*e.persistent), whole_percent(*e.persistent_nodes),
+                           remedy.one);
+    case Verdict::FasterRanks:
+        return fmt::format(" Always the same ranks take less (persistent, {}): {}.", whole_percent(*e.persistent),
+                           remedy.many);
+    case Verdict::Transient: {
+        const std::string words = fmt::format(" {} (transient, {} persistent)",
+                                              is_one ? "Not always, but now and then" : "Now this rank, now that",
+                                              whole_percent(*e.persistent));
+        std::string how = s.much_longer == 0 ? ""
+                                             : fmt::format(": {} of {} times it takes half as long again, or more",
+                                                           count_text(static_cast<std::uint64_t>(s.much_longer)),
+                                                           count_text(static_cast<std::uint64_t>(s.compared)));
+        if (is_one)
+            how +=
+                fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
+        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
+    }
+    case Verdict::Rare:
+        break;
+    }
+    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}.",
+                       e.has_faster_ranks() ? remedy.many : remedy.one);
+}
+
+}  // namespace
+
+std::string Explanation::sentence(const model::Profile& profile) const
+{
+    const std::string where = caller.empty() ? "computation from " : fmt::format("computation in {}, from ", caller);
+    const std::string who =
+        ranks_on_path == 1 ? fmt::format("on rank {}", rank)
+        : rank_share >= mostly_from
+            ? fmt::format("mostly on rank {} ({})", rank, whole_percent(rank_share))
+            : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, whole_percent(rank_share));
+    std::string words = fmt::format("{} of the path ({} %): {}{} to {}, {}.", duration_text(stretch->path_ns),
+                                    percent_text(path_share), where, before, after, who);
+    words += code_in_words(code);
+    // What it lacks is said next to the rank that it is about.
+    const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
+    words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
+    return words + verdict_in_words(*this, profile);
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: the critpath authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Owns whose name an address has in a process whose code changes: libraries that are unloaded, files that are replaced
+while they run (tests/workloads/plugins.c says how much each function works).
+
+All ranks work at the same time, so that the path has each function once. Shares within 10 % of the work, for the sampling
+and the competition of ranks."""
+
+import os
+import shutil
+import unittest
+
+import harness
+
+RANKS = 2
+
+
+def callers_in(anchor, function):
+    """For each call of the function that has a calling context: the names of its callers, innermost first."""
+    import otf2
+    from otf2 import events
+
+    callers = []
+    with otf2.reader.open(anchor) as trace:
+        for _, event in trace.events:
+            if isinstance(event, events.CallingContextEnter) and event.calling_context.region.name == function:
+                names = []
+                context = event.calling_context.parent
+                while context is not None:
+                    names.append(context.region.name)
+                    context = context.parent
+                callers.append(names)
+    return callers
+
+
+class Names(harness.Case):
+    def record_plugins(self, case, program=None, directory=harness.WORKLOADS, options=()):
+        result = self.record(RANKS, program or harness.workload("plugins"), case, directory, options=options)
+        self.validate()
+        self.replay(RANKS)
+        return result
+
+    def assert_work(self, **milliseconds):
+        """Of the functions that are given, each has its part of the path."""
+        rows = {row["function"]: row for row in self.hotspots()}
+        all_seconds = sum(rows.get(name, {"path_seconds": 0})["path_seconds"] for name in milliseconds)
+        self.assertGreater(all_seconds, 0)
+        for name, share in milliseconds.items():
+            self.assertIn(name, rows)
+            self.assertAlmostEqual(rows[name]["path_seconds"] / all_seconds, share / sum(milliseconds.values()), delta=0.1)
+        return rows
+
+    def check_turns(self, sampler):
+        result = self.record_plugins("turns", options=(f"--sampler={sampler}",))
+        self.assertIn("same place", result.out, "the loader has put them apart: this test shows nothing")
+        rows = self.assert_work(one_work=300, two_work=100)
+        self.assertEqual(os.path.basename(rows["one_work"]["module"]), "libone.so")
+        self.assertEqual(os.path.basename(rows["two_work"]["module"]), "libtwo.so")
+        self.assertEqual(self.fact("unseen_unloads"), 0)
+        self.assertEqual(self.fact("replaced_files"), 0)
+
+    @unittest.skipIf(harness.perf_event_refused(), "perf_event_open is refused on this machine")
+    def test_unloaded_libraries_with_perf_event(self):
+        self.check_turns("perf")
+
+    def test_unloaded_libraries_with_timers(self):
+        self.check_turns("timer")
+
+    def test_call_paths_through_unloaded_libraries(self):
+        for mode in ("site", "full"):
+            with self.subTest(mode):
+                shutil.rmtree(self.trace, ignore_errors=True)
+                self.record_plugins("turns", options=(f"--callpath={mode}", "--sampler=timer"))
+                callers = callers_in(os.path.join(self.trace, "traces.otf2"), "MPI_Barrier")
+                innermost = [names[0] for names in callers if names and names[0].endswith("_run")]
+                self.assertEqual(sorted(innermost), ["one_run"] * RANKS + ["two_run"] * RANKS, callers)
+
+    def test_what_is_unloaded_unseen_is_told(self):
+        result = self.record_plugins("unseen", options=("--sampler=timer",))
+        self.assertEqual(self.fact("unseen_unloads"), RANKS)
+        self.assertIn("unseen", self.report("summary"), result.err)
+        self.assert_work(one_work=300)  # it had been seen before
+
+    def test_a_file_that_was_replaced(self):
+        program = shutil.copy(harness.workload("plugins"), self.scratch)
+        for name in ("libone.so", "libtwo.so"):
+            shutil.copy(harness.workload(name), self.scratch)
+        self.record_plugins("replaced", program, self.scratch, options=("--sampler=timer",))
+        # As the program's own file can always be read; that of a library where the kernel permits it.
+        rows = {row["function"]: row for row in self.hotspots()}
+        self.assertIn("own_work", rows)
+        self.assertEqual(rows["own_work"]["module"], program)
+        lost = self.fact("replaced_files")
+        if lost == 0:
+            self.assert_work(one_work=300, own_work=100)
+            self.assertEqual(rows["one_work"]["module"], os.path.join(self.scratch, "libone.so"))
+        else:
+            self.assertEqual(lost, RANKS)
+            self.assertTrue([name for name in rows if name.startswith("libone.so+0x")], rows.keys())
+            self.assertIn("replaced", self.report("summary"))
+        self.assertFalse([name for name in rows if "two_" in name], "names of the file that came later")
+
+
+if __name__ == "__main__":
+    harness.main()

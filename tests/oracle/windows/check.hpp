@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the analysis is put beside the truth about a random program of one-sided communication.
+#pragma once
+
+#include "tests/oracle/check.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace critpath::oracle::windows
+{
+
+struct Judged {
+    Verdict verdict;
+    std::int64_t ignored;  // records that the analysis could make nothing of; all of them mean something
+    std::string words;     // what happened, and the path
+};
+
+Judged check(std::uint32_t seed, const Machine& machine, Weights weights,
+             replayer::Rules rules = replayer::Rules::Arrival);
+
+}  // namespace critpath::oracle::windows

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which functions a stretch is time of, and how long its thread waits for others, where the program says it.
+#include "tests/builder/replayed.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using model::ContextId;
+using model::Ns;
+
+constexpr std::int64_t us = 1000;
+
+/// Of the stretch between two calls of MPI_Barrier, by row: "all, spinning, blocked", us.
+std::map<std::string, std::string> code(const Replayed& r)
+{
+    std::map<std::string, std::string> words;
+    for (const model::StretchCode& c : r.profile.stretch_code) {
+        const model::Stretch& s = r.profile.stretches.at(c.stretch);
+        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier")
+            words[r.profile.rows[c.row.value].name] =
+                fmt::format("{}, {}, {}", c.ns / us, c.spinning_ns / us, c.blocked_ns / us);
+    }
+    return words;
+}
+
+using Words = std::map<std::string, std::string>;
+
+/// Rank 1 is the slow one in all steps but the second.
+TEST(Code, IsThatOfTheRanksOnThePathAtThePlace)
+{
+    Program p(3);
+    std::int64_t time = 10;
+    for (int rank = 0; rank < 3; ++rank) {
+        p[rank].sample(5, "start", 9);
+        p[rank].collective(FunctionId::MPI_Barrier, {9, time});
+    }
+    for (int step = 0; step < 4; ++step) {
+        const int slow = step == 1 ? 2 : 1;
+        for (int rank = 0; rank < 3; ++rank) {
+            p[rank].sample(time + 20, "solve", 30);
+            p[rank].sample(time + 35, rank == slow ? "build" : "other", 10);
+            if (rank == slow) {
+                p[rank].sample(time + 80, "solve", 40);
+                p[rank].off({time + 40, time + 50}, true);
+            }
+            p[rank].collective(FunctionId::MPI_Barrier, {time + (rank == slow ? 100 : 50), time + 102});
+        }
+        time += 102;
+    }
+    for (int rank = 0; rank < 3; ++rank) {
+        p[rank].sample(time + 40, "solve", 1);
+        p[rank].collective(FunctionId::MPI_Allreduce, {time + 50, time + 51});
+    }
+    p.finish(time + 60);
+    const Replayed r = replay(p);
+    EXPECT_EQ(code(r), (Words{{"solve", "280, 0, 0"}, {"build", "40, 0, 0"}, {"[preempted]", "40, 0, 0"}}));
+    std::uint64_t samples = 0;
+    for (const model::StretchCode& c : r.profile.stretch_code)
+        samples += c.stretch == 0 ? c.samples : 0;
+    EXPECT_EQ(samples, 4U * 3);
+}
+
+TEST(Code, OfATraceWithoutSamplesIsThatOfItsRegions)
+{
+    Program p(2);
+    for (int rank = 0; rank < 2; ++rank) {
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        p[rank].region(20, "solve");
+        p[rank].region(70, "");
+        p[rank].collective(FunctionId::MPI_Barrier, {rank == 0 ? 60 : 100, 101});
+    }
+    p.finish(110);
+    EXPECT_EQ(code(replay(p)), (Words{{"solve", "50, 0, 0"}}));
+}
+
+/// Two ranks that meet at 10, 1010 and 2010 us; rank 1 has two threads, and is on the path between these.
+class CodeOfThreads : public ::testing::Test
+{
+protected:
+    CodeOfThreads()
+    {
+        Program program(2);
+        for (int rank = 0; rank < 2; ++rank) {
+            program[rank].sample(1, "main", 0);
+            program[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+            program[rank].collective(FunctionId::MPI_Barrier, {rank == 1 ? 1008 : 110, 1010});
+            program[rank].collective(FunctionId::MPI_Barrier, {rank == 1 ? 2008 : 1210, 2010});
+        }
+        program.finish(2020);
+        replay_ = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
+        model::LocationTrace second;
+        second.location = {2};
+        second.end = Ns{2020 * us};
+        replay_.definitions.locations.push_back({"rank 1 thread 1", {1}, 1, 0});
+        replay_.definitions.processes[1].locations.push_back({2});
+        model::ProcessTrace& trace = replay_.processes[1];
+        trace.locations.push_back(second);
+        const auto calls = static_cast<std::uint32_t>(trace.locations[0].calls.size());
+        trace.numbers = model::CallNumbers({1}, {0, calls});
+        main_ = add("main", "/bin/app");
+        spin_ = add("gomp_barrier_wait", "/lib/libgomp.so.1");
+        loop_ = add("loop", "/bin/app");
+    }
+
+    ContextId add(const std::string& name, const std::string& module)
+    {
+        model::Definitions& definitions = replay_.definitions;
+        model::Region region;
+        region.role = model::RegionRole::Sampled;
+        region.name = name;
+        region.module = module;
+        definitions.regions.push_back(region);
+        definitions.contexts.push_back(
+            {{static_cast<std::uint32_t>(definitions.regions.size() - 1)}, ContextId::none()});
+        return {static_cast<std::uint32_t>(definitions.contexts.size() - 1)};
+    }
+    model::LocationTrace& thread(std::size_t i) { return replay_.processes[1].locations[i]; }
+    void sample(model::LocationTrace& thread, std::int64_t time, ContextId context, std::int64_t weight)
+    {
+        thread.samples.push_back({Ns{time * us}, context, 0, weight * us, 0});
+    }
+
+    replayer::Replay replay_;
+    ContextId main_, spin_, loop_;
+};
+
+TEST_F(CodeOfThreads, WhatIsBlockedForTheOtherIsItsCode)
+{
+    for (const std::int64_t begin : {10, 1010}) {
+        sample(thread(0), begin + 100, main_, 100);
+        sample(thread(0), begin + 190, main_, 90);
+        thread(0).off.push_back({Ns{(begin + 190) * us}, Ns{(begin + 990) * us}, false});
+        for (int t = 100; t <= 600; t += 100)
+            sample(thread(1), begin + 200 + t, loop_, 100);
+        thread(1).off.push_back({Ns{(begin + 810) * us}, Ns{(begin + 910) * us}, true});
+    }
+    const Replayed r = replay(replay_);
+    // Of 800 us, the other works for 600 us, and lacks a processor for 100.
+    EXPECT_EQ(code(r), (Words{{"main", "380, 0, 0"},
+                              {"loop", "1200, 0, 1200"},
+                              {"[preempted]", "200, 0, 200"},
+                              {"[blocked]", "200, 0, 0"}}));
+    EXPECT_EQ(r.profile.stretches.at(0).own_blocked_ns, 1600 * us);
+    EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 0);
+}
+
+TEST_F(CodeOfThreads, WhatSpinsForTheOtherIsItsCodeAsFarAsThatWorks)
+{
+    for (const std::int64_t begin : {10, 1010}) {
+        sample(thread(0), begin + 100, main_, 100);
+        for (int t = 200; t <= 900; t += 100)
+            sample(thread(0), begin + t, spin_, 100);
+        for (int t = 200; t <= 700; t += 100)
+            sample(thread(1), begin + t, loop_, 100);
+        // The other rank spins, too, of which the path knows nothing.
+        sample(replay_.processes[0].locations[0], begin + 50, spin_, 30);
+    }
+    const Replayed r = replay(replay_);
+    EXPECT_EQ(code(r),
+              (Words{{"main", "200, 0, 0"}, {"loop", "1200, 1200, 0"}, {"[waiting for threads]", "400, 400, 0"}}));
+    EXPECT_EQ(r.profile.stretches.at(0).gaps, 2);
+    EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 60 * us);  // of two gaps
+}
+
+}  // namespace
+}  // namespace critpath::tests

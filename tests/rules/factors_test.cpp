@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The arithmetic of a comparison with peers: factors, rates of samples and variances, against the formulas.
+#include "replayer/peers/gaps.hpp"
+#include "replayer/peers/pace.hpp"
+#include "replayer/peers/split.hpp"
+#include "replayer/peers/variance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::CountedTime;
+using replayer::Gap;
+using replayer::PeerSums;
+using replayer::Split;
+
+constexpr std::int64_t us = 1000;
+
+std::int64_t sum_of_parts(const Split& s)
+{
+    return s.instructions + s.cycles + s.frequency + s.instruction_time + s.all_cycles + s.processor + s.preempted +
+           s.blocked;
+}
+
+/// Compared with two that are equal.
+Split split_from(const Gap& own, const Gap& peer)
+{
+    PeerSums others;
+    others.add(peer, own.ns);
+    others.add(peer, own.ns);
+    return split(own, others, own.ns);
+}
+
+TEST(Split, TheLogarithmIsExact)
+{
+    std::mt19937_64 random(23);
+    for (int round = 0; round < 100'000; ++round) {
+        const auto x = static_cast<std::int64_t>(random() >> (random() % 63 + 1));
+        const std::int64_t expected = x <= 1 ? 0 : std::llround(std::log(static_cast<double>(x)) * replayer::fixed_one);
+        ASSERT_NEAR(static_cast<double>(replayer::fixed_log(x)), static_cast<double>(expected), 1) << x;
+    }
+}
+
+TEST(Split, FollowsTheLogarithmsAndLeavesNoRest)
+{
+    // t = I * CPI / f * (t / t_on): 1.5 times the instructions, 1.2 times the cycles for each, 0.9 of the frequency,
+    // and a fifth of the time preempted.
+    const Gap peer{1'000'000, 0, 0, 0, {1'000'000, 2'000'000}};
+    const double on = 1'000'000 * 1.5 * 1.2 / 0.9;
+    const Gap own{std::llround(on / 0.8), std::llround(on / 0.8 - on), 0, 0, {1'500'000, 3'600'000}};
+    PeerSums others;
+    others.add(peer, own.ns);
+    others.add(peer, own.ns);
+    const Split s = split(own, others, own.ns);
+    const double excess = static_cast<double>(own.ns - peer.ns);
+    const double mean = excess / std::log(static_cast<double>(own.ns) / 1e6);
+    EXPECT_TRUE(s.has_instructions && s.has_cycles);
+    EXPECT_NEAR(static_cast<double>(s.peers), 1e6, 1);
+    EXPECT_NEAR(static_cast<double>(s.instructions), mean * std::log(1.5), 3);
+    EXPECT_NEAR(static_cast<double>(s.cycles), mean * std::log(1.2), 3);
+    EXPECT_NEAR(static_cast<double>(s.frequency), mean * -std::log(0.9), 3);
+    EXPECT_NEAR(static_cast<double>(s.preempted), mean * -std::log(0.8), 3);
+    EXPECT_EQ(s.blocked, 0);
+    EXPECT_EQ(s.peers + s.instructions + s.cycles + s.frequency + s.preempted, own.ns);
+    // Of what is on the path in part, that part.
+    const Split half = split(own, others, own.ns / 2);
+    EXPECT_NEAR(static_cast<double>(half.cycles), static_cast<double>(s.cycles) / 2, 2);
+    EXPECT_EQ(half.peers + half.instructions + half.cycles + half.frequency + half.preempted, own.ns / 2);
+}
+
+TEST(Split, ToldApartAsFarAsItIsCounted)
+{
+    constexpr std::int64_t unknown = model::Counted::unknown;
+    const auto gap = [](std::int64_t ns, std::int64_t instructions, std::int64_t cycles) {
+        return Gap{ns, 0, 0, 0, {instructions, cycles}};
+    };
+    // Three times the time: 1.5 times the instructions, 1.6 times the cycles for each, 0.8 of the frequency.
+    constexpr std::int64_t ns = 3'000'000, peers = 1'000'000;
+    const double mean = static_cast<double>(ns - peers) / std::log(3.0);
+    const Gap peer = gap(peers, 1'000'000, 2'000'000);
+
+    const Split instructions = split_from(gap(ns, 1'500'000, unknown), peer);
+    EXPECT_TRUE(instructions.has_instructions && !instructions.has_cycles);
+    EXPECT_NEAR(static_cast<double>(instructions.instructions), mean * std::log(1.5), 2);
+    EXPECT_NEAR(static_cast<double>(instructions.instruction_time), mean * std::log(1.6 / 0.8), 2);
+    EXPECT_EQ(instructions.instructions + instructions.instruction_time, ns - peers);
+
+    const Split cycles = split_from(gap(ns, unknown, 4'800'000), peer);
+    EXPECT_TRUE(!cycles.has_instructions && cycles.has_cycles);
+    EXPECT_NEAR(static_cast<double>(cycles.all_cycles), mean * std::log(1.5 * 1.6), 2);
+    EXPECT_NEAR(static_cast<double>(cycles.frequency), mean * -std::log(0.8), 2);
+    EXPECT_EQ(cycles.all_cycles + cycles.frequency, ns - peers);
+
+    const Split nothing = split_from(gap(ns, unknown, unknown), peer);
+    EXPECT_EQ(nothing.processor, ns - peers);
+    const Split one_each = split_from(gap(ns, 1'500'000, unknown), gap(peers, unknown, 2'000'000));
+    EXPECT_EQ(one_each.processor, ns - peers);
+    EXPECT_FALSE(one_each.has_instructions || one_each.has_cycles);
+}
+
+TEST(Split, WhoIsBlockedAsLongLeavesTheDifferenceToPreempted)
+{
+    constexpr std::int64_t ms = 1'000'000;
+    const Gap peer{150 * ms, 0, 50 * ms, 0, {}};
+    const Gap own{250 * ms, 100 * ms, 50 * ms, 0, {}};
+    const Split s = split_from(own, peer);
+    EXPECT_NEAR(static_cast<double>(s.preempted), 100 * ms, 1000);
+    EXPECT_NEAR(static_cast<double>(s.blocked), 0, 1000);
+    EXPECT_NEAR(static_cast<double>(s.processor), 0, 1000);
+    const Split back = split_from(peer, own);
+    EXPECT_NEAR(static_cast<double>(back.preempted), -100 * ms, 1000);
+    EXPECT_NEAR(static_cast<double>(back.blocked), 0, 1000);
+}
+
+TEST(Split, TimeOffTheProcessorIsSharedByDifferences)
+{
+    // By time on the processor, p and b: ln(1 + p + b) - ln(1 + p' + b') = ((p - p') + (b - b')) / mean.
+    constexpr std::int64_t ms = 1'000'000;
+    const Gap peer{100 * ms + 20 * ms + 40 * ms, 20 * ms, 40 * ms, 0, {}};
+    const Gap own{200 * ms + 160 * ms + 20 * ms, 160 * ms, 20 * ms, 0, {}};
+    const Split s = split_from(own, peer);
+    const double mean = static_cast<double>(own.ns - peer.ns) / std::log(380.0 / 160);
+    const double mean_factor = (1.9 - 1.6) / std::log(1.9 / 1.6);
+    EXPECT_NEAR(static_cast<double>(s.processor), mean * std::log(2.0), 10);
+    EXPECT_NEAR(static_cast<double>(s.preempted), mean * (0.8 - 0.2) / mean_factor, 10);
+    EXPECT_NEAR(static_cast<double>(s.blocked), mean * (0.1 - 0.4) / mean_factor, 10);
+    EXPECT_EQ(sum_of_parts(s), own.ns - peer.ns);
+    // Preempted instead of blocked: the factor is the same, and what one is longer the other one is shorter.
+    const Split other = split_from({150 * ms, 50 * ms, 0, 0, {}}, {150 * ms, 0, 50 * ms, 0, {}});
+    EXPECT_NEAR(static_cast<double>(other.preempted), 50 * ms, 10);
+    EXPECT_EQ(other.preempted, -other.blocked);
+}
+
+TEST(Split, IsFiniteAndExactWhateverTheGaps)
+{
+    std::mt19937_64 random(11);
+    const auto draw = [&](std::int64_t most) {
+        const auto limit = static_cast<std::uint64_t>(most) >> (random() % 40);
+        return static_cast<std::int64_t>(random() % (limit + 1));
+    };
+    for (int round = 0; round < 2000; ++round) {
+        const auto gap = [&] {
+            Gap g;
+            g.ns = draw(100'000'000'000);
+            g.preempted = random() % 3 == 0 ? draw(g.ns) : 0;
+            g.blocked = random() % 3 == 0 ? g.ns - g.preempted : 0;  // no time on the processor
+            if (random() % 4 != 0)
+                g.counted.instructions = draw(1'000'000'000'000);
+            if (random() % 4 != 0)
+                g.counted.cycles = draw(1'000'000'000'000);
+            return g;
+        };
+        const Gap own = gap();
+        PeerSums others;
+        for (std::uint64_t n = random() % 4 + 1; n > 0; --n)
+            others.add(gap(), own.ns);
+        const std::int64_t path_ns = draw(own.ns);
+        const Split s = split(own, others, path_ns);
+        EXPECT_EQ(s.peers + sum_of_parts(s), path_ns);
+        EXPECT_GE(s.peers, 0);
+    }
+}
+
+TEST(Paces, IntervalsHoldTheTruthAsOftenAsTheySay)
+{
+    std::mt19937 random(17);
+    std::lognormal_distribution<double> rate(std::log(2.0), 0.3);
+    std::uniform_real_distribution<double> length(0.5, 1.5);
+    const double truth = std::log(2.0) + 0.3 * 0.3 / 2;  // of the mean rate
+    constexpr int runs = 2000;
+    int held = 0;
+    for (int run = 0; run < runs; ++run) {
+        std::vector<CountedTime> parts(40);
+        for (CountedTime& part : parts) {
+            part.ns = length(random) * 5e6;
+            part.cycles = part.ns * rate(random);
+        }
+        const replayer::Ratio found = ratio(parts, &CountedTime::cycles, &CountedTime::ns);
+        const double error = 1.96 * std::sqrt(static_cast<double>(found.variance) / replayer::fixed_one);
+        held += std::abs(static_cast<double>(found.log) / replayer::fixed_one - truth) < error ? 1 : 0;
+    }
+    EXPECT_NEAR(held, 0.94 * runs, 0.03 * runs);  // of few samples, a little less than of many
+}
+
+TEST(Paces, OnlySamplesCountThatTellOfThePlace)
+{
+    const auto time = [](std::int64_t t) { return model::Ns{t * us}; };
+    model::LocationTrace trace;
+    trace.end = time(1000);
+    trace.calls.add(time(0), time(10), {0});
+    trace.calls.add(time(500), time(505), {1});
+    trace.calls.add(time(900), time(905), {0});
+    trace.off = {{time(110), time(190), true}};
+    const auto sample = [&](std::int64_t at, std::int64_t instructions) {
+        trace.samples.push_back({time(at), {2}, 0, 0, 0});
+        trace.sample_counts.push_back(std::array{instructions}, false);
+    };
+    sample(8, 1);          // nobody knows since when
+    sample(108, 2);        // nearly all in the first gap
+    sample(195, 30);       // 7 us on the processor
+    sample(400, -1);       // not known
+    sample(498, 400);      //
+    sample(600, 5000);     // mostly behind the call
+    sample(700, 60'000);   // in the second gap
+    sample(950, 700'000);  // and behind it
+    const replayer::PaceEvents events{0, {}};
+    replayer::Gaps gaps(trace);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1}, events).samples, 3);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{2}, events).samples, 2);
+    EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1, 2}, events).samples, 5);
+}
+
+TEST(Variances, AreUnbiased)
+{
+    // y = node + rank + chance, of known variances; the mean estimate of many runs is the truth.
+    constexpr int nodes = 4, per_node = 5, ranks = nodes * per_node, occurrences = 12, runs = 400;
+    std::mt19937 random(3);
+    std::normal_distribution<double> normal;
+    double noise = 0, node = 0, rest = 0, rank = 0;
+    for (int run = 0; run < runs; ++run) {
+        std::vector<std::vector<std::int64_t>> y(ranks);
+        std::vector<double> of_node(nodes);
+        for (double& n : of_node)
+            n = 0.3 * normal(random);
+        for (int r = 0; r < ranks; ++r) {
+            const double of_rank = of_node[static_cast<std::size_t>(r / per_node)] + 0.2 * normal(random);
+            for (int k = 0; k < occurrences; ++k)
+                y[static_cast<std::size_t>(r)].push_back(
+                    std::llround((of_rank + 0.5 * normal(random)) * replayer::fixed_one));
+        }
+        replayer::EffectSums sums;
+        sums.ranks = ranks;
+        sums.occurrences = occurrences;
+        sums.nodes.resize(nodes);
+        for (std::size_t k = 0; k < occurrences; ++k) {
+            std::int64_t mean = 0;
+            for (const auto& row : y)
+                mean += row[k] / ranks;
+            for (auto& row : y)
+                row[k] -= mean;
+        }
+        for (std::size_t r = 0; r < ranks; ++r) {
+            const replayer::Effect effect = replayer::effect_of(y[r]);
+            sums.squared += effect.squared;
+            sums.rest += effect.rest;
+            sums.nodes[r / per_node].ranks += 1;
+            sums.nodes[r / per_node].mean += effect.mean;
+        }
+        const replayer::Variances found = replayer::variances(sums);
+        noise += found.noise / runs;
+        rank += found.rank / runs;
+        node += found.node / runs;
+        rest += found.node_rest / runs;
+    }
+    EXPECT_NEAR(noise, 0.25, 0.005);
+    EXPECT_NEAR(rest, 0.04, 0.004);
+    EXPECT_NEAR(node, 0.09, 0.015);
+    EXPECT_NEAR(rank, 0.11, 0.02);  // that between nodes in the ranks of a sample of nodes
+}
+
+}  // namespace
+}  // namespace critpath::tests
