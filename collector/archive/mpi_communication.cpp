@@ -5,7 +5,11 @@
 #include "formats/support/error.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+
+#include <sys/uio.h>
+#include <unistd.h>
 
 namespace critpath::archive
 {
@@ -16,6 +20,20 @@ namespace
 constexpr int tag = 1;
 // Counts are ints.
 constexpr std::size_t largest_piece = std::size_t{1} << 30;
+// What every MPI library sends through memory that processes share, along with its own header.
+constexpr std::size_t eager_piece = 2048;
+
+// Whether another process can no longer read the memory of this one by its process id, as libraries do for large
+// messages within a node: so it is once the main thread has ended, although others run. Open MPI's btl/vader then
+// writes "Read -1, expected ..., errno = 3" to the application's standard error before it takes another way.
+bool memory_is_out_of_reach()
+{
+    char from = 0;
+    char to = 0;
+    const iovec local = {.iov_base = &to, .iov_len = 1};
+    const iovec remote = {.iov_base = &from, .iov_len = 1};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 && errno == ESRCH;
+}
 
 void check_mpi(int rc, const char* what)
 {
@@ -34,14 +52,17 @@ MpiCommunication::MpiCommunication(MPI_Comm comm) : comm_(comm)
 {
     check_mpi(PMPI_Comm_rank(comm, &rank_), "communication");
     check_mpi(PMPI_Comm_size(comm, &size_), "communication");
+    int eager_only = memory_is_out_of_reach() ? 1 : 0;
+    check_mpi(PMPI_Allreduce(MPI_IN_PLACE, &eager_only, 1, MPI_INT, MPI_MAX, comm), "agreeing");
+    largest_ = eager_only != 0 ? eager_piece : largest_piece;
 }
 
 void MpiCommunication::send(int to, const std::vector<std::byte>& bytes) const
 {
     const std::uint64_t size = bytes.size();
     check_mpi(PMPI_Send(&size, 1, MPI_UINT64_T, to, tag, comm_), "sending definitions");
-    for (std::size_t at = 0; at < bytes.size(); at += largest_piece) {
-        const int count = static_cast<int>(std::min(largest_piece, bytes.size() - at));
+    for (std::size_t at = 0; at < bytes.size(); at += largest_) {
+        const int count = static_cast<int>(std::min(largest_, bytes.size() - at));
         check_mpi(PMPI_Send(bytes.data() + at, count, MPI_BYTE, to, tag, comm_), "sending definitions");
     }
 }
@@ -51,8 +72,8 @@ std::vector<std::byte> MpiCommunication::receive(int from) const
     std::uint64_t size = 0;
     check_mpi(PMPI_Recv(&size, 1, MPI_UINT64_T, from, tag, comm_, MPI_STATUS_IGNORE), "receiving definitions");
     std::vector<std::byte> bytes(size);
-    for (std::size_t at = 0; at < bytes.size(); at += largest_piece) {
-        const int count = static_cast<int>(std::min(largest_piece, bytes.size() - at));
+    for (std::size_t at = 0; at < bytes.size(); at += largest_) {
+        const int count = static_cast<int>(std::min(largest_, bytes.size() - at));
         check_mpi(PMPI_Recv(bytes.data() + at, count, MPI_BYTE, from, tag, comm_, MPI_STATUS_IGNORE),
                   "receiving definitions");
     }
@@ -71,7 +92,7 @@ std::string MpiCommunication::first_error(std::string error) const
     if (first == INT_MAX) {
         return {};
     }
-    int length = static_cast<int>(std::min<std::size_t>(error.size(), 4096));
+    int length = static_cast<int>(std::min(error.size(), eager_piece));
     check_mpi(PMPI_Bcast(&length, 1, MPI_INT, first, comm_), "agreeing");
     error.resize(static_cast<std::size_t>(length));
     check_mpi(PMPI_Bcast(error.data(), length, MPI_CHAR, first, comm_), "agreeing");

@@ -34,6 +34,7 @@ private:
     friend struct CollectiveCallbacks;
 
     MPI_Comm comm_;
+    std::size_t largest_ = 0;  // bytes of a message, the same on all ranks
 };
 
 }  // namespace critpath::archive
