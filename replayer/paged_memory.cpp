@@ -199,7 +199,7 @@ bool PagedMemory::had_no_room()
     return file.had_no_room;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef CRITPATH_SANITIZED
 
 bool PagedMemory::is_possible()
 {

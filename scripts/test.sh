@@ -15,9 +15,9 @@ export OMPI_MCA_mpi_yield_when_idle=1
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/critpath-test.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-# More than the cores: much of a test is waiting (for mpirun to end, for a time limit). Tests in which cores matter ask for
-# all of them.
-jobs=$((2 * $(getconf _NPROCESSORS_ONLN)))
+# More than the cores: much of a test is waiting (for mpirun to end, for a time limit). Tests in which cores matter run
+# alone.
+jobs=$((3 * $(getconf _NPROCESSORS_ONLN)))
 
 step() { echo "== $*" >&2; }
 

@@ -96,7 +96,7 @@ class CountDivider
 {
 public:
     CountDivider(const model::Profile& profile, const CountRecords& records)
-        : profile_(profile), records_(records), cursors_(profile.locations.size())
+        : records_(records), cursors_(profile.locations.size())
     {
         for (std::size_t i = 0; i < records.size(); ++i) {
             const CountInterval interval = records.interval(i);
@@ -155,7 +155,6 @@ private:
             amounts[event].add(amount_of(interval, records_.counts(i)[event], begin, end, share.is_known));
     }
 
-    const model::Profile& profile_;
     const CountRecords& records_;
     std::vector<Cursor> cursors_;                                // by LocationId
     std::vector<std::pair<std::int64_t, std::size_t>> moments_;  // by begin, with their numbers

@@ -132,9 +132,9 @@ void add_errors(std::vector<InsidePart>& parts, std::int64_t row_ns, std::uint64
 /// Puts functions that could have no time into one part.
 void fold(std::vector<InsidePart>& parts)
 {
-    const auto first = std::ranges::stable_partition(parts, [](const InsidePart& part) {
-                           return part.item.kind == result::name(model::RowKind::Pseudo) || !part.item.is_below_error();
-                       }).begin();
+    const auto first = std::stable_partition(parts.begin(), parts.end(), [](const InsidePart& part) {
+        return part.item.kind == result::name(model::RowKind::Pseudo) || !part.item.is_below_error();
+    });
     if (parts.end() - first < 2)
         return;
     InsidePart others = pseudo_part("[others]", 0);

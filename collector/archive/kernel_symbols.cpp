@@ -43,8 +43,9 @@ KernelSymbols::KernelSymbols(std::string text) : text_(std::move(text))
         at = end + 1;
     }
     std::ranges::stable_sort(symbols_, {}, &Symbol::start);
-    const auto aliases = std::ranges::unique(symbols_, {}, &Symbol::start);
-    symbols_.erase(aliases.begin(), aliases.end());
+    const auto aliases = std::unique(symbols_.begin(), symbols_.end(),
+                                     [](const Symbol& a, const Symbol& b) { return a.start == b.start; });
+    symbols_.erase(aliases, symbols_.end());
 }
 
 KernelSymbols KernelSymbols::of_this_machine()

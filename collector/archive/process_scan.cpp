@@ -141,10 +141,10 @@ void ProcessData::place_skipped()
     for (std::size_t i = 1; i < threads_.size(); ++i) {
         auto& skipped = threads_[i].skipped;
         const std::uint64_t begin = spool_.threads[i].header().thread_start;
-        const auto own =
-            std::ranges::stable_partition(skipped, [&](const auto& record) { return record.since >= begin; });
-        first.insert(first.end(), own.begin(), own.end());
-        skipped.erase(own.begin(), own.end());
+        const auto own = std::stable_partition(skipped.begin(), skipped.end(),
+                                               [&](const auto& record) { return record.since >= begin; });
+        first.insert(first.end(), own, skipped.end());
+        skipped.erase(own, skipped.end());
     }
     for (ThreadData& thread : threads_) {
         std::ranges::stable_sort(thread.skipped, {}, &spool::SkippedRecord::since);

@@ -53,7 +53,7 @@ std::vector<CallRef> calls_for(const model::ProcessTrace& trace, CallRef post)
     add_completions(trace, trace.sends, post, calls);
     add_completions(trace, trace.receives, post, calls);
     std::ranges::sort(calls);
-    calls.erase(std::ranges::unique(calls).begin(), calls.end());
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     return calls;
 }
 

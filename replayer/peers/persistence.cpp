@@ -193,7 +193,7 @@ void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffec
     };
     std::vector<Ranks> ranks(places);
     for (std::size_t place = 0; place < places; ++place) {
-        const auto [slowest, fastest] = extremes[place];
+        const std::int64_t slowest = extremes[place].slowest, fastest = extremes[place].fastest;
         const auto time_of = [&](std::int64_t effect) {  // of that of the slowest
             return std::exp(static_cast<double>(effect - slowest) / fixed_one);
         };

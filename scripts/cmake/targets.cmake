@@ -15,6 +15,7 @@ if(CRITPATH_SANITIZE)
     target_compile_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                          -fno-omit-frame-pointer)
     target_link_options(critpath_sanitizers INTERFACE -fsanitize=address,undefined)
+    target_compile_definitions(critpath_sanitizers INTERFACE CRITPATH_SANITIZED)
 endif()
 if(CRITPATH_FUZZ)
     target_compile_options(critpath_sanitizers INTERFACE -fsanitize=fuzzer-no-link)

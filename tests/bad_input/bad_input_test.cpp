@@ -56,7 +56,7 @@ private:
 };
 
 /// Sanitizers make a case several times dearer.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint64_t step = 23, random_cases = 50;
 #else
 constexpr std::uint64_t step = 1, random_cases = 400;

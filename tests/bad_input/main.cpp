@@ -17,7 +17,7 @@ using namespace critpath::bad_input;
 namespace
 {
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint64_t memory = 0;  // it maps terabytes
 #else
 constexpr std::uint64_t memory = 4ULL << 30;

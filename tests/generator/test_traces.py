@@ -50,8 +50,8 @@ class Traces(harness.Case):
         self.assertGreater(self.fact("path_samples"), 0)
 
     def test_memory_is_bounded_if_asked_for(self):
-        """The same result in less memory than the arrays need: those of 2 million events here, some 40 MiB."""
-        self.generate("--pattern", "collective", "--events", 2000000)
+        """The same result in less memory than the arrays need: those of 4 million events here, some 50 MiB."""
+        self.generate("--pattern", "collective", "--events", 4000000)
         def replay(*options):
             said = self.succeed(harness.mpirun(1, harness.tool("cpreplay"), "-q", "--timings=json", *options, self.trace)).err
             phases = json.loads(next(line for line in said.splitlines() if line.startswith("{")))["phases"]
@@ -60,7 +60,7 @@ class Traces(harness.Case):
         peak, segments = replay()
         bounded, same = replay("--memory=1M")
         self.assertEqual(same, segments)
-        self.assertLess(bounded, peak - 15000)
+        self.assertLess(bounded, peak - 20000, f"KiB, of {peak}")
         self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin"])
 
     def test_halo(self):

@@ -29,7 +29,7 @@ namespace
 using replayer::Replay;
 using replayer::Rules;
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint32_t programs = 2;
 #else
 constexpr std::uint32_t programs = 8;

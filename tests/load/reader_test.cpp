@@ -11,7 +11,7 @@
 #include <fstream>
 #include <random>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 /// libotf2 forgets its own allocations when it refuses an anchor file.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
 const char* __lsan_default_suppressions()

@@ -280,7 +280,7 @@ TEST(Clocks, NeighboursThatExchangeMessagesAreHonest)
     }
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint32_t programs = 6;
 #else
 constexpr std::uint32_t programs = 60;
@@ -311,7 +311,7 @@ TEST(Clocks, RandomProgramsWithWideIntervalsAreHonest)
     for (const std::uint32_t seed : seeds) {
         const Program p = expand(random_recipe(seed));
         const Execution e = simulate(p, m);
-        Clocks clocks = measured(one_off(static_cast<std::size_t>(p.ranks), (seed & 8U) != 0 ? 50'000 : -50'000));
+        Clocks clocks = measured(one_off(p.ranks, (seed & 8U) != 0 ? 50'000 : -50'000));
         std::swap(clocks.nodes[1], clocks.nodes[seed % clocks.nodes.size()]);
         clocks.half_width_ns = 60'000;
         clocks.error_ns = 40'000;

@@ -15,8 +15,6 @@ namespace critpath::oracle
 namespace
 {
 
-constexpr std::int64_t never = Graph::never;
-
 std::string name(const Node& node)
 {
     return fmt::format("{} of call {} of rank {}", node.leave ? "leave" : "enter", node.call, node.rank);

@@ -25,7 +25,7 @@ namespace
 
 using model::SegmentKind;
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint32_t programs = 4;
 #else
 constexpr std::uint32_t programs = 30;

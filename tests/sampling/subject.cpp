@@ -23,7 +23,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 // To look for leaks it needs a descriptor, and some tests leave none; nothing here allocates.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options()
 {

@@ -27,8 +27,6 @@ namespace
 namespace sampling = critpath::sampling;
 using namespace critpath::test;
 
-constexpr int signal_of_timers = 32;
-
 /// The kernel refuses events, and nobody has asked for timers.
 void play_refused_but_timers(Subject& subject)
 {

@@ -90,7 +90,7 @@ TEST(WindowSimulation, SaysWhatCannotEnd)
 
 // ---- the analysis
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CRITPATH_SANITIZED
 constexpr std::uint32_t programs = 15;
 #else
 constexpr std::uint32_t programs = 45;
