@@ -154,7 +154,7 @@ std::vector<Column> time_columns(bool of_run)
     if (of_run)
         columns.insert(columns.end(), {{"all_ranks_seconds", "All ranks s"},
                                        {"all_ranks_samples", ""},
-                                       {"off_path_seconds", ""},
+                                       {"off_path_seconds", "Off path s", Align::Right, Fit::Whole, 0, true},
                                        {"imbalance_seconds", "Imbalance s"}});
     return columns;
 }

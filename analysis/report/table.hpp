@@ -59,6 +59,7 @@ struct Column {
     Align align = Align::Right;
     Fit fit = Fit::Whole;
     int least_decimals = 0;  // of seconds, in tables
+    bool spare = false;      // in tables only where the names beside it keep enough room
 };
 
 using RowSink = std::function<void(std::span<const Cell>)>;

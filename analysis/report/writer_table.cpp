@@ -8,6 +8,7 @@
 #include "analysis/report/writer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace critpath::report
@@ -18,6 +19,7 @@ namespace
 
 constexpr std::string_view gap = "  ";
 constexpr std::size_t least_name_width = 16;
+constexpr std::size_t readable_name_width = 40;  // beside columns that can be spared
 
 /// How one column looks once all its cells are known.
 struct Shape {
@@ -79,14 +81,27 @@ std::vector<Shape> measure(const Table& table)
     return shapes;
 }
 
+/// How wide a line is, with names of at most so many columns.
+std::size_t line_width(const std::vector<Shape>& shapes, const Table& table, std::size_t name_width)
+{
+    return std::accumulate(shapes.begin(), shapes.end(), gap.size() * (shapes.size() - 1),
+                           [&](std::size_t sum, const Shape& shape) {
+                               const bool is_name = table.columns[shape.column].fit != Fit::Whole;
+                               return sum + (is_name ? std::min(shape.width, name_width) : shape.width);
+                           });
+}
+
+/// Leaves out what can be spared if names would become hard to read beside it.
+void leave_out_spare(std::vector<Shape>& shapes, const Table& table, std::size_t width)
+{
+    if (line_width(shapes, table, readable_name_width) > width)
+        std::erase_if(shapes, [&](const Shape& shape) { return table.columns[shape.column].spare; });
+}
+
 /// Takes columns from the widest names until the line fits.
 void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
 {
-    const auto line = [&] {
-        return std::accumulate(shapes.begin(), shapes.end(), gap.size() * (shapes.size() - 1),
-                               [](std::size_t sum, const Shape& shape) { return sum + shape.width; });
-    };
-    while (line() > width) {
+    while (line_width(shapes, table, std::numeric_limits<std::size_t>::max()) > width) {
         Shape* widest = nullptr;
         for (Shape& shape : shapes) {
             if (table.columns[shape.column].fit != Fit::Whole && (widest == nullptr || shape.width > widest->width))
@@ -142,6 +157,7 @@ void write_one(const Table& table, const Style& style, Output& output)
     std::vector<Shape> shapes = measure(table);
     if (shapes.empty())
         return;
+    leave_out_spare(shapes, table, style.width);
     fit_into(shapes, table, style.width);
     std::string line;
     if (style.header) {

@@ -102,6 +102,27 @@ TEST(TableWriter, OneNumberOfDecimalsInATable)
     EXPECT_THAT(text, HasSubstr("  0.00"));
 }
 
+TEST(TableWriter, WhatCanBeSparedStandsThereWhereNamesCanStillBeRead)
+{
+    Document document;
+    document.tables.push_back({"t",
+                               "",
+                               {{"name", "Name", Align::Left, Fit::Name},
+                                {"time", "Time s"},
+                                {"more", "More s", Align::Right, Fit::Whole, 0, true}},
+                               rows_of({{std::string(300, 'n'), Seconds{1'000'000'000}, Seconds{2'000'000'000}},
+                                        {std::string("f"), Seconds{0}, Seconds{0}}})});
+    Style style;
+    style.width = 40 + 2 * (2 + 6);  // the name and two columns with their gaps
+    EXPECT_THAT(lines(written("table", document, style)).front(), HasSubstr("Name    "));
+    EXPECT_THAT(written("table", document, style), HasSubstr("More s"));
+    --style.width;
+    EXPECT_THAT(written("table", document, style), Not(HasSubstr("More s")));
+    document.tables.front().each_row = rows_of({{std::string("f"), Seconds{0}, Seconds{0}}});
+    style.width = 20;
+    EXPECT_EQ(lines(written("table", document, style)).front(), "Name  Time s  More s");
+}
+
 TEST(TableWriter, NoHeaderMeansRowsOnly)
 {
     Document document = document_with({row("f", "p", 1)});
