@@ -55,16 +55,16 @@ public:
     /// Compiles a source to a shared library.
     void compile(const std::string& source, const std::string& library, const std::string& options = "-g -O2") const
     {
-        run(std::string(TEST_CXX) + " -std=c++20 -shared -fPIC " + options + " " + source + " -o " + library);
+        run(TEST_CXX " -std=c++20 -shared -fPIC " + options + " " + source + " -o " + library);
     }
 
-    void objcopy(const std::string& arguments) const { run(std::string(TEST_OBJCOPY) + " " + arguments); }
+    void objcopy(const std::string& arguments) const { run(TEST_OBJCOPY " " + arguments); }
 
     /// Addresses of all symbols of a binary.
     [[nodiscard]] std::map<std::string, std::uint64_t> symbols(const std::string& binary) const
     {
         std::map<std::string, std::uint64_t> addresses;
-        std::istringstream lines(run(std::string(TEST_NM) + " --defined-only " + binary));
+        std::istringstream lines(run(TEST_NM " --defined-only " + binary));
         for (std::string address, type, name; lines >> address >> type >> name;) {
             addresses[name] = std::stoull(address, nullptr, 16);
         }
