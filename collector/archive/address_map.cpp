@@ -39,6 +39,9 @@ AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
 {
     while (!unloads.empty()) {
         std::string_view line = take(unloads, '\n');
+        if (line.starts_with("? ")) {
+            unnoted_ += number(line.substr(2), 10).value_or(0);
+        }
         if (!line.starts_with("= ")) {
             continue;
         }
@@ -51,7 +54,7 @@ AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
         // The lines stand behind their head: they go into the epoch that is the last one so far.
         epochs_.back().until = *until;
         epochs_.back().unloaded = *unloaded;
-        while (!unloads.empty() && !unloads.starts_with("= ")) {
+        while (!unloads.empty() && !unloads.starts_with("= ") && !unloads.starts_with("? ")) {
             add_line(take(unloads, '\n'));
         }
         epochs_.emplace_back();
@@ -104,12 +107,12 @@ bool AddressMap::was_replaced(std::uint32_t module) const
 std::uint64_t AddressMap::unseen_unloads() const
 {
     std::uint64_t missing = 0;
-    std::uint64_t seen = 0;
+    std::uint64_t seen = unnoted_;
     for (std::size_t epoch = 0; epoch + 1 < epochs_.size(); ++epoch) {
         missing += missing_after(epoch);
         seen += epochs_[epoch].unloaded;
     }
-    return missing - std::min(missing, seen);
+    return missing - std::min(missing, seen) + unnoted_;
 }
 
 // Files, not ranges: those that are nowhere in the next epoch.

@@ -54,7 +54,8 @@ public:
     /// What its path leads to is another file by now, or none.
     [[nodiscard]] bool was_replaced(std::uint32_t module) const;
 
-    /// Files that were there and later were not, without a note that they were unloaded.
+    /// Libraries that were unloaded without a note of when: those that were not noted, and files that were there and
+    /// later were not.
     [[nodiscard]] std::uint64_t unseen_unloads() const;
 
 private:
@@ -72,6 +73,7 @@ private:
     std::vector<std::string> modules_;                   // in the order in which they are seen first
     std::vector<std::string> inodes_;                    // of modules: what tells files with one path from each other
     std::vector<bool> deleted_;                          // of modules: the kernel says so
+    std::uint64_t unnoted_ = 0;                          // libraries that were unloaded, and are in no map
 };
 
 }  // namespace critpath::archive

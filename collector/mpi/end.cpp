@@ -213,8 +213,8 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     }
     if (worst.unnoted > 0) {
         say(Text() << "cpcollect: as many as " << static_cast<std::uint64_t>(worst.unnoted)
-                   << " libraries of a rank were unloaded and could not be noted: samples of them have other names, or "
-                      "none; give the directory of the trace more room");
+                   << " libraries of a rank were unloaded and not noted, because there was no room, or too many of "
+                      "them: samples of them have other names, or none; keep libraries loaded to see their names");
     }
     if (worst.cut_paths > 0) {
         say(Text() << "cpcollect: call paths: as many as " << static_cast<std::uint64_t>(worst.cut_paths)

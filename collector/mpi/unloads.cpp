@@ -59,6 +59,10 @@ Counts count_libraries()
 constexpr std::size_t digits = 20;
 constexpr std::size_t head_size = 2 + digits + 1 + digits + 1;
 constexpr std::size_t most_memory = std::size_t{16} << 20;  // reserved; mostly some pages are used
+// A note takes about a millisecond. Who unloads all the time gets no more of them than this, and then no more than take
+// a fiftieth of the time.
+constexpr std::uint64_t free_ns = 50'000'000;
+constexpr std::uint64_t part_of_time = 50;
 
 /// The parts of the file that are not written yet, then the last part, which may not be needed.
 struct Notes {
@@ -73,6 +77,8 @@ struct Notes {
     bool is_full;           // nothing more can be kept,
     std::uint64_t unnoted;  // of so many libraries
     unsigned long long unloads;
+    std::uint64_t since;  // ns of the clock
+    std::uint64_t spent;  // ns
 };
 Notes notes;  // under the lock
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -90,6 +96,24 @@ public:
 
 private:
     const sampling::Quiet quiet_;
+};
+
+/// What it takes to note something. Within a Turn.
+class Expense
+{
+public:
+    Expense() = default;
+    ~Expense() { notes.spent += nanoseconds(clock_id) - begin_; }
+    Expense(const Expense&) = delete;
+    Expense& operator=(const Expense&) = delete;
+
+    [[nodiscard]] bool is_too_much() const
+    {
+        return notes.spent > free_ns && notes.spent > (begin_ - notes.since) / part_of_time;
+    }
+
+private:
+    const std::uint64_t begin_ = nanoseconds(clock_id);
 };
 
 void write_number(char* text, std::uint64_t number)
@@ -216,9 +240,15 @@ void before_close(const Counts& counts)
     if (!is_on) {
         return;
     }
+    const Expense expense;
     // Another thread may have unloaded something that the new part has not got, and has not said so yet.
     if (closing > 1 && !notes.is_last_kept) {
         keep_last(0);
+    }
+    if (expense.is_too_much()) {
+        notes.is_last_kept = false;  // it lacks what was loaded since
+        notes.last_size = 0;
+        return;
     }
     read_last();
     noted_loads = counts.loads;
@@ -234,11 +264,12 @@ void after_close(const Counts& before, const Counts& after)
     if (!is_on || after.unloads <= notes.unloads) {
         return;
     }
+    const Expense expense;
     const unsigned long long known = notes.unloads > before.unloads ? notes.unloads : before.unloads;
     notes.unloads = after.unloads;
     keep_last(after.unloads - known);
     ++unload_count;
-    if (notes.is_open) {
+    if (notes.is_open && !expense.is_too_much()) {
         copy_maps();  // if the process dies, it is what holds from now on
     }
 }
@@ -260,6 +291,7 @@ void start_unloads()
         mmap(nullptr, most_memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
         notes.memory = static_cast<char*>(memory);
+        notes.since = nanoseconds(clock_id);
         is_on = true;
     }
 }
@@ -280,6 +312,12 @@ void open_unloads()
 void stop_unloads()
 {
     const Turn turn;
+    if (is_on && notes.is_open && !notes.is_full && notes.unnoted > 0) {
+        char line[2 + digits + 1] = "? ";
+        write_number(line + 2, notes.unnoted);
+        line[sizeof line - 1] = '\n';
+        notes.is_full = !write_file(notes.in_file, line, sizeof line);
+    }
     is_on = false;
 }
 

@@ -33,7 +33,7 @@ void stop_unloads();
 /// In the child of a fork(): as if nothing had been noted. It may start again.
 void abandon_unloads();
 
-/// Libraries that were unloaded without a note, for want of room.
+/// Libraries that were unloaded without a note, for want of room, or because notes would have cost too much.
 std::uint64_t unnoted_unloads();
 
 }  // namespace critpath::preload

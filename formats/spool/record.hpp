@@ -13,7 +13,7 @@
 // <rank>.unloads is text: parts in the order of time, each a line "= <until> <unloaded>" (ns of the clock, and how many
 // libraries went; 20 digits each) and then the lines of executable memory in /proc/self/maps. A part holds for all
 // times after the part before it and up to `until`, when what it has was unloaded; <rank>.maps for those after the
-// last.
+// last. Behind them "? <unloaded>" counts libraries that went without a note.
 //
 // Records stand in the order of their leave: those of the frames, then those of the stage. On the stage readers stop at
 // the first record whose kind is Empty: the writer sets `kind` last. If such a record has an `enter` that is later than

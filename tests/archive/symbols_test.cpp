@@ -293,6 +293,18 @@ TEST(AddressMap, KnowsWhatWasUnloadedAndWhen)
     EXPECT_EQ(map.unseen_unloads(), 0U);
 }
 
+// /gone.so is one of the three that went without a note.
+TEST(AddressMap, CountsWhatWasUnloadedWithoutANote)
+{
+    const AddressMap map("1000-2000 r-xp 00000000 08:01 9   /app\n", "= 00000000000000000100 00000000000000000001\n"
+                                                                     "1000-2000 r-xp 00000000 08:01 9   /app\n"
+                                                                     "5000-6000 r-xp 00000000 08:01 11   /a.so\n"
+                                                                     "7000-8000 r-xp 00000000 08:01 12   /gone.so\n"
+                                                                     "? 00000000000000000003\n");
+    EXPECT_EQ(map.unseen_unloads(), 3U);
+    EXPECT_EQ(map.last_epoch(), 1U);
+}
+
 TEST(AddressMap, ReadsUnloadsAsFarAsTheyGo)
 {
     const std::string_view last = "5000-6000 r-xp 00000000 08:01 13   /c.so\n";

@@ -81,6 +81,13 @@ class Names(harness.Case):
         self.assertIn("unseen", self.report("summary"), result.err)
         self.assert_work(one_work=300)  # it had been seen before
 
+    def test_who_unloads_all_the_time_is_not_held_up(self):
+        result = self.record_plugins("often", options=("--sampler=timer",))
+        self.assertIn("libraries of a rank were unloaded and not noted", result.err)
+        self.assertGreater(self.fact("unseen_unloads"), RANKS * 1000)
+        self.assertIn("unseen", self.report("summary"))
+        self.assert_work(one_work=300)
+
     def test_a_file_that_was_replaced(self):
         program = shutil.copy(harness.workload("plugins"), self.scratch)
         for name in ("libone.so", "libtwo.so"):

@@ -7,6 +7,9 @@
 // plugins unseen DIRECTORY: libone.so works and stays, while libtwo.so comes and goes; then it goes in a way that
 // nobody can see who has put a dlclose() before that of the C library.
 //
+// plugins often DIRECTORY: libone.so works; then libtwo.so comes and goes 3000 times, which takes a quarter of a
+// second.
+//
 // plugins replaced DIRECTORY: libone.so and the program itself work for 300 and 100 ms; then rank 0 replaces the files
 // of both by that of libtwo.so.
 //
@@ -66,7 +69,7 @@ int main(int argc, char** argv)
 {
     const int rank = start(&argc, &argv);
     if (argc != 3)
-        fail("usage: plugins turns|unseen|replaced DIRECTORY");
+        fail("usage: plugins turns|unseen|often|replaced DIRECTORY");
     const char* directory = argv[2];
     Run one, two;
     void* library = load(directory, "libone.so", "one_run", &one);
@@ -86,6 +89,9 @@ int main(int argc, char** argv)
         memcpy(&unload, &found, sizeof found);
         if (unload == NULL || unload(library) != 0)
             fail("the C library does not unload");
+    } else if (strcmp(argv[1], "often") == 0) {
+        for (int i = 0; i < 3000; ++i)
+            dlclose(load(directory, "libtwo.so", "two_run", &two));
     } else {
         own_work(100);
         MPI_Barrier(MPI_COMM_WORLD);
