@@ -53,6 +53,12 @@ std::size_t behind_string(std::string_view bytes, std::size_t begin)
 
 std::string read_head(const fs::path& file)
 {
+    std::error_code error;
+    const fs::file_status status = fs::status(file, error);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {  // to open a pipe would wait for somebody who writes
+        fail(ExitCode::BadTrace, "{}: not a file; give the directory that cpcollect made, or its .otf2 file",
+             file.string());
+    }
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
         fail(ExitCode::BadTrace, "{}: cannot be opened; check the name and the permissions", file.string());

@@ -44,7 +44,9 @@ constexpr std::uint8_t big_endian = 0x23;
 class InputFile
 {
 public:
-    explicit InputFile(const fs::path& name) : name_(name), fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC))
+    /// (O_NONBLOCK: of a pipe that nobody writes to, too, one knows at once that it is not a file.)
+    explicit InputFile(const fs::path& name)
+        : name_(name), fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
     {
         struct stat status {
         };

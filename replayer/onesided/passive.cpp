@@ -265,7 +265,8 @@ private:
     }
 
     /// Of the epochs that ended before the call did, the one that was over last: among the last few in the order of
-    /// their unlocks, since what one of them had to transfer may outlast others.
+    /// their unlocks, since what one of them had to transfer may outlast others. Epochs of the asker itself count among
+    /// these if they were over when it came: what had ended before them does not hold it up now.
     void look_at(const std::vector<LockRecord>& held)
     {
         constexpr int few = 16;
@@ -273,8 +274,10 @@ private:
             std::ranges::lower_bound(held, question_.leave, {}, [](const LockRecord& r) { return r.unlock.time; });
         for (int seen = 0; after != held.begin() && seen < few;) {
             --after;
-            if (after->origin == question_.origin || after->leave > question_.released_by)
+            if (after->origin == question_.origin || after->leave > question_.released_by) {
+                seen += after->unlock.time < question_.enter ? 1 : 0;
                 continue;
+            }
             ++seen;
             if (last_ == nullptr || released(*after) > released(*last_))
                 last_ = &*after;

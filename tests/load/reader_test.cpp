@@ -11,6 +11,8 @@
 #include <fstream>
 #include <random>
 
+#include <sys/stat.h>
+
 #ifdef CRITPATH_SANITIZED
 /// libotf2 forgets its own allocations when it refuses an anchor file.
 extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions();
@@ -152,6 +154,17 @@ TEST_F(Damaged, DefinitionsCutShort)
     for (const auto size : {whole - 1, whole / 2, std::uintmax_t{20}, std::uintmax_t{1}, std::uintmax_t{0}}) {
         fs::resize_file(definitions, size);
         EXPECT_THAT(message(directory_), HasSubstr("traces.def: ")) << size;
+    }
+}
+
+// To open it would wait for somebody who writes.
+TEST_F(Damaged, PipeInsteadOfAFile)
+{
+    for (const fs::path& file : {anchor_, directory_ / "traces.def", events_}) {
+        fs::rename(file, directory_ / "kept");
+        ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+        EXPECT_THAT(message(directory_), HasSubstr("not a file")) << file;
+        fs::rename(directory_ / "kept", file);
     }
 }
 
