@@ -98,7 +98,19 @@ void add_rows(std::vector<Row>& rows, const Hotspots& sums, std::size_t size, st
     }
 }
 
-void add_lines(Document& document, const Annotation& annotation, const Hotspots& sums, std::size_t context)
+/// Whether somebody has changed the source file since the trace was recorded; not, where that is not known.
+bool is_newer(const std::string& source, const std::filesystem::path& trace)
+{
+    std::error_code error;
+    const std::filesystem::file_time_type recorded = std::filesystem::last_write_time(trace / "traces.otf2", error);
+    if (error)
+        return false;
+    const std::filesystem::file_time_type changed = std::filesystem::last_write_time(source, error);
+    return !error && changed > recorded;
+}
+
+void add_lines(Document& document, const Annotation& annotation, const Hotspots& sums, std::size_t context,
+               const std::filesystem::path& trace)
 {
     std::map<std::string, std::map<std::size_t, SampledTime>> files;
     for (const auto& [place, time] : annotation.lines)
@@ -120,6 +132,9 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
             }
             continue;
         }
+        if (is_newer(file, trace))
+            document.notes.push_back(
+                fmt::format("{}: changed after the recording; its lines may be others now.", file));
         add_rows(
             rows, sums, text.size(), context,
             [&](std::size_t i) {
@@ -232,7 +247,7 @@ Document run(const Request& request)
         {"path_percent_low", "", Share{whole.share.low}},
         {"path_percent_high", "", Share{whole.share.high}},
         {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)}};
-    add_lines(document, annotation, sums, context);
+    add_lines(document, annotation, sums, context, request.trace);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);
     if (annotation.lines.empty())

@@ -127,6 +127,10 @@ void add_excess(Explanation& e)
     if (*e.cause < Factor::Preempted && e.has_more_faults() &&
         s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
+    // The parts are of a product: to be blocked for half of the time is one of log(2), however much longer the rest is.
+    const std::optional<Factor> loss = e.main_loss();
+    if (loss && *loss != Factor::Threads && e.parts[static_cast<std::size_t>(*loss)] > 0)
+        e.cause = loss;
     // Whoever waits for threads that lack a processor waits for that.
     const bool has_processors = 2 * e.code.preempted_ns <= e.code.threads_ns();
     if (2 * e.longer_for_threads_ns() >= s.compared_ns - s.peers_ns)
@@ -244,6 +248,20 @@ bool Explanation::knows(Factor factor) const
 bool Explanation::has_more_faults() const
 {
     return stretch->page_faults >= least_faults && stretch->page_faults / many_times >= stretch->peers_page_faults;
+}
+
+std::optional<Factor> Explanation::main_loss() const
+{
+    constexpr double mainly_from = 0.5;
+    const double threads_preempted = part(code.preempted_ns, stretch->path_ns);
+    const double preempted = part(stretch->own_preempted_ns, stretch->looked_at_ns) + threads_preempted;
+    if (preempted >= mainly_from)
+        return Factor::Preempted;
+    if (part(code.threads_ns(), stretch->path_ns) - threads_preempted >= mainly_from)
+        return Factor::Threads;
+    if (part(blocked_otherwise_ns(), stretch->looked_at_ns) >= mainly_from)
+        return Factor::Blocked;
+    return std::nullopt;
 }
 
 bool Explanation::has_faster_ranks() const

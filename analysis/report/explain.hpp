@@ -103,7 +103,8 @@ struct Explanation {
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
     Verdict verdict = Verdict::NoPeers;
-    // The largest part, where it takes longer; or page faults, if they can be that part, or other threads likewise.
+    // Where it takes longer: what takes most of the time and is no work, if that is a part; or else the largest part,
+    // or page faults, if they can be that part, or other threads likewise.
     std::optional<Factor> cause;
     std::optional<Untold> untold;  // of those with peers
 
@@ -115,6 +116,8 @@ struct Explanation {
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
+    /// What takes most of the stretch and is not its work, whoever else does it likewise.
+    [[nodiscard]] std::optional<Factor> main_loss() const;
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;
 

@@ -23,7 +23,6 @@ constexpr double least_part = 0.02;    // of the time of the peers: of a factor
 constexpr double least_error = 0.005;  // likewise: of what samples tell
 constexpr double nothing_from = 99;    // likewise: what peers take is next to nothing
 constexpr double worth_saying = 0.01;  // of the stretch: that has no peers
-constexpr double mainly_from = 0.5;    // likewise: of what there is a remedy for without peers
 
 /// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
 /// "+38 % (± 5) by more instructions".
@@ -190,25 +189,10 @@ std::string remedy_of_some(const Explanation& e)
                                          : "noise, or work that moves between ranks";
 }
 
-/// What takes most of a stretch and is not its work, whoever else does it likewise.
-std::optional<Factor> main_loss(const Explanation& e)
-{
-    const model::Stretch& s = *e.stretch;
-    const double threads_preempted = part(e.code.preempted_ns, s.path_ns);
-    const double preempted = part(s.own_preempted_ns, s.looked_at_ns) + threads_preempted;
-    if (preempted >= mainly_from)
-        return Factor::Preempted;
-    if (part(e.code.threads_ns(), s.path_ns) - threads_preempted >= mainly_from)
-        return Factor::Threads;
-    if (part(e.blocked_otherwise_ns(), s.looked_at_ns) >= mainly_from)
-        return Factor::Blocked;
-    return std::nullopt;
-}
-
 /// ": find out ...", where all ranks do what this one does.
 std::string remedy_for_all(const Explanation& e)
 {
-    const std::optional<Factor> loss = main_loss(e);
+    const std::optional<Factor> loss = e.main_loss();
     if (!loss)
         return "";
     if (*loss == Factor::Preempted)
@@ -221,7 +205,7 @@ std::string remedy_for_all(const Explanation& e)
 /// Likewise, where no other does.
 std::string remedy_for_one(const Explanation& e, std::string_view separator)
 {
-    const std::optional<Factor> loss = main_loss(e);
+    const std::optional<Factor> loss = e.main_loss();
     return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e.code).one) : "";
 }
 
@@ -286,14 +270,16 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
 
 std::string Explanation::sentence(const model::Profile& profile) const
 {
-    const std::string where = caller.empty() ? "computation from " : fmt::format("computation in {}, from ", caller);
+    // Between calls that are made there: what was called in between may have left it, and come back.
+    const std::string where = caller.empty() ? "" : fmt::format(" in {}", caller);
     const std::string who =
         ranks_on_path == 1 ? fmt::format("on rank {}", rank)
         : rank_share >= mostly_from
             ? fmt::format("mostly on rank {} ({})", rank, whole_percent(rank_share))
             : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, whole_percent(rank_share));
-    std::string words = fmt::format("{} of the path ({} %): {}{} to {}, {}.", duration_text(stretch->path_ns),
-                                    percent_text(path_share), where, before, after, who);
+    std::string words =
+        fmt::format("{} of the path ({} %): computation from {} to {}{}, {}.", duration_text(stretch->path_ns),
+                    percent_text(path_share), before, after, where, who);
     words += code_in_words(code);
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);

@@ -36,7 +36,7 @@ std::int64_t weight_of(const std::vector<Work>& work)
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location) const
 {
-    return {surroundings(location, off.begin), kind_of(off)};
+    return {surroundings(location, off.begin, off.end), kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -62,7 +62,7 @@ void PathDivider::add_computation(const Segment& segment)
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const ContextId context = surroundings(location, stretch.begin);
+        const ContextId context = surroundings(location, begin, end);
         const std::int64_t ns = (end - begin).count();
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, begin, end);
         const std::int64_t preempted = o.preempted ? ns : preemption_of_team(stretch, begin, end, ns - worked);
@@ -198,22 +198,36 @@ std::int64_t PathDivider::preemption_of_team(const Stretch& stretch, Ns begin, N
     return std::min(most, preemption_of_others(stretch.trace, stretch.location.location, begin, end, waits_));
 }
 
-/// Where a thread is at a time: in a call, or else in the last function that has made both the call before and the call
-/// after; none() if that is not known.
-ContextId PathDivider::surroundings(const LocationTrace& location, Ns time) const
+/// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples have before and
+/// after it in the same computation, or where there is none, that has made the call at that side; none() if that is not
+/// known. (Both calls may be made by one function that has returned in between.)
+ContextId PathDivider::surroundings(const LocationTrace& location, Ns begin, Ns end) const
 {
     const model::Calls& calls = location.calls;
-    const std::size_t before = model::last_entered(calls, time);
+    const std::size_t before = model::last_entered(calls, begin);
     if (before == calls.size())
         return ContextId::none();
-    if (calls.leave(before) > time)
+    if (calls.leave(before) > begin)
         return calls.context(before);
     std::size_t after = before + 1;
     while (after < calls.size() && calls.is_point(after))
         ++after;
-    return after == calls.size()
-               ? ContextId::none()
-               : tree_.common(tree_.parent(calls.context(before)), tree_.parent(calls.context(after)));
+    if (after == calls.size())
+        return ContextId::none();
+    const ContextId first = tree_.parent(calls.context(before));
+    const ContextId last = tree_.parent(calls.context(after));
+    const std::vector<Sample>& samples = location.samples;
+    const auto behind_begin = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
+    const auto behind_end = std::ranges::lower_bound(behind_begin, samples.end(), end, {}, &Sample::time);
+    ContextId from = first;
+    if (behind_begin != samples.begin() && (behind_begin - 1)->time >= calls.leave(before))
+        from = (behind_begin - 1)->context;
+    ContextId to = last;
+    if (behind_end != samples.end() && behind_end->time < calls.enter(after))
+        to = behind_end->context;
+    const ContextId sampled = tree_.common(from, to);
+    // The chain of a sample may have been cut off.
+    return sampled.valid() ? sampled : tree_.common(first, last);
 }
 
 }  // namespace critpath::replayer

@@ -76,7 +76,8 @@ private:
     std::int64_t give_to_team(const Stretch& stretch, model::Ns begin, model::Ns end);
     [[nodiscard]] std::int64_t preemption_of_team(const Stretch& stretch, model::Ns begin, model::Ns end,
                                                   std::int64_t most) const;
-    [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns time) const;
+    [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns begin,
+                                                model::Ns end) const;
 
     const Replay& replay_;
     const model::Definitions& definitions_;

@@ -96,6 +96,9 @@ class Workload(harness.Case):
             self.assertAlmostEqual(sum(row["path_seconds"] or 0 for row in annotated[table]), everywhere, places=6)
         self.assertIn("x = x * 0.999999 + 1e-6;", {row["source"].strip() for row in annotated["lines"]})
         self.assertEqual({row["function"] for row in annotated["instructions"]}, {"work_late", "work_after"})
+        self.assertNotIn("changed after the recording", self.report("annotate", "use_processor"))
+        os.utime(os.path.join(self.trace, "traces.otf2"), (0, 0))
+        self.assertIn("work.h: changed after the recording", self.report("annotate", "use_processor"))
 
     @harness.retry_once
     def test_poll_loop(self):

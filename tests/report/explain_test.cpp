@@ -71,8 +71,8 @@ TEST(Explain, SaysWhereAndWho)
     EXPECT_DOUBLE_EQ(e.path_share, 0.25);
     EXPECT_DOUBLE_EQ(e.excess, 1);
     EXPECT_THAT(sentence(p),
-                HasSubstr("1.000 s of the path (25.0 %): computation in main > step, from exchange > MPI_Waitall to "
-                          "MPI_Allreduce, mostly on rank 3 (92 %). It takes 100 % longer than on its peers"));
+                HasSubstr("1.000 s of the path (25.0 %): computation from exchange > MPI_Waitall to MPI_Allreduce "
+                          "in main > step, mostly on rank 3 (92 %). It takes 100 % longer than on its peers"));
 }
 
 /// `code`: of the stretch, by function.

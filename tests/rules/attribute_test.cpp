@@ -161,6 +161,22 @@ TEST(Attribute, TimeWithoutAProcessorIsExact)
     EXPECT_EQ(path_sum(r), 500'000);
 }
 
+// Both calls are made by one function, and nothing happens there: it had returned in between.
+TEST(Attribute, TimeWithoutAProcessorIsWhereItsSamplesAre)
+{
+    Program p(1);
+    p[0].called_from({"main", "norm"});
+    p[0].call(FunctionId::MPI_Irecv, {0, 10});
+    p[0].sample(50, {"main", "work"}, 40, 0);
+    p[0].off({60, 90}, true);
+    p[0].sample(100, {"main", "work"}, 20, 0);
+    p[0].off({120, 150}, false);
+    p[0].call(FunctionId::MPI_Irecv, {160, 170});
+    p[0].finish(170);
+    EXPECT_EQ(call_paths(replay(p)), "[not sampled]: 30 | main;[blocked]: 30 | main;norm;MPI_Irecv: 20 | "
+                                     "main;work: 60 | main;work;[preempted]: 30");
+}
+
 // Who sleeps in a collective until the data of the others are there does what the collective is about; who could run
 // and may not, does not.
 TEST(Attribute, ACollectiveMayBlockButNotBePreempted)
