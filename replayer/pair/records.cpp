@@ -59,7 +59,8 @@ bool SendRecords::may_wait(SendMode mode, CallRef completion) const
         return false;
     if (replay_.rules == Rules::Enter || operation.polls)
         return true;
-    return waiting(replay_, trace_, costs_, completion).waited();
+    return waiting(replay_, trace_, costs_, completion).waited() ||
+           follows_status_poll(replay_.definitions, trace_, completion);
 }
 
 namespace

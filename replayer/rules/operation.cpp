@@ -55,6 +55,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Testsome, poll(Dependence::AnyMessage)},
     {SemanticClass::Iprobe, poll(Dependence::ProbedMessage)},
     {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
+    // What it finds is completed by the call behind it (follows_status_poll()).
+    {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
     // Waits for the receivers of buffered sends; which of them are outstanding is not followed yet.
     {SemanticClass::BufferDetach, messages(Dependence::Nothing)},
     // Start-up is mostly local work, so a long MPI_Init is not a delay.

@@ -352,6 +352,31 @@ TEST(Messages, PollsOfSeveralFunctionsInTurnAreAWait)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-55 | compute 1: 55-100");
 }
 
+// while (!flag) MPI_Request_get_status(...); then MPI_Wait returns at once.
+TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].wait({53, 54}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-54 | compute 1: 54-100");
+}
+
+// One look in vain, and then a wait that waits by itself.
+TEST(Messages, AWaitBehindALookIsAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 11});
+    p[1].wait({20, 54}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-54 | compute 1: 54-100");
+}
+
 TEST(Messages, WorkBetweenPollsIsWork)
 {
     Program p(2);
