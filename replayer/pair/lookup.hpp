@@ -46,15 +46,18 @@ inline functions::FunctionId function_of(const model::Definitions& definitions, 
     return definitions.region(calls_of(trace, ref.location).context(ref.call.value)).function;
 }
 
-/// Whether the call before was an MPI_Request_get_status: it completes what that may have found.
-inline bool follows_status_poll(const model::Definitions& definitions, const model::ProcessTrace& trace, CallRef ref)
+/// The call before, if it was an MPI_Request_get_status: what that found, this call completes.
+inline model::CallRef status_poll_before(const model::Definitions& definitions, const model::ProcessTrace& trace,
+                                         CallRef ref)
 {
     const model::Calls& calls = calls_of(trace, ref.location);
     std::size_t before = ref.call.value;
     while (before > 0 && calls.is_point(before - 1))
         --before;
-    return before > 0 && functions::info(definitions.region(calls.context(before - 1)).function).semantic_class ==
-                             functions::SemanticClass::RequestGetStatus;
+    if (before == 0 || functions::info(definitions.region(calls.context(before - 1)).function).semantic_class !=
+                           functions::SemanticClass::RequestGetStatus)
+        return {};
+    return {ref.location, {static_cast<std::uint32_t>(before - 1)}};
 }
 
 inline rules::Link link_between(const model::Definitions& definitions, ProcessId a, ProcessId b)

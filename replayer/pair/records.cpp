@@ -60,7 +60,7 @@ bool SendRecords::may_wait(SendMode mode, CallRef completion) const
     if (replay_.rules == Rules::Enter || operation.polls)
         return true;
     return waiting(replay_, trace_, costs_, completion).waited() ||
-           follows_status_poll(replay_.definitions, trace_, completion);
+           status_poll_before(replay_.definitions, trace_, completion).valid();
 }
 
 namespace

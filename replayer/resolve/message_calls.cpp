@@ -143,12 +143,13 @@ private:
     {
         const CallRef call = trace_.numbers.ref(number);
         const rules::Operation& of_call = operation(call);
-        bool polls = of_call.polls;
-        PollWait wait =
-            polls ? poll_runs().waiting(call) : PollWait{waiting(replay_, trace_, calibration_.calls, call), false};
-        if (!polls && !wait.waiting.waited() && follows_status_poll(replay_.definitions, trace_, call)) {
-            wait = poll_runs().waiting(call);
-            polls = wait.waiting.waited();
+        PollWait wait = of_call.polls ? poll_runs().waiting(call)
+                                      : PollWait{waiting(replay_, trace_, calibration_.calls, call), false};
+        CallRef status_poll;
+        if (!of_call.polls && !wait.waiting.waited() && replay_.rules == Rules::Arrival) {
+            status_poll = status_poll_before(replay_.definitions, trace_, call);
+            if (status_poll.valid())
+                wait = poll_runs().waiting(status_poll);
         }
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
         gather(number, of_call.dependence, is_wanted);
@@ -156,7 +157,7 @@ private:
         if (of_call.dependence == Dependence::Members)
             return;  // a collective, whatever else ended in it: its members say what it waited for
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
-        if (!is_wanted || (replay_.rules != Rules::Arrival && (polls || messages_.empty())))
+        if (!is_wanted || (replay_.rules != Rules::Arrival && (of_call.polls || messages_.empty())))
             return;
         rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
                                                                     {messages_, gathered_}, calibration_);
@@ -165,23 +166,26 @@ private:
         if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
             rules::stood_still(wait.waiting, {messages_, gathered_}, calibration_))
             predecessor = {rules::Route::Message, moved_on, 0, true};
-        if (may_be_late(call, wait.waiting, of_call.dependence, polls))
-            late_.calls.push_back({process_, call, polls, predecessor});
-        else if (!polls || predecessor.is_jump())
+        if (status_poll.valid()) {
+            if (predecessor.is_jump())
+                answers_.set(status_poll, predecessor);
+        } else if (may_be_late(call, wait.waiting, of_call))
+            late_.calls.push_back({process_, call, of_call.polls, predecessor});
+        else if (!of_call.polls || predecessor.is_jump())
             answers_.set(call, predecessor);
     }
 
     /// Transfers that may have stood still are put down.
-    bool may_be_late(CallRef call, rules::Waiting waiting, Dependence dependence, bool polls)
+    bool may_be_late(CallRef call, rules::Waiting waiting, const rules::Operation& of_call)
     {
         if (replay_.rules != Rules::Arrival)
             return false;
-        if (polls)
+        if (of_call.polls)
             waiting.threshold += between_polls;
         const std::size_t before = late_.transfers.size();
         for (const Message& message : messages_)
             if (const auto standstill =
-                    rules::standstill(waiting, dependence, message, {messages_, gathered_}, calibration_)) {
+                    rules::standstill(waiting, of_call.dependence, message, {messages_, gathered_}, calibration_)) {
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
             }

@@ -27,8 +27,7 @@ class PollRuns
 public:
     PollRuns(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
 
-    /// The poll `call`, which found something (or the call that completed what an MPI_Request_get_status had found), as
-    /// the end of the wait that it ended: from the first poll of its run.
+    /// The poll `call`, which found something, as the end of the wait that it ended: from the first poll of its run.
     /// Where it was polled fewer than three times in close succession, the call itself, which never waited.
     [[nodiscard]] PollWait waiting(model::CallRef call) const;
 

@@ -55,7 +55,7 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Testsome, poll(Dependence::AnyMessage)},
     {SemanticClass::Iprobe, poll(Dependence::ProbedMessage)},
     {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
-    // What it finds is completed by the call behind it (follows_status_poll()).
+    // What it finds is completed by the call behind it (status_poll_before()).
     {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
     // Waits for the receivers of buffered sends; which of them are outstanding is not followed yet.
     {SemanticClass::BufferDetach, messages(Dependence::Nothing)},

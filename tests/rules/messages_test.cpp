@@ -360,9 +360,9 @@ TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
     const Request r = p[1].irecv({1, 2}, 0);
     p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
     p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
-    p[1].wait({53, 54}, r);
+    p[1].wait({80, 81}, r);
     p.finish(100);
-    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-54 | compute 1: 54-100");
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
 }
 
 // One look in vain, and then a wait that waits by itself.
