@@ -82,8 +82,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
     {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    // Of one side: how the other one came in is not recorded. Starting processes takes long.
-    {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
+    // Of one side: how the other one came in is not recorded, so that what takes long in one may be a wait for it.
+    {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, blocking}},
     // What takes long in these is the file system, not a partner that came late.
     {SemanticClass::FileOpen, {Dependence::Members, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
     {SemanticClass::FileClose, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},
