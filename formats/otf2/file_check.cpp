@@ -45,8 +45,7 @@ class InputFile
 {
 public:
     /// (O_NONBLOCK: of a pipe that nobody writes to, too, one knows at once that it is not a file.)
-    explicit InputFile(const fs::path& name)
-        : name_(name), fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+    explicit InputFile(const fs::path& name) : name_(name), fd_(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))
     {
         struct stat status {
         };
