@@ -46,17 +46,23 @@ inline functions::FunctionId function_of(const model::Definitions& definitions, 
     return definitions.region(calls_of(trace, ref.location).context(ref.call.value)).function;
 }
 
-/// The call before, if it was an MPI_Request_get_status: what that found, this call completes.
+/// The call before, if it was an MPI_Request_get_status and this one completes requests: most likely what that found.
 inline model::CallRef status_poll_before(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)
 {
+    using enum functions::SemanticClass;
     const model::Calls& calls = calls_of(trace, ref.location);
+    const auto class_of = [&](std::size_t call) {
+        return functions::info(definitions.region(calls.context(call)).function).semantic_class;
+    };
     std::size_t before = ref.call.value;
     while (before > 0 && calls.is_point(before - 1))
         --before;
-    if (before == 0 || functions::info(definitions.region(calls.context(before - 1)).function).semantic_class !=
-                           functions::SemanticClass::RequestGetStatus)
+    if (before == 0 || class_of(before - 1) != RequestGetStatus)
         return {};
+    const auto own = class_of(ref.call.value);
+    if (own != Wait && own != Waitall && own != Waitany && own != Waitsome)
+        return {};  // of its own message nobody can have asked
     return {ref.location, {static_cast<std::uint32_t>(before - 1)}};
 }
 

@@ -365,6 +365,21 @@ TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
 }
 
+// What a blocking call receives, the polls before it did not ask about.
+TEST(Messages, PollsBeforeABlockingReceiveAreOfSomethingElse)
+{
+    Program p(2);
+    p[0].send({30, 31}, 1, 8, 2);
+    p[0].send({50, 51}, 1, 8, 1);
+    const Request r = p[1].irecv({1, 2}, 0, 8, 1);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].recv({53, 54}, 0, 8, 2);
+    p[1].wait({55, 56}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p).find("transfer"), std::string::npos) << path(p);
+}
+
 // One look in vain, and then a wait that waits by itself.
 TEST(Messages, AWaitBehindALookIsAWait)
 {
