@@ -141,8 +141,8 @@ void add_share_cells(Row& row, const Hotspot& item)
 {
     row.push_back(item.path_ns > 0 ? Cell(item.share) : Cell());
     row.emplace_back(Share{item.share.value});
-    row.push_back(item.is_estimate ? Cell(Share{item.share.low}) : Cell());
-    row.push_back(item.is_estimate ? Cell(Share{item.share.high}) : Cell());
+    row.push_back(item.share.exact ? Cell() : Cell(Share{item.share.low}));
+    row.push_back(item.share.exact ? Cell() : Cell(Share{item.share.high}));
 }
 
 std::vector<Column> time_columns(bool of_run)

@@ -22,6 +22,9 @@ namespace
 /// The row of what samples do not cover of the segments that they fall into (formats/FORMAT.md).
 constexpr std::string_view unsampled = "[not sampled]";
 
+/// What call chains of samples begin with that are cut off (formats/FORMAT.md).
+constexpr std::string_view unknown_callers = "[unknown callers]";
+
 bool is_unsampled_rest(const model::Row& row)
 {
     return row.kind == model::RowKind::Pseudo && row.name == unsampled;
@@ -30,6 +33,12 @@ bool is_unsampled_rest(const model::Row& row)
 bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time)
 {
     return time.samples > 0 || is_unsampled_rest(row);
+}
+
+/// Functions of the application, which may be among the callers that are not known.
+bool can_call(const Hotspot& item)
+{
+    return (item.kind == "sampled" || item.kind == "region") && item.name != unknown_callers;
 }
 
 bool has_samples(const model::Profile& profile)
@@ -162,6 +171,26 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
     return whole;
 }
 
+/// By call path: whether its outermost callers are not known.
+std::vector<bool> find_cut(const model::Profile& profile)
+{
+    std::vector<bool> is_cut;  // callers come before their callees
+    for (const model::CallPath& path : profile.call_paths)
+        is_cut.push_back(path.parent.valid() ? is_cut[path.parent.value]
+                                             : profile.rows[path.row.value].name == unknown_callers);
+    return is_cut;
+}
+
+std::int64_t cut_time(const model::Profile& profile, const WholeTimes& whole)
+{
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
+        if (const model::CallPath& path = profile.call_paths[i];
+            !path.parent.valid() && profile.rows[path.row.value].name == unknown_callers)
+            sum += whole.work[i].path_ns;
+    return sum;
+}
+
 /// By call path: whether none of its callers is the same function.
 std::vector<bool> find_outermost(const model::Profile& profile)
 {
@@ -208,8 +237,9 @@ void Hotspots::add_share(Hotspot& item) const
         return;
     item.is_estimate = item.sampled_ns > 0 && path_samples > 0;
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
-    item.share.low = item.share.high = item.share.value;
-    item.share.exact = !item.is_estimate;
+    item.share.low = item.share.value;
+    item.share.high = item.share.value + part(item.may_have_ns, path_ns);
+    item.share.exact = !item.is_estimate && item.may_have_ns == 0;
     if (!item.is_estimate || domain_ns <= 0)
         return;
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
@@ -218,7 +248,7 @@ void Hotspots::add_share(Hotspot& item) const
     const Interval within = score_interval(p, n);
     const double domain_share = part(domain_ns, path_ns);
     item.share.low -= (p - within.low) * domain_share;
-    item.share.high += (within.high - p) * domain_share;
+    item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share);
     item.could_be_missed = report::could_be_missed(p, n);
 }
 
@@ -260,9 +290,17 @@ Hotspots by_function(const model::Profile& profile, const Selection& selection, 
     if (inclusive) {
         const WholeTimes whole = whole_times(profile, selection);
         const std::vector<bool> is_outermost = find_outermost(profile);  // a function that calls itself counts once
+        const std::vector<bool> is_cut = find_cut(profile);
+        hotspots.unknown_callers_ns = cut_time(profile, whole);
+        for (Hotspot& item : hotspots.items)
+            item.may_have_ns = can_call(item) ? hotspots.unknown_callers_ns : 0;
         for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
-            if (is_outermost[i])
-                whole.add_to(hotspots.items[profile.call_paths[i].row.value], i);
+            if (is_outermost[i]) {
+                Hotspot& item = hotspots.items[profile.call_paths[i].row.value];
+                whole.add_to(item, i);
+                if (is_cut[i] && can_call(item))
+                    item.may_have_ns -= whole.work[i].path_ns;
+            }
     } else {
         distribute(profile, selection, hotspots,
                    [&](model::CallPathId path, auto add_to) { add_to(profile.row_of(path).value); });
@@ -278,11 +316,14 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     Hotspots hotspots = sums(profile);
     const bool sampled = has_samples(profile);
     const WholeTimes whole = whole_times(profile, selection);
+    const std::vector<bool> is_cut = find_cut(profile);
+    hotspots.unknown_callers_ns = cut_time(profile, whole);
     hotspots.items.reserve(profile.call_paths.size());
     for (std::size_t i = 0; i < profile.call_paths.size(); ++i) {
         Hotspot& item = hotspots.items.emplace_back(item_of(profile.rows[profile.call_paths[i].row.value], sampled));
         item.has_waits = true;  // somewhere below
         whole.add_to(item, i);
+        item.may_have_ns = can_call(item) && !is_cut[i] ? hotspots.unknown_callers_ns : 0;
     }
     finish(profile, selection, hotspots);
     return hotspots;
@@ -322,6 +363,17 @@ std::string unsampled_note(const Hotspots& hotspots)
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
                        "was not sampled.",
                        unsampled);
+}
+
+std::string unknown_callers_note(const Hotspots& hotspots, const model::Profile& profile)
+{
+    if (hotspots.unknown_callers_ns <= 0)
+        return {};
+    const std::string mode = property(profile, "call_graph");
+    return fmt::format("{}: of {} % of the path it is not known where from their functions were called, so that other "
+                       "rows may have that time, too{}.",
+                       unknown_callers, percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)),
+                       mode == "dwarf" ? "" : " (cpcollect --call-graph dwarf tells more)");
 }
 
 std::string respite_note(const model::Profile& profile)

@@ -37,6 +37,7 @@ struct Hotspot {
     bool is_estimate = false;                  // found by samples
     Estimate share{0, 0, 0, true};             // of the critical path
     bool could_be_missed = false;              // as many samples could have found nothing of it
+    std::int64_t may_have_ns = 0;              // path time of which nobody knows whether this, or what it calls, has it
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }
@@ -53,6 +54,7 @@ struct Hotspots {
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
     bool is_sampled = false;                // the run
+    std::int64_t unknown_callers_ns = 0;    // path time of call chains that are cut off; of inclusive items only
 
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;
@@ -81,6 +83,9 @@ Hotspots sums(const model::Profile& profile);
 
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);
+
+/// A sentence on call chains that are cut off; empty if there are none on the path.
+std::string unknown_callers_note(const Hotspots& hotspots, const model::Profile& profile);
 
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile);

@@ -278,6 +278,8 @@ Document call_path_view(const HotspotRequest& request)
         document.notes.push_back(window_note());
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
+    if (const std::string unknown = unknown_callers_note(hotspots, profile); !unknown.empty())
+        document.notes.push_back(unknown);
     return document;
 }
 

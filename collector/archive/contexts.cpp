@@ -3,10 +3,13 @@
 #include "collector/archive/contexts.hpp"
 
 #include "collector/archive/module_file.hpp"
+#include "formats/otf2/function_map.hpp"
+#include "formats/spool/record.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace critpath::archive
 {
@@ -22,25 +25,27 @@ ContextTree::ContextTree(AddressMap map, RuntimeCode runtime_code)
 {
 }
 
-Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel, std::uint64_t time)
+Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_t time)
 {
     const std::uint32_t epoch = map_.epoch_at(time);
     // Programs come back to the same chains; looking all addresses up is left for new ones.
     Hasher hasher;
-    for (const std::uint64_t address : chain) {
+    for (const std::uint64_t address : chain.addresses) {
         hasher.add(address);
     }
-    hasher.add(kernel).add(epoch);
+    hasher.add(kernel).add(epoch).add(chain.is_whole ? 1 : 0);
     const auto [known, is_new] = chains_.try_emplace(hasher.result());
     if (!is_new) {
         return known->second;
     }
     Leaf leaf;
     std::vector<std::uint32_t> functions;
-    for (std::size_t i = 0; i < chain.size(); ++i) {
+    bool is_whole = chain.is_whole;
+    for (std::size_t i = 0; i < chain.addresses.size(); ++i) {
         // A return address may be the first one behind a function that ends in a call.
-        const Place place = locate(i == 0 ? chain[i] : chain[i] - 1, epoch);
+        const Place place = locate(i == 0 ? chain.addresses[i] : chain.addresses[i] - 1, epoch);
         if (place.function == outside) {
+            is_whole = false;
             break;
         }
         if (i == 0) {
@@ -50,6 +55,8 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel
     }
     if (functions.empty()) {
         functions.push_back(function("[unknown]", "", ""));
+    } else if (!is_whole && !begins_thread(functions)) {
+        functions.push_back(function(otf2::unknown_callers_region, "", ""));
     }
     leaf.context = Context::no_parent;
     for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
@@ -62,11 +69,24 @@ Leaf ContextTree::add(std::span<const std::uint64_t> chain, std::uint64_t kernel
     return leaf;
 }
 
+// The kernel's walk ends there, too, but does not know that it does. What calls `main` is not named where libc is
+// stripped; that it is the first function of a binary that a chain ends with tells it from a sample without callers.
+bool ContextTree::begins_thread(const std::vector<std::uint32_t>& functions) const
+{
+    constexpr std::array names = {"main",  "_start", "__libc_start_main", "__libc_start_call_main", "start_thread",
+                                  "clone", "clone3"};
+    const Function& outermost = functions_[functions.back()];
+    const std::string_view file = std::string_view(outermost.module).substr(outermost.module.rfind('/') + 1);
+    return std::ranges::find(names, outermost.canonical_name) != names.end() ||
+           (functions.size() > 1 && file.starts_with("libc.so."));
+}
+
 std::uint32_t ContextTree::add_path(std::vector<std::uint64_t> path, std::uint64_t time)
 {
     // add() takes the first address for what it is, and this is one behind a call.
     --path.front();
-    return add(path, 0, time).context;
+    // One alone is all that was asked for, or that there was room for.
+    return add({path, path.size() > 1 && path.size() < spool::deepest_path}, 0, time).context;
 }
 
 std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId function)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/archive/address_map.hpp"
+#include "collector/archive/call_chain.hpp"
 #include "collector/archive/hash.hpp"
 #include "collector/archive/runtime_code.hpp"
 #include "collector/archive/symbols.hpp"
@@ -52,11 +53,11 @@ class ContextTree
 public:
     explicit ContextTree(AddressMap map, RuntimeCode runtime_code = {});
 
-    /// `chain`: the sampled instruction, then return addresses, innermost first. What stands behind the first
-    /// address outside of all binaries is left out. `kernel`: where in the kernel the thread was that has called it
+    /// What stands behind the first address outside of all binaries is left out. A chain that is cut off begins with
+    /// functions::unknown_callers. `kernel`: where in the kernel the thread was that has called it
     /// there, a frame more if that is known; 0: it was not in the kernel, or the time is to count for the caller.
     /// `time`: when that was, if libraries were unloaded meanwhile.
-    Leaf add(std::span<const std::uint64_t> chain, std::uint64_t kernel = 0, std::uint64_t time = AddressMap::the_end);
+    Leaf add(const CallChain& chain, std::uint64_t kernel = 0, std::uint64_t time = AddressMap::the_end);
 
     /// `path`: return addresses, innermost first. Returns the context of the function that the first one lies in.
     std::uint32_t add_path(std::vector<std::uint64_t> path, std::uint64_t time = AddressMap::the_end);
@@ -82,6 +83,7 @@ private:
     SymbolTable& symbols(const MappedRange& range);
     Place in_file(const MappedRange& range, std::uint64_t address);
     Place in_vdso(const MappedRange& range, std::uint64_t address);
+    [[nodiscard]] bool begins_thread(const std::vector<std::uint32_t>& functions) const;
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
                            const std::string& file = {});

@@ -78,7 +78,8 @@ public:
     SampleTaker(ContextTree& contexts, Unwinder& unwinder, const spool::SampleFormat& format, ThreadData& thread,
                 std::uint64_t end)
         : contexts_(contexts), unwinder_(unwinder), registers_(format.registers),
-          sees_kernel_(interrupts_kernel(format)), thread_(thread), end_(end)
+          has_callers_(format.call_graph != spool::CallGraph::None), sees_kernel_(interrupts_kernel(format)),
+          thread_(thread), end_(end)
     {
     }
 
@@ -86,8 +87,9 @@ public:
     {
         off_.on(sample);
         if (sample.time <= end_) {
-            const Leaf leaf =
-                contexts_.add(unwinder_.chain(sample, registers_), sees_kernel_ ? sample.kernel : 0, sample.time);
+            CallChain chain = unwinder_.chain(sample, registers_);
+            chain.is_whole |= !has_callers_;  // as it was asked for
+            const Leaf leaf = contexts_.add(chain, sees_kernel_ ? sample.kernel : 0, sample.time);
             thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample),
                                        std::exchange(rested_, false)});
         }
@@ -144,6 +146,7 @@ private:
     ContextTree& contexts_;
     Unwinder& unwinder_;
     std::uint64_t registers_;
+    bool has_callers_;
     bool sees_kernel_;
     ThreadData& thread_;
     std::uint64_t end_;

@@ -3,11 +3,14 @@
 #include "collector/archive/sample_reader.hpp"
 
 #include "formats/spool/record.hpp"
+#include "formats/spool/stack_image.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include <linux/perf_event.h>
 
@@ -74,22 +77,38 @@ std::optional<std::span<const std::uint64_t>> take_registers(std::span<const std
     return abi ? take_list(rest, abi->front() == 0 ? 0 : std::popcount(mask)) : std::nullopt;
 }
 
-// { u64 size; char data[size]; u64 filled; }, of which nothing but the size is there if that is 0.
-std::optional<std::span<const std::byte>> take_stack(std::span<const std::uint64_t>& rest)
+// The copies of the stack, of which each says only what differs from the one before.
+class Stacks
 {
-    const auto size = take_list(rest, 1);
-    if (!size || size->front() == 0) {
-        return size ? std::optional(std::span<const std::byte>()) : std::nullopt;
+public:
+    // What stands behind `registers`; nothing if it makes no sense.
+    std::optional<std::span<const std::byte>> take(std::span<const std::uint64_t> rest,
+                                                   std::span<const std::uint64_t> registers, std::uint64_t mask)
+    {
+        if (registers.empty()) {
+            return std::span<const std::byte>();  // of the kernel's own threads
+        }
+        const std::uint64_t before = mask & ((std::uint64_t{1} << spool::stack_pointer_number) - 1);
+        const auto pointer = static_cast<std::size_t>(std::popcount(before));
+        std::size_t size = 0;
+        const bool is_read =
+            pointer < registers.size() && image_->unpack(registers[pointer], reinterpret_cast<const char*>(rest.data()),
+                                                         rest.size_bytes(), copy_.data(), size) != 0;
+        return is_read ? std::optional(std::as_bytes(std::span(copy_)).first(size)) : std::nullopt;
     }
-    const auto data = take_list(rest, size->front() / sizeof(std::uint64_t));
-    const auto filled = data ? take_list(rest, 1) : std::nullopt;
-    if (!filled) {
-        return std::nullopt;
-    }
-    return std::as_bytes(*data).first(std::min<std::uint64_t>(filled->front(), data->size_bytes()));
-}
 
-std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spool::SampleFormat& format)
+    // A sample could not be read: later copies build on what it had.
+    void lose() { is_lost_ = true; }
+    [[nodiscard]] bool is_lost() const { return is_lost_; }
+
+private:
+    std::unique_ptr<spool::StackImage> image_ = std::make_unique<spool::StackImage>();
+    std::vector<char> copy_ = std::vector<char>(spool::StackImage::largest_copy);
+    bool is_lost_ = false;
+};
+
+std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spool::SampleFormat& format,
+                                      Stacks& stacks)
 {
     FixedPart fixed;
     if (body.size() < sizeof fixed) {
@@ -124,8 +143,8 @@ std::optional<RawSample> parse_sample(std::span<const std::byte> body, const spo
         }
         sample.stack.registers = *registers;
     }
-    if (format.stack_bytes != 0) {
-        const auto bytes = take_stack(rest);
+    if (format.stack_bytes != 0 && !stacks.is_lost()) {
+        const auto bytes = stacks.take(rest, sample.stack.registers, format.registers);
         if (!bytes) {
             return std::nullopt;
         }
@@ -166,6 +185,7 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
 {
     const auto offset = static_cast<std::uint64_t>(time_offset);  // modulo 2^64
     std::uint64_t lost = 0;
+    Stacks stacks;
     const auto lose = [&](std::uint64_t count) {
         lost += count;
         handler.on_gap();
@@ -180,10 +200,11 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
         const auto body = rest.subspan(sizeof header, header.size - sizeof header);
         rest = rest.subspan(header.size);
         if (header.type == PERF_RECORD_SAMPLE) {
-            if (auto sample = parse_sample(body, format)) {
+            if (auto sample = parse_sample(body, format, stacks)) {
                 sample->time += offset;
                 handler.on(*sample);
             } else {
+                stacks.lose();
                 lose(1);
             }
         } else if (header.type == PERF_RECORD_SWITCH) {

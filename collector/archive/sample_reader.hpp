@@ -13,7 +13,7 @@
 namespace critpath::archive
 {
 
-/// What the thread had when it was sampled, for those who find its callers. Points into the records.
+/// What the thread had when it was sampled, for those who find its callers. Stays until the next record is read.
 struct RawStack {
     std::span<const std::uint64_t> registers;  // as in SampleFormat::registers, smallest number first; or empty
     std::span<const std::byte> bytes;          // from the stack pointer on
@@ -60,7 +60,7 @@ public:
 };
 
 /// Hands out the samples, switches and respites in `records`, in the order of the file, with `time_offset` added to
-/// their times; the chains and stacks point into the records. Ends where a record makes no sense. Returns the number of
+/// their times; the chains point into the records. Ends where a record makes no sense. Returns the number of
 /// samples that the kernel says it dropped, or that are damaged.
 std::uint64_t read_samples(std::span<const std::byte> records, const spool::SampleFormat& format,
                            std::int64_t time_offset, SampleHandler& handler);

@@ -108,24 +108,24 @@ Unwinder::Unwinder(const AddressMap& map, bool is_own)
 {
 }
 
-std::span<const std::uint64_t> Unwinder::chain(const RawSample& sample, std::uint64_t registers)
+CallChain Unwinder::chain(const RawSample& sample, std::uint64_t registers)
 {
     const auto instruction = recorded(sample.stack.registers, registers, instruction_pointer);
     if (!instruction || (!sample.chain.empty() && sample.chain.front() != *instruction)) {
-        return sample.chain;
+        return {sample.chain, false};
     }
     epoch_ = map_.epoch_at(sample.time);
     chain_.assign(1, *instruction);
     const Registers start = read_registers(sample.stack.registers, registers);
     KernelWalk walk(sample.chain, start);
     if (sample.stack.bytes.empty() && sample.chain.size() <= 1) {
-        return chain_;
+        return {chain_, false};
     }
-    unwind({start.get(stack_pointer).value_or(0), sample.stack.bytes}, start, walk);
-    return chain_;
+    const bool is_whole = unwind({start.get(stack_pointer).value_or(0), sample.stack.bytes}, start, walk);
+    return {chain_, is_whole};
 }
 
-void Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
+bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
     while (chain_.size() < longest) {
@@ -133,18 +133,21 @@ void Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
         const std::optional<Caller> caller = rules == nullptr ? std::nullopt : step(*rules, registers, stack);
         if (!caller) {
             append(walk.rest(rules, registers));
-            return;
+            return false;
+        }
+        if (caller->return_address == 0) {
+            return true;
         }
         // What does not lead outwards is no stack.
-        const auto here = registers.get(stack_pointer);
-        if (caller->return_address == 0 || (caller->registers.get(stack_pointer) <= here && !is_exact)) {
-            return;
+        if (caller->registers.get(stack_pointer) <= registers.get(stack_pointer) && !is_exact) {
+            return false;
         }
         walk.follow(*rules, registers, caller->registers);
         registers = caller->registers;
         chain_.push_back(caller->return_address);
         is_exact = rules->is_signal;
     }
+    return false;
 }
 
 // Where a function uses the frame pointer for something else, the kernel goes astray.

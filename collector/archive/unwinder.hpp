@@ -9,6 +9,7 @@
 #pragma once
 
 #include "collector/archive/address_map.hpp"
+#include "collector/archive/call_chain.hpp"
 #include "collector/archive/frame_step.hpp"
 #include "collector/archive/frame_table.hpp"
 #include "collector/archive/sample_reader.hpp"
@@ -29,17 +30,16 @@ public:
     /// `map` must outlive this. `is_own`: it is of this process, whose vdso can be read.
     Unwinder(const AddressMap& map, bool is_own);
 
-    /// The sampled instruction, then return addresses, innermost first; until the next call. The registers of the
-    /// sample are those that `registers` says (SampleFormat). Cost per frame: that of finding an address in a hash
-    /// table, and of reading the unwind information once for each.
-    std::span<const std::uint64_t> chain(const RawSample& sample, std::uint64_t registers);
+    /// Valid until the next call. The registers of the sample are those that `registers` says (SampleFormat). Cost per
+    /// frame: that of finding an address in a hash table, and of reading the unwind information once for each.
+    CallChain chain(const RawSample& sample, std::uint64_t registers);
 
 private:
     class KernelWalk;
 
     const FrameRules* rules_at(std::uint64_t address);  // in epoch_
     FrameTable* table(std::uint32_t module, const MappedRange& range);
-    void unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);
+    bool unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);  // whether to the thread's first frame
     void append(std::span<const std::uint64_t> rest);
 
     const AddressMap& map_;

@@ -37,7 +37,7 @@ Output
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 149); --no-samples: 0
       --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
-      --call-graph HOW callers of a sample: fp (frame pointers, default), dwarf or none
+      --call-graph HOW callers of a sample: dwarf (default), fp (frame pointers) or none
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call; --events LIST: perf's, with samples
       --include LIST   only these of p2p, collective, rma, io, local; --exclude LIST: not these
@@ -204,7 +204,7 @@ void declare(CLI::App& app, Parsed& parsed)
         ->check(one_of({"auto", "perf", "timer"}));
     app.add_option("--call-graph", parsed.options.call_graph)
         ->envname("CPCOLLECT_CALL_GRAPH")
-        ->check(one_of({"fp", "dwarf", "none"}));
+        ->check(one_of({"dwarf", "fp", "none"}));
     app.add_option("--events", parsed.options.events)->envname("CPCOLLECT_EVENTS")->transform(event_list());
     app.add_option("--counters", parsed.options.counters)->envname("CPCOLLECT_COUNTERS")->check(counter_list());
     app.add_option("--range", parsed.options.range)->envname("CPCOLLECT_RANGE")->check(range());

@@ -15,15 +15,15 @@ struct Options {
     bool force = false;
     unsigned frequency = 0;  // samples a second and thread; 0: none
     unsigned long buffer_kb = 128;
-    unsigned clock_period = 60;       // s between two comparisons of clocks; 0: only at the ends
-    std::string sampler = "auto";     // perf or timer: where samples come from
-    std::string call_graph = "fp";    // dwarf or none: where the callers of a sample come from
-    std::string callpath = "full";    // full, site or none
-    std::string timer = "tsc";        // or kernel: what time stamps are read from
-    std::string events;               // that samples count, with commas between them; empty: the usual ones
-    std::string counters;             // PAPI events, with commas between them
-    std::string range;                // from:to, or pcontrol; empty: everything
-    std::vector<std::string> groups;  // of functions that are recorded
+    unsigned clock_period = 60;        // s between two comparisons of clocks; 0: only at the ends
+    std::string sampler = "auto";      // perf or timer: where samples come from
+    std::string call_graph = "dwarf";  // fp or none: where the callers of a sample come from
+    std::string callpath = "full";     // full, site or none
+    std::string timer = "tsc";         // or kernel: what time stamps are read from
+    std::string events;                // that samples count, with commas between them; empty: the usual ones
+    std::string counters;              // PAPI events, with commas between them
+    std::string range;                 // from:to, or pcontrol; empty: everything
+    std::vector<std::string> groups;   // of functions that are recorded
     bool quiet = false;
     bool config = false;
     std::vector<std::string> application;  // with its arguments

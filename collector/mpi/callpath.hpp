@@ -83,7 +83,7 @@ public:
     [[nodiscard]] std::uint64_t incomplete() const { return incomplete_; }
 
 private:
-    static constexpr std::uint32_t deepest = 64;  // addresses of a path; it is cut at its outer end
+    static constexpr std::uint32_t deepest = spool::deepest_path;
     static constexpr std::uint32_t bucket_bits = 12;
     static constexpr std::size_t most_memory = std::size_t{32} << 20;
 

@@ -135,7 +135,7 @@ spool::CallGraph call_graph_setting(const char* value)
             return static_cast<spool::CallGraph>(i);
         }
     }
-    return spool::CallGraph::FramePointers;
+    return spool::CallGraph::Dwarf;
 }
 
 sampling::Sampler sampler_setting()

@@ -37,7 +37,7 @@ struct Settings {
     std::uint64_t buffer_kb = 128;  // of one thread's stage
     CallPathMode callpath = CallPathMode::None;
     sampling::Sampler sampler = sampling::Sampler::Auto;
-    spool::CallGraph call_graph = spool::CallGraph::FramePointers;  // of samples
+    spool::CallGraph call_graph = spool::CallGraph::Dwarf;  // of samples
     char events[512] = {};                                          // that samples count, likewise with commas
     char counters[512] = {};                                        // names of PAPI events, with commas between them
     std::uint32_t groups = ~0U;                                     // functions that are recorded: bit functions::Group

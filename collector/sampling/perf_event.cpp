@@ -5,6 +5,7 @@
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/processor.hpp"
 #include "collector/sampling/thread_timer.hpp"
+#include "formats/spool/stack_image.hpp"
 #include "formats/support/mixed.hpp"
 
 #include <cerrno>
@@ -295,7 +296,8 @@ constexpr std::uint64_t all_registers = 0;
 #endif
 
 constexpr std::uint32_t slice_bytes = 256;  // reaches the first return address, unless a leaf has much on its stack
-constexpr std::uint32_t copy_bytes = 8192;
+constexpr std::uint32_t copy_bytes = spool::StackImage::largest_copy;
+static_assert(frame_registers == 0 || (frame_registers >> spool::stack_pointer_number & 1) != 0);
 
 std::uint32_t pages_for(std::uint64_t bytes)
 {
@@ -333,9 +335,10 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
     constexpr std::uint64_t bytes_of_switches = 120'000;
     std::uint32_t bytes_a_sample = 128;  // usually
     std::uint32_t visits = 2;            // of the helper thread a second, at least
-    choice.call_graph = call_graph;
+    const bool has_no_registers = call_graph == spool::CallGraph::Dwarf && all_registers == 0;
+    choice.call_graph = has_no_registers ? spool::CallGraph::FramePointers : call_graph;
     choice.stack_bytes = 0;
-    switch (call_graph) {
+    switch (choice.call_graph) {
     case spool::CallGraph::None:
         choice.registers = instruction_pointer;  // a sample in the kernel counts for the function that called it
         break;
@@ -346,9 +349,9 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
         break;
     case spool::CallGraph::Dwarf:
         choice.registers = all_registers;
-        choice.stack_bytes = all_registers != 0 ? copy_bytes : 0;
+        choice.stack_bytes = copy_bytes;
         bytes_a_sample += 256 + copy_bytes;
-        visits = 8;
+        visits = 16;
         break;
     }
     // The samples between two visits, and more than a thousand switches, which are many where ranks share a processor,

@@ -11,10 +11,11 @@ namespace
 
 using Change = spool::RespiteRecord::Change;
 
-void append(Slot& slot, Change change, std::uint64_t time)
+void append(const State& state, Slot& slot, Change change, std::uint64_t time)
 {
     const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time};
-    append_records(slot.file, {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
+    append_records(slot.file, state.choice,
+                   {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
 }
 
 /// What the thread has left to be written, before what came into the ring since. In the file all times are the
@@ -22,11 +23,11 @@ void append(Slot& slot, Change change, std::uint64_t time)
 void write_notes(const State& state, Slot& slot)
 {
     if (slot.rest_end != 0) {
-        append(slot, Change::Ends, slot.rest_end - state.time_offset);
+        append(state, slot, Change::Ends, slot.rest_end - state.time_offset);
         slot.rest_end = 0;
     }
     if (slot.rested != 0) {
-        append(slot, Change::RestedInWaits, slot.rested);
+        append(state, slot, Change::RestedInWaits, slot.rested);
         slot.rested = 0;
     }
 }
@@ -43,7 +44,7 @@ std::uint64_t switches_of(const Unread& unread)
 bool charge(const State& state, Slot& slot, std::uint64_t enough)
 {
     write_notes(state, slot);
-    const Unread unread = move_records(slot.file, slot.event);
+    const Unread unread = move_records(slot.file, state.choice, slot.event);
     slot.switches += switches_of(unread);
     if (slot.switches < enough) {
         return false;
@@ -77,7 +78,7 @@ void begin(const State& state, Slot& slot, Mode mode)
     }
     slot.own_rest = false;
     charge(state, slot, 0);
-    append(slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins, now(state) - state.time_offset);
+    append(state, slot, mode == Mode::Waiting ? Change::BeginsInWait : Change::Begins, now(state) - state.time_offset);
 }
 
 void end(const State& state, Slot& slot, std::uint64_t time)
@@ -129,7 +130,7 @@ bool is_wait_over(Slot& slot, std::uint64_t time)
 void keep_records(const State& state, Slot& slot)
 {
     write_notes(state, slot);
-    move_records(slot.file, slot.event);
+    move_records(slot.file, state.choice, slot.event);
 }
 
 void take_records(const State& state, Slot& slot)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/sample_file.hpp"
 
+#include "collector/sampling/packer.hpp"
 #include "collector/sampling/text.hpp"
 
 #include <cstring>
@@ -33,22 +34,29 @@ void stop(SampleFile& file)
     }
 }
 
+void* map(std::size_t size)
+{
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
 bool reserve_memory(SampleFile& file, std::size_t more)
 {
+    if (file.image == nullptr) {
+        file.image = static_cast<spool::StackImage*>(map(sizeof *file.image));  // zeros, as it is to begin
+    }
     std::size_t size = file.memory_size == 0 ? memory_begin : file.memory_size;
     while (size < file.memory_used + more) {
         size *= 2;
     }
+    if (file.image == nullptr || size > memory_limit) {
+        return false;
+    }
     if (size == file.memory_size) {
         return true;
     }
-    if (size > memory_limit) {
-        return false;
-    }
-    void* memory = file.memory == nullptr
-                       ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                       : mremap(file.memory, file.memory_size, size, MREMAP_MAYMOVE);
-    if (memory == MAP_FAILED) {
+    void* memory = file.memory == nullptr ? map(size) : mremap(file.memory, file.memory_size, size, MREMAP_MAYMOVE);
+    if (memory == nullptr || memory == MAP_FAILED) {
         return false;
     }
     file.memory = static_cast<char*>(memory);
@@ -56,42 +64,27 @@ bool reserve_memory(SampleFile& file, std::size_t more)
     return true;
 }
 
-bool append_to_memory(SampleFile& file, const Unread& unread)
+bool append_to_memory(SampleFile& file, const EventChoice& choice, const Unread& unread)
 {
-    if (!reserve_memory(file, unread.size[0] + unread.size[1])) {
+    if (!reserve_memory(file, most_packed(unread))) {
         return false;
     }
-    for (int i = 0; i < 2; ++i) {
-        std::memcpy(file.memory + file.memory_used, unread.piece[i], unread.size[i]);
-        file.memory_used += unread.size[i];
-    }
-    file.memory_samples += unread.samples;
+    file.memory_used += pack_records(choice, unread, *file.image, file.memory + file.memory_used);
     return true;
 }
 
-bool append_to_file(SampleFile& file, const Unread& unread)
+/// What is in memory goes to the open file; false if that did not work.
+bool write_memory(SampleFile& file)
 {
-    if (!write_all(file, unread.piece[0], unread.size[0], file.file_size) ||
-        !write_all(file, unread.piece[1], unread.size[1], file.file_size + unread.size[0])) {
+    const std::size_t size = file.memory_used;
+    file.memory_used = 0;
+    file.memory_samples = 0;
+    if (!write_all(file, file.memory, size, file.file_size)) {
         stop(file);
         return false;
     }
-    file.file_size += unread.size[0] + unread.size[1];
+    file.file_size += size;
     return true;
-}
-
-void move_memory_to_file(SampleFile& file)
-{
-    if (file.memory_used > 0 && !file.stopped) {
-        if (write_all(file, file.memory, file.memory_used, file.file_size)) {
-            file.file_size += file.memory_used;
-        } else {
-            file.lost += file.memory_samples;
-            file.records = 0;
-            stop(file);
-        }
-    }
-    discard_memory(file);
 }
 
 int create(const char* directory, const spool::SpoolHeader& header)
@@ -114,24 +107,25 @@ void init_file(SampleFile& file)
     file.fd = -1;
 }
 
-void append_records(SampleFile& file, const Unread& unread)
+void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread)
 {
     file.lost += unread.lost;
     if (unread.records == 0) {
         return;
     }
-    const bool kept = !file.stopped && (file.fd >= 0 ? append_to_file(file, unread) : append_to_memory(file, unread));
+    const bool kept = !file.stopped && append_to_memory(file, choice, unread) && (file.fd < 0 || write_memory(file));
     if (kept) {
         file.records += unread.records;
+        file.memory_samples += file.fd < 0 ? unread.samples : 0;
     } else {
         file.lost += unread.samples;
     }
 }
 
-Unread move_records(SampleFile& file, const PerfEvent& event)
+Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event)
 {
     const Unread unread = peek_records(event);
-    append_records(file, unread);
+    append_records(file, choice, unread);
     release_records(event, unread);
     return unread;
 }
@@ -145,11 +139,13 @@ void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader
     if (file.fd < 0 || !write_header(file, header) ||
         !write_all(file, &end_of_page, sizeof end_of_page, spool::header_size - 1)) {
         file.stopped = true;
-        file.lost += file.memory_samples;
-        file.records = 0;
     }
     file.file_size = spool::header_size;
-    move_memory_to_file(file);
+    const std::uint64_t samples = file.memory_samples;
+    if (file.stopped || !write_memory(file)) {
+        file.lost += samples;
+        file.records = 0;
+    }
 }
 
 void close_file(SampleFile& file, spool::SpoolHeader& header)
@@ -168,6 +164,7 @@ void drop_file(SampleFile& file)
     if (is_file(fd, file.identity)) {
         close(fd);
     }
+    discard_memory(file);
 }
 
 void discard_memory(SampleFile& file)
@@ -175,6 +172,10 @@ void discard_memory(SampleFile& file)
     if (file.memory != nullptr) {
         munmap(file.memory, file.memory_size);
     }
+    if (file.image != nullptr) {
+        munmap(file.image, sizeof *file.image);
+    }
+    file.image = nullptr;
     file.memory = nullptr;
     file.memory_used = file.memory_size = 0;
     file.memory_samples = 0;

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns where the samples of one thread go: to memory while the file is not open yet, then to the file. Plain data in
-// zeroed memory, like PerfEvent. When the disk is full it stops writing and counts; it never fails.
+// Owns where the samples of one thread go: packed into memory, and from there to the file once it is open. Plain data
+// in zeroed memory, like PerfEvent. When the disk is full it stops writing and counts; it never fails.
 #pragma once
 
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/perf_event.hpp"
 #include "formats/spool/record.hpp"
+#include "formats/spool/stack_image.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct SampleFile {
     int fd;  // -1: not open
     FileIdentity identity;
     bool stopped;
+    spool::StackImage* image;  // mapped with the memory
     char* memory;
     std::size_t memory_used, memory_size;
     std::uint64_t memory_samples;
@@ -28,11 +30,11 @@ struct SampleFile {
 
 void init_file(SampleFile& file);
 
-/// Keeps the records: in the file if it is open, else in memory.
-void append_records(SampleFile& file, const Unread& unread);
+/// Keeps the records (of events that were opened by `choice`): in the file if it is open, else in memory.
+void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread);
 
 /// Moves all that is in the ring to where append_records() puts it; what that was (the pieces are gone).
-Unread move_records(SampleFile& file, const PerfEvent& event);
+Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event);
 
 /// Makes the file with `header` and moves what is in memory there.
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header);
@@ -43,7 +45,7 @@ void close_file(SampleFile& file, spool::SpoolHeader& header);
 /// Closes it as it is.
 void drop_file(SampleFile& file);
 
-/// Forgets the samples that never got a file.
+/// Gives the memory back, with the samples that never got a file.
 void discard_memory(SampleFile& file);
 
 }  // namespace critpath::sampling

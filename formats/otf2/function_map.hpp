@@ -100,6 +100,9 @@ constexpr const AttributeInfo& info(Attribute attribute)
 inline constexpr const char* in_neighbour_parameter = "critpath.in_neighbour";
 inline constexpr OTF2_ParameterRef in_neighbour_reference = 0;
 
+/// Region that call chains of samples begin with that do not reach the first function of their thread.
+inline constexpr const char* unknown_callers_region = "[unknown callers]";
+
 /// Regions that a thread is in while it has no processor: it was able to run, or it waited for something.
 inline constexpr const char* preempted_region = "[preempted]";
 inline constexpr const char* blocked_region = "[blocked]";

@@ -29,7 +29,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 9;
+inline constexpr std::uint32_t version = 10;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
@@ -66,6 +66,9 @@ enum Flag : std::uint8_t {
     flag_has_completion = 128  // the receive half of the call follows as one Completions record (Sendrecv)
 };
 
+/// Return addresses of the path to a call of MPI; what is further out is missing.
+inline constexpr std::uint32_t deepest_path = 64;
+
 /// Where the callers of a sampled instruction come from.
 enum class CallGraph : std::uint32_t {
     None,           // they are not asked for
@@ -78,12 +81,12 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 
 /// How to read the perf_event records of a .samples file: sample_type is PERF_SAMPLE_IP | TID | TIME | CPU | PERIOD |
 /// READ, with CALLCHAIN for CallGraph::FramePointers, with REGS_USER if `registers` is not 0, and with STACK_USER if
-/// `stack_bytes` is not 0. read_format is fixed at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and
-/// sample_id_all is set: all other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled
-/// event and those of `events` that `counted_events` has, in their order (of page faults, those of user code only,
-/// where `kernel` is 0); a sample with another number of values has lost one. Values are those since the events were
-/// opened, not scaled. Times are of the header's clock, but that of the kernel: SpoolHeader::time_offset is to be
-/// added.
+/// `stack_bytes` is not 0, where a copy of the stack is what StackImage::pack() makes of it (stack_image.hpp).
+/// read_format is fixed at PERF_FORMAT_GROUP | TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING, and sample_id_all is set: all
+/// other records end in { u32 pid, tid; u64 time; u32 cpu, 0 }. The group is the sampled event and those of `events`
+/// that `counted_events` has, in their order (of page faults, those of user code only, where `kernel` is 0); a sample
+/// with another number of values has lost one. Values are those since the events were opened, not scaled. Times are of
+/// the header's clock, but that of the kernel: SpoolHeader::time_offset is to be added.
 ///
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns what call chains of samples are continued by that were cut off: a recording that follows frame pointers, or
-// copies a piece of the stack, may know the last callers only.
+// Owns what call chains of samples are continued by that end in the code that starts a program or thread: a recording
+// that follows frame pointers does not see what is around it. Chains that are cut off elsewhere begin with a region
+// that says so, and stay as they are.
 #pragma once
 
 #include "analysis/model/trace.hpp"

@@ -54,7 +54,8 @@ def window_collective(name, enter, leave, op, window, level, start=(), assertion
 
 
 def sample(time, path, period=None, faults=None):
-    return (time, "CallingContextSample", path, "cpu-clock", period, faults)
+    """Of a chain that ends somewhere."""
+    return (time, "CallingContextSample", "[unknown callers]/" + path, "cpu-clock", period, faults)
 
 
 def off(begin, end, name, *processor):
@@ -431,7 +432,7 @@ def check_events(reader):
     wanted += request("MPI_Ireduce", 1809, 1810, 23)
     expect(events[third], wanted, "events of thread 2 of rank 3")
     # The sampled instruction itself, not the start of its function.
-    offsets = reader.offsets["synthetic_hot"]
+    offsets = reader.offsets["[unknown callers]/synthetic_hot"]
     expect(len(offsets), 2, f"different sampled instructions in synthetic_hot: {offsets}")
     expect(max(offsets) - min(offsets), 2, "distance of the sampled instructions")
 

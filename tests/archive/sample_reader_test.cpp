@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/sample_reader.hpp"
+#include "formats/spool/stack_image.hpp"
 #include "tests/archive/spool_builder.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace
 
 using test::SamplesBuilder;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr std::uint64_t user = SamplesBuilder::user;
@@ -178,87 +180,109 @@ TEST(SampleReader, AListLongerThanItsRecordIsLost)
     EXPECT_EQ(heard.lost, 4U);
 }
 
-// ---- samples with registers and a piece of the stack
+// ---- samples with registers and a copy of the stack
 
 spool::SampleFormat with_stack(spool::CallGraph call_graph)
 {
     spool::SampleFormat format{};
     format.call_graph = call_graph;
-    format.registers = 0b1011;
+    format.registers = 0b11 | std::uint64_t{1} << spool::stack_pointer_number;
     format.stack_bytes = 24;
     return format;
 }
 
 constexpr std::uint64_t abi = 2;
+constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there
 const std::vector<std::uint64_t> fixed_part = {1, 0, 7, 0, 9, 1, 1, 1, 1};
 
-struct Stack {
-    std::vector<std::uint64_t> registers;
-    std::size_t bytes;
-};
-
-Stack stack_of(spool::CallGraph call_graph, const std::vector<std::uint64_t>& words)
+std::vector<std::uint64_t> sample_with(const std::vector<std::uint64_t>& words)
 {
-    SamplesBuilder builder;
     std::vector<std::uint64_t> all = fixed_part;
     all.insert(all.end(), words.begin(), words.end());
-    builder.record(PERF_RECORD_SAMPLE, all);
-    const Listener heard(builder.bytes(), 0, with_stack(call_graph));
-    EXPECT_THAT(heard.words, ElementsAre("sample 7"));
-    const auto registers = heard.last.stack.registers;
-    return {{registers.begin(), registers.end()}, heard.last.stack.bytes.size()};
+    return all;
+}
+
+std::vector<std::uint64_t> words_of(const RawStack& stack)
+{
+    std::vector<std::uint64_t> words(stack.bytes.size() / sizeof(std::uint64_t));
+    std::memcpy(words.data(), stack.bytes.data(), stack.bytes.size());
+    return words;
 }
 
 TEST(SampleReader, RegistersAndStackStandBehindTheChain)
 {
-    using spool::CallGraph;
     SamplesBuilder builder;
-    std::vector<std::uint64_t> words = fixed_part;
-    words.insert(words.end(), {3, user, 1, 2, abi, 11, 12, 13, 24, 21, 22, 23, 16});
-    builder.record(PERF_RECORD_SAMPLE, words);
-    const Listener heard(builder.bytes(), 0, with_stack(CallGraph::FramePointers));
+    builder.record(PERF_RECORD_SAMPLE, sample_with({3, user, 1, 2, abi, 11, 12, pointer, 16, 1, 21, 22}));
+    const Listener heard(builder.bytes(), 0, with_stack(spool::CallGraph::FramePointers));
     EXPECT_THAT(heard.words, ElementsAre("sample 7"));
     EXPECT_THAT(heard.chain, ElementsAre(1, 2));
-    EXPECT_THAT(heard.last.stack.registers, ElementsAre(11, 12, 13));
-    ASSERT_EQ(heard.last.stack.bytes.size(), 16U);  // of 24
-    std::uint64_t word = 0;
-    std::memcpy(&word, heard.last.stack.bytes.data() + 8, sizeof word);
-    EXPECT_EQ(word, 22U);
-    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 24}).bytes, 24U);
+    EXPECT_THAT(heard.last.stack.registers, ElementsAre(11, 12, pointer));
+}
+
+TEST(SampleReader, OfALineThatIsNotThereTheStackHasWhatItHadBefore)
+{
+    const auto first = sample_with({abi, 11, 12, pointer, 24, 1, 21, 22, 23});
+    const auto second = sample_with({abi, 11, 12, pointer + 8, 16, 0});
+    for (const std::size_t samples : {1U, 2U}) {
+        SamplesBuilder builder;
+        builder.record(PERF_RECORD_SAMPLE, first);
+        if (samples == 2) {
+            builder.record(PERF_RECORD_SAMPLE, second);
+        }
+        std::vector<std::uint64_t> stack;
+        class Last : public SampleHandler
+        {
+        public:
+            explicit Last(std::vector<std::uint64_t>& stack) : stack_(stack) {}
+            void on(const RawSample& sample) override { stack_ = words_of(sample.stack); }
+            void on(const RawSwitch&) override {}
+            void on(const RawRespite&) override {}
+            void on_gap() override {}
+
+        private:
+            std::vector<std::uint64_t>& stack_;
+        } last(stack);
+        EXPECT_EQ(read_samples(builder.bytes(), with_stack(spool::CallGraph::Dwarf), 0, last), 0U);
+        EXPECT_THAT(stack, samples == 1 ? ElementsAreArray({21, 22, 23}) : ElementsAreArray({22, 23}));
+    }
 }
 
 TEST(SampleReader, TheKernelMayHaveNeitherRegistersNorStack)
 {
-    using spool::CallGraph;
-    EXPECT_THAT(stack_of(CallGraph::Dwarf, {0, 24, 21, 22, 23, 24}).registers, IsEmpty());
-    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 0}).bytes, 0U);
-    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 0}).bytes, 0U);
-    EXPECT_EQ(stack_of(CallGraph::FramePointers, {0, 0, 0}).bytes, 0U);
+    for (const std::vector<std::uint64_t>& words : {std::vector<std::uint64_t>{0, 0}, {abi, 11, 12, pointer, 0}}) {
+        SamplesBuilder builder;
+        builder.record(PERF_RECORD_SAMPLE, sample_with(words));
+        const Listener heard(builder.bytes(), 0, with_stack(spool::CallGraph::Dwarf));
+        EXPECT_THAT(heard.words, ElementsAre("sample 7"));
+        EXPECT_EQ(heard.last.stack.bytes.size(), 0U);
+        EXPECT_EQ(heard.last.stack.registers.size(), words.front() == 0 ? 0U : 3U);
+    }
 }
 
+/// What later samples say of the stack builds on what cannot be read: they go without.
 TEST(SampleReader, NoMoreOfTheStackIsThereThanTheRecordHas)
 {
-    using spool::CallGraph;
-    EXPECT_EQ(stack_of(CallGraph::Dwarf, {abi, 11, 12, 13, 24, 21, 22, 23, 1'000'000}).bytes, 24U);
     const std::vector<std::vector<std::uint64_t>> damaged = {
-        {},                                        // cut before the registers,
-        {abi, 11, 12},                             // in them,
-        {abi, 11, 12, 13},                         // before the stack,
-        {abi, 11, 12, 13, 24, 21, 22, 23},         // before its filled size,
-        {abi, 11, 12, 13, 24, 21, 22},             // in it
-        {abi, 11, 12, 13, ~0ULL, 21, 22, 23, 24},  // absurd sizes
-        {abi, 11, 12, 13, 65528, 21, 22, 23, 24},
-        {abi, 11, 12, 13, 32, 21, 22, 23, 24},
+        {},                                            // cut before the registers,
+        {abi, 11, 12},                                 // in them,
+        {abi, 11, 12, pointer},                        // before the stack,
+        {abi, 11, 12, pointer, 24},                    // before its bitmap,
+        {abi, 11, 12, pointer, 24, 1, 21, 22},         // in it
+        {abi, 11, 12, pointer, ~0ULL, 1, 21, 22, 23},  // absurd sizes
+        {abi, 11, 12, pointer, 8200, 0, 0, 0},
+        {abi, 11, 12, pointer, 23, 0},
+        {abi, 11, 12, pointer + 1, 24, 0},  // no address of a word
     };
     for (const auto& words : damaged) {
         SamplesBuilder builder;
-        std::vector<std::uint64_t> all = fixed_part;
-        all.insert(all.end(), words.begin(), words.end());
-        builder.record(PERF_RECORD_SAMPLE, all);
+        builder.record(PERF_RECORD_SAMPLE, sample_with(words));
         builder.record(PERF_RECORD_LOST_SAMPLES, {2, 0, 0, 0});
-        const Listener heard(builder.bytes(), 0, with_stack(CallGraph::Dwarf));
-        EXPECT_THAT(heard.words, ElementsAre("gap", "gap")) << words.size();
+        builder.record(PERF_RECORD_SAMPLE, sample_with({abi, 11, 12, pointer, 24, 1, 21, 22, 23}));
+        const Listener heard(builder.bytes(), 0, with_stack(spool::CallGraph::Dwarf));
+        EXPECT_THAT(heard.words, ElementsAre("gap", "gap", "sample 7")) << words.size();
         EXPECT_EQ(heard.lost, 3U);
+        EXPECT_THAT(heard.last.stack.bytes, IsEmpty());
+        EXPECT_THAT(heard.last.stack.registers, ElementsAre(11, 12, pointer));
     }
 }
 

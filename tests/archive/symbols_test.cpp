@@ -236,7 +236,7 @@ TEST(Symbols, FunctionsOfOneNameAreToldApartByTheirFiles)
                       half.names[i]);
             const std::uint64_t address = subject.address(i);
             const Function& function =
-                tree.functions()[tree.contexts()[tree.add(std::span(&address, 1)).context].function];
+                tree.functions()[tree.contexts()[tree.add({{&address, 1}}).context].function];
             EXPECT_EQ(function.canonical_name, found->name);
             EXPECT_EQ(function.file, found->file);
             keys.insert(function.key);
@@ -374,14 +374,14 @@ TEST(RuntimeCode, OfTheVdsoIsNamedInItsOwnProcess)
     ASSERT_EQ(map.modules()[range->module], "[vdso]");
     ContextTree own(map, RuntimeCode::of_this_process(0));
     const std::vector<std::uint64_t> chain = {clock};
-    const Leaf leaf = own.add(chain);
+    const Leaf leaf = own.add({chain});
     const Function& function = own.functions()[own.contexts()[leaf.context].function];
     EXPECT_EQ(function.canonical_name, "clock_gettime");
     EXPECT_EQ(function.module, "[vdso]");
     EXPECT_EQ(leaf.offset, clock - range->start);  // it is linked to be at 0
     // Of another process it is not known which it had.
     ContextTree other{AddressMap(own_maps())};
-    const Leaf unknown = other.add(chain);
+    const Leaf unknown = other.add({chain});
     EXPECT_EQ(other.functions()[other.contexts()[unknown.context].function].canonical_name, "[vdso]");
     // Neither if it was elsewhere.
     EXPECT_EQ(RuntimeCode::of_this_process(0).vdso(range->start + 4096, range->end), nullptr);
@@ -432,14 +432,14 @@ TEST(RuntimeCode, OfTheKernelIsNamedWhereItTells)
         return names;
     };
     const std::vector<std::uint64_t> chain = {clock};
-    const std::vector<std::string> caller = path(own, own.add(chain));
-    const Leaf leaf = own.add(chain, start + 1);
+    const std::vector<std::string> caller = path(own, own.add({chain}));
+    const Leaf leaf = own.add({chain}, start + 1);
     EXPECT_EQ(path(own, leaf), (std::vector<std::string>{"[kernel]/schedule", caller.front()}));
     EXPECT_EQ(leaf.offset, 0U);  // of no binary that could be looked into
-    EXPECT_EQ(path(own, own.add({}, start + 1)), (std::vector<std::string>{"[kernel]/schedule", "/[unknown]"}));
+    EXPECT_EQ(path(own, own.add(CallChain(), start + 1)), (std::vector<std::string>{"[kernel]/schedule", "/[unknown]"}));
     // Of another process it is not known which kernel it ran on.
     ContextTree other{AddressMap(own_maps())};
-    EXPECT_EQ(path(other, other.add(chain, start + 1)), path(other, other.add(chain)));
+    EXPECT_EQ(path(other, other.add({chain}, start + 1)), path(other, other.add({chain})));
 }
 
 TEST(PerfMap, IsReadLineByLine)
@@ -544,7 +544,7 @@ TEST_F(OwnPerfMap, NamesCodeWithoutAFile)
                          "11000-12000 r-xp 00000000 00:00 0 \n");
     std::ofstream(path_, std::ios::app) << "20000 10 gone by now\n";
     const auto leaf = [&](ContextTree& tree, const std::vector<std::uint64_t>& chain) {
-        return tree.functions()[tree.contexts()[tree.add(chain).context].function];
+        return tree.functions()[tree.contexts()[tree.add({chain}).context].function];
     };
     ContextTree own(map, RuntimeCode::of_this_process(0, scratch_.path()));
     EXPECT_EQ(leaf(own, {0x10010, 0x11010}).canonical_name, "compiled");
@@ -567,19 +567,22 @@ TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
     const std::uint64_t middle = subject.address(hidden_two) + 4;
     const std::uint64_t root = subject.address(visible) + 4;
     const std::vector<std::uint64_t> chain = {leaf, middle, root, 0x8, middle};
-    const Leaf first = tree.add(chain);
-    const Leaf again = tree.add(chain);
-    const Leaf shorter = tree.add(std::span(chain).first(3));
+    const Leaf first = tree.add({chain});
+    const Leaf again = tree.add({chain});
     EXPECT_EQ(first.context, again.context);
-    EXPECT_EQ(first.context, shorter.context);
+    EXPECT_EQ(first.context, tree.add({std::span(chain).first(3), false}).context);
+    const Context& whole = tree.contexts()[tree.add({std::span(chain).first(3)}).context];
+    EXPECT_EQ(whole.depth, 2U);
+    EXPECT_EQ(whole.function, tree.contexts()[first.context].function);
     const Context& context = tree.contexts()[first.context];
-    EXPECT_EQ(context.depth, 2U);
+    EXPECT_EQ(context.depth, 3U);
+    EXPECT_EQ(tree.functions()[tree.contexts().front().function].canonical_name, "[unknown callers]");
     EXPECT_EQ(binary::demangle(tree.functions()[context.function].canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
     const SymbolTable symbols(SUBJECT_FULL);
     EXPECT_EQ(first.offset, subject.in_binary(hidden_one, symbols) + 1);
-    EXPECT_EQ(tree.contexts().size(), 3U);
-    const Leaf unknown = tree.add({});
+    EXPECT_EQ(tree.contexts().size(), 7U);
+    const Leaf unknown = tree.add(CallChain());
     EXPECT_EQ(tree.functions()[tree.contexts()[unknown.context].function].canonical_name, "[unknown]");
 }
 
@@ -594,7 +597,7 @@ TEST(Contexts, AReturnAddressBehindItsFunctionBelongsToTheCaller)
         ++size;
     }
     const std::vector<std::uint64_t> chain = {subject.address(visible), subject.address(hidden_one) + size};
-    const Context& leaf = tree.contexts()[tree.add(chain).context];
+    const Context& leaf = tree.contexts()[tree.add({chain}).context];
     EXPECT_EQ(tree.functions()[tree.contexts()[leaf.parent].function].canonical_name, symbols.find(start)->name);
 }
 
@@ -612,12 +615,12 @@ TEST(Contexts, AreThoseOfTheirTime)
     ContextTree tree{AddressMap("", unloads)};
     const std::vector<std::uint64_t> chain = {subject.address(hidden_one) + 1};
     const auto function = [&](std::uint32_t context) { return tree.functions()[tree.contexts()[context].function]; };
-    EXPECT_EQ(function(tree.add(chain, 0, 250).context).canonical_name, "[unknown]");
-    EXPECT_EQ(function(tree.add(chain, 0, 150).context).module, SUBJECT_STRIPPED);
-    EXPECT_EQ(function(tree.add(chain, 0, 50).context).module, SUBJECT_FULL);
+    EXPECT_EQ(function(tree.add({chain}, 0, 250).context).canonical_name, "[unknown]");
+    EXPECT_EQ(function(tree.add({chain}, 0, 150).context).module, SUBJECT_STRIPPED);
+    EXPECT_EQ(function(tree.add({chain}, 0, 50).context).module, SUBJECT_FULL);
     EXPECT_EQ(function(tree.add_path(chain, 150)).module, SUBJECT_STRIPPED);
     EXPECT_EQ(function(tree.add_path(chain, 50)).module, SUBJECT_FULL);
-    EXPECT_EQ(binary::demangle(function(tree.add(chain, 0, 50).context).canonical_name),
+    EXPECT_EQ(binary::demangle(function(tree.add({chain}, 0, 50).context).canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
     EXPECT_EQ(tree.unreadable(), 0U);
 }
@@ -656,7 +659,7 @@ TEST(ModuleFile, AReplacedFileIsNotMistakenForItsSuccessor)
     const std::vector<std::uint64_t> chain = {subject.address(hidden_one) + 1};
     ContextTree own(map, RuntimeCode::of_this_process(0));
     const auto function = [&](ContextTree& tree) {
-        return tree.functions()[tree.contexts()[tree.add(chain).context].function];
+        return tree.functions()[tree.contexts()[tree.add({chain}).context].function];
     };
     EXPECT_EQ(function(own).module, path);
     EXPECT_EQ(function(own).build_id, SymbolTable(SUBJECT_FULL).build_id());

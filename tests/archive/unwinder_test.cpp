@@ -137,7 +137,7 @@ protected:
         RawSample sample;
         sample.chain = walked;
         sample.stack = {registers, std::as_bytes(std::span(stack))};
-        const auto found = unwinder_.chain(sample, mask);
+        const auto found = unwinder_.chain(sample, mask).addresses;
         return {found.begin(), found.end()};
     }
 
@@ -233,8 +233,8 @@ TEST_F(Unwinding, WithoutWhatItNeedsTheKernelsWalkIsTaken)
     const Words walked = {leaf_, framed_};
     RawSample sample;
     sample.chain = walked;
-    EXPECT_THAT(unwinder_.chain(sample, mask), ElementsAreArray(walked));
-    EXPECT_THAT(unwinder_.chain(sample, 0), ElementsAreArray(walked));
+    EXPECT_THAT(unwinder_.chain(sample, mask).addresses, ElementsAreArray(walked));
+    EXPECT_THAT(unwinder_.chain(sample, 0).addresses, ElementsAreArray(walked));
 }
 
 TEST_F(Unwinding, OnlyTheInstruction)
@@ -242,7 +242,7 @@ TEST_F(Unwinding, OnlyTheInstruction)
     const Words registers = {leaf_};
     RawSample sample;
     sample.stack.registers = registers;
-    EXPECT_THAT(unwinder_.chain(sample, 1 << 8), ElementsAre(leaf_));
+    EXPECT_THAT(unwinder_.chain(sample, 1 << 8).addresses, ElementsAre(leaf_));
 }
 
 TEST_F(Unwinding, ACopyOfTheStackHasAllCallers)

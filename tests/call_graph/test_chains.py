@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: the critpath authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Owns what is known of the call chains of tree.c: of the samples in each function at least 98 % come by exactly the
-known way (an instruction in some thousands is one that no unwind information describes)."""
+"""Owns what is known of the call chains of tree.c and deep.c: of the samples in each function at least 98 % come by
+exactly the known way (an instruction in some thousands is one that no unwind information describes)."""
 
 import collections
 import itertools
+import json
 import os
 import shutil
 import sys
@@ -150,6 +151,40 @@ class Chains(harness.Case):
             self.succeed(harness.run(harness.tool("cpcollect"), "recover", self.trace))
             self.assert_tree(self.read(mode), {**WAYS, "tail": TAIL_JUMP})
             shutil.rmtree(self.trace)
+
+    def inclusive(self):
+        """By function, its row with those that it calls."""
+        self.replay_on(1)
+        report = json.loads(self.report("hotspots", "--inclusive", "--top", "0", "--format", "json"))
+        return {row["function"]: row for row in report["hotspots"]}
+
+    def test_deep_stack(self):
+        for tree, mode in (("deep", "dwarf"), ("deep_frames", "dwarf"), ("deep_frames", "fp")):
+            chains = self.sample(tree, mode)
+            self.assert_right(chains, "work", lambda chain: chain == ("work", "shared", "often", "main"))
+            rows = self.inclusive()
+            self.assertNotIn("[unknown callers]", rows)
+            self.assertLess(rows["often"]["path_percent_high"] - rows["often"]["path_percent_low"], 15)
+            shutil.rmtree(self.trace)
+
+    def test_callers_that_are_not_known_are_not_guessed(self):
+        """Who is seen to call `shared` is who calls MPI there, which is not who has its time."""
+        chains = self.sample("deep", "fp")
+        self.assert_right(chains, "work", lambda chain: chain == ("work", "shared", "[unknown callers]"))
+        rows = self.inclusive()
+        unknown = rows["[unknown callers]"]
+        computed = rows["work"]
+        self.assertGreater(unknown["path_percent"], 30)
+        self.assertLess(rows["rarely"]["path_percent"], 20)
+        self.assertGreaterEqual(unknown["path_percent"], computed["path_percent"] - 1)
+        # Each may be among them; but what already has the time does not have it a second time.
+        for function in ("rarely", "main"):
+            row = rows[function]
+            self.assertGreaterEqual(row["path_percent_high"], row["path_percent"] + unknown["path_percent"] - 0.1)
+        self.assertLess(computed["path_percent_high"], computed["path_percent"] + 15)
+        self.assertIn("it is not known where from their functions were called", self.report("hotspots", "--inclusive"))
+        self.assertIn("it is not known where from their functions were called",
+                      self.report("hotspots", "--by", "callpath"))
 
     def test_without_callers(self):
         chains = self.sample("frames_O2", "none")

@@ -39,7 +39,7 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["timer"], "tsc");
     EXPECT_EQ(defaults["quiet"], false);
     EXPECT_EQ(defaults["callpath"], "full");
-    EXPECT_EQ(defaults["call_graph"], "fp");
+    EXPECT_EQ(defaults["call_graph"], "dwarf");
     EXPECT_EQ(defaults["counters"], "");
     EXPECT_EQ(defaults["range"], "");
     EXPECT_EQ(defaults["groups"], (nlohmann::json{"p2p", "collective", "rma", "io", "local"}));
@@ -82,10 +82,10 @@ TEST_F(Launcher, WhereTheCallersOfASampleComeFrom)
     EXPECT_EQ(config("--events instructions,faults,migrations,cpu-migrations ls")["events"],
               "instructions,page-faults,cpu-migrations");
     EXPECT_EQ(config("ls", "CPCOLLECT_EVENTS=cache-misses")["events"], "cache-misses");
-    EXPECT_EQ(config("ls")["call_graph"], "fp");
-    EXPECT_EQ(config("--call-graph dwarf ls")["call_graph"], "dwarf");
+    EXPECT_EQ(config("ls")["call_graph"], "dwarf");
+    EXPECT_EQ(config("--call-graph fp ls")["call_graph"], "fp");
     EXPECT_EQ(config("ls", "CPCOLLECT_CALL_GRAPH=none")["call_graph"], "none");
-    expect_message(collect("--call-graph lbr ls"), 2, "'lbr' is none of fp, dwarf, none");
+    expect_message(collect("--call-graph lbr ls"), 2, "'lbr' is none of dwarf, fp, none");
     expect_message(collect("--call-graph -- ls"), 2, "--call-graph: the value is missing");
 }
 

@@ -62,9 +62,11 @@ class Deaths(deaths.Case):
 
     def test_all_ranks_return_without_finalize(self):
         result = self.run_both(RANKS, ITERATIONS, "return")
-        self.assertIn("the application ended without MPI_Finalize", result.err)
-        self.assertIn("cpcollect recover trace", result.err)
-        self.succeed(self.recover())
+        recovered = self.succeed(self.recover())
+        # mpirun kills those who have not returned when the first has, which may be rank 0, which says it.
+        if not re.search(r"died: 0\b", recovered.out):
+            self.assertIn("the application ended without MPI_Finalize", result.err)
+            self.assertIn("cpcollect recover trace", result.err)
         self.validate()
         self.assertTrue(set(self.logged(RANKS)) == set(self.calls().values()))
 

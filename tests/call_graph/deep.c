@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// `deep SECONDS`: main > often > shared > work computes for so long, main > rarely > shared > work next to nothing; but
+// what calls MPI in `shared` is the latter. A call of `shared` has more on the stack than a sample with frame pointers
+// copies.
+#include <mpi.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define FUNCTION __attribute__((noipa))
+#define NOT_THE_LAST() __asm__ volatile("" ::: "memory")
+
+enum { rounds = 20000, bytes = 1000 };
+
+FUNCTION uint64_t work(uint64_t x)
+{
+    for (int i = 0; i < rounds; ++i) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+    }
+    return x;
+}
+
+FUNCTION uint64_t shared(uint64_t x, int times, int calls_mpi)
+{
+    volatile char many[bytes];
+    many[x % bytes] = 1;
+    for (int i = 0; i < times; ++i) {
+        x = work(x);
+    }
+    if (calls_mpi) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return x + (uint64_t)many[x % bytes];
+}
+
+FUNCTION uint64_t rarely(uint64_t x)
+{
+    x = shared(x, 1, 1);
+    NOT_THE_LAST();
+    return x;
+}
+
+FUNCTION uint64_t often(uint64_t x)
+{
+    x = shared(x, 100, 0);
+    NOT_THE_LAST();
+    return x;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    const double end = now() + (argc > 1 ? atof(argv[1]) : 1);
+    uint64_t x = 1;
+    while (now() < end) {
+        x = rarely(often(x));
+    }
+    MPI_Finalize();
+    return x == 0;
+}
