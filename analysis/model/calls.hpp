@@ -94,6 +94,13 @@ public:
     [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
     [[nodiscard]] bool is_point(std::size_t i) const { return bucket_[i] == point; }
     [[nodiscard]] bool has_points() const { return has_points_; }
+    /// One more than the last call among the first `end` that is no point; 0 if there is none.
+    [[nodiscard]] std::size_t behind_last_call(std::size_t end) const
+    {
+        while (end > 0 && is_point(end - 1))
+            --end;
+        return end;
+    }
 
     [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
 
@@ -168,9 +175,8 @@ inline void Calls::set_leave(std::size_t i, Ns leave)
 inline std::size_t last_entered(const Calls& calls, Ns time)
 {
     const auto& enters = calls.enters();
-    auto behind = static_cast<std::size_t>(std::upper_bound(enters.begin(), enters.end(), time) - enters.begin());
-    while (behind > 0 && calls.is_point(behind - 1))
-        --behind;
+    const auto entered = static_cast<std::size_t>(std::upper_bound(enters.begin(), enters.end(), time) - enters.begin());
+    const std::size_t behind = calls.behind_last_call(entered);
     return behind > 0 ? behind - 1 : calls.size();
 }
 

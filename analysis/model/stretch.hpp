@@ -26,6 +26,9 @@ enum class ComparedBy : std::int64_t {
 /// part count in that part.
 struct Stretch {
     CallPathId before, after;  // the calls
+    // Where their callers make them, addresses in the binaries of these; 0: not known.
+    std::int64_t before_site = 0;
+    std::int64_t after_site = 0;
 
     // On the path, on all processes:
     std::int64_t path_ns = 0;
@@ -102,6 +105,8 @@ struct StretchNumber {
     std::int64_t Stretch::*member;
 };
 inline constexpr StretchNumber stretch_numbers[] = {
+    {"before_site", &Stretch::before_site},
+    {"after_site", &Stretch::after_site},
     {"path_ns", &Stretch::path_ns},
     {"gaps", &Stretch::gaps},
     {"looked_at", &Stretch::looked_at},

@@ -74,7 +74,8 @@ struct Communicator {
 /// records, that do not know call paths.
 struct CallingContext {
     RegionId region;
-    ContextId parent;  // none() at the root
+    ContextId parent;        // none() at the root
+    std::uint64_t site = 0;  // of an MPI call: where `parent` makes it, an address in its binary; 0: not known
 };
 
 /// All ids that appear in events are indices into these.

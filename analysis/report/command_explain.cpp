@@ -66,7 +66,9 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"cause", ""},
         {"caller", ""},
         {"from", ""},
+        {"from_site", ""},
         {"to", ""},
+        {"to_site", ""},
         {"function", ""},
         {"function_percent", ""},
         {"second_function", ""},
@@ -144,7 +146,9 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.cause ? Cell(std::string(name(*e.cause))) : Cell(),
                         e.caller,
                         e.before,
+                        e.before_site.empty() ? Cell() : Cell(e.before_site),
                         e.after,
+                        e.after_site.empty() ? Cell() : Cell(e.after_site),
                         function_name(e, 0),
                         function_share(e, 0),
                         function_name(e, 1),
@@ -226,10 +230,11 @@ Document run(const Request& request)
     const model::Profile profile = result::read(request.trace);
     const std::uint64_t top = request.arguments.number("--top");
     const std::size_t all = profile.stretches.size();
+    binary::SourceLines lines;
     std::vector<Explanation> explanations;
     std::int64_t shown_ns = 0;
     for (std::size_t i = 0; i < all && (top == 0 || i < top); ++i) {
-        explanations.push_back(explain(profile, i));
+        explanations.push_back(explain(profile, i, &lines));
         shown_ns += profile.stretches[i].path_ns;
     }
     const auto path = profile.facts.find("path_ns");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain.hpp"
 
+#include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -69,6 +70,18 @@ void add_place(const model::Profile& profile, Explanation& e)
     e.caller = names(profile, before, 0, common);
     e.before = names(profile, before, common, before.size());
     e.after = names(profile, after, common, after.size());
+}
+
+std::string site_text(const model::Profile& profile, CallPathId call, std::int64_t site, binary::SourceLines& lines)
+{
+    const CallPathId caller = profile.call_paths[call.value].parent;
+    if (site == 0 || !caller.valid())
+        return {};
+    const model::Row& row = profile.row(caller);
+    const auto address = static_cast<std::uint64_t>(site);
+    if (const std::optional<SourceLine> line = source_line_of(profile, row, address, lines))
+        return fmt::format("{}:{}", line->file, line->line);
+    return fmt::format("{}+{:#x}", basename(row.module), address);
 }
 
 void add_owners(const model::Profile& profile, std::size_t stretch, Explanation& e)
@@ -270,13 +283,17 @@ bool Explanation::has_faster_ranks() const
            static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
-Explanation explain(const model::Profile& profile, std::size_t stretch)
+Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines)
 {
     Explanation e;
     e.stretch = std::make_shared<const model::Stretch>(profile.stretches[stretch]);
     const auto path = profile.facts.find("path_ns");
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
     add_place(profile, e);
+    if (lines != nullptr) {
+        e.before_site = site_text(profile, e.stretch->before, e.stretch->before_site, *lines);
+        e.after_site = site_text(profile, e.stretch->after, e.stretch->after_site, *lines);
+    }
     add_owners(profile, stretch, e);
     e.code = code_of(profile, stretch);
     add_excess(e);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "formats/binary/source_lines.hpp"
 
 #include <array>
 #include <cmath>
@@ -89,6 +90,8 @@ struct Explanation {
     std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
     std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"
     std::string after;
+    // Where these are made: "/src/solve.c:12", or "solve+0x1234" where lines are not known; empty: not recorded.
+    std::string before_site, after_site;
     std::size_t rank = 0;  // with the most of it
     double rank_share = 0;
     std::size_t ranks_on_path = 0;
@@ -133,6 +136,6 @@ std::string code_in_words(const Code& code);
 std::string threads_in_words(const Explanation& explanation);
 
 /// Of the stretch with this index. The explanation must not outlive the profile.
-Explanation explain(const model::Profile& profile, std::size_t stretch);
+Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines = nullptr);
 
 }  // namespace critpath::report

@@ -266,6 +266,12 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
                        e.has_faster_ranks() ? remedy.many : remedy.one);
 }
 
+/// " (solve.c:12)"; addresses are for machines.
+std::string line_in_words(const std::string& site)
+{
+    return site.find(':') == std::string::npos ? "" : fmt::format(" ({})", basename(printable(site)));
+}
+
 }  // namespace
 
 std::string Explanation::sentence(const model::Profile& profile) const
@@ -277,9 +283,9 @@ std::string Explanation::sentence(const model::Profile& profile) const
         : rank_share >= mostly_from
             ? fmt::format("mostly on rank {} ({})", rank, whole_percent(rank_share))
             : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, whole_percent(rank_share));
-    std::string words =
-        fmt::format("{} of the path ({} %): computation from {} to {}{}, {}.", duration_text(stretch->path_ns),
-                    percent_text(path_share), before, after, where, who);
+    std::string words = fmt::format("{} of the path ({} %): computation from {}{} to {}{}{}, {}.",
+                                    duration_text(stretch->path_ns), percent_text(path_share), before,
+                                    line_in_words(before_site), after, line_in_words(after_site), where, who);
     words += code_in_words(code);
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);

@@ -8,7 +8,7 @@ namespace critpath::archive
 // Anything beyond is damage.
 constexpr std::uint32_t largest_path = 1U << 24;
 
-void CallPaths::define(std::uint32_t id, std::uint32_t context)
+void CallPaths::define(std::uint32_t id, const Leaf& caller)
 {
     if (id == 0 || id > largest_path) {
         return;
@@ -16,7 +16,7 @@ void CallPaths::define(std::uint32_t id, std::uint32_t context)
     if (id >= paths_.size()) {
         paths_.resize(id + 1);
     }
-    paths_[id].caller = context;
+    paths_[id].caller = caller;
 }
 
 std::uint32_t CallPaths::find(std::uint32_t id, functions::FunctionId function) const

@@ -4,6 +4,7 @@
 // Owns the calling contexts of one thread's MPI calls: which context a function has when it was called by a path.
 #pragma once
 
+#include "collector/archive/contexts.hpp"
 #include "formats/functions/functions.hpp"
 
 #include <cstdint>
@@ -17,11 +18,11 @@ namespace critpath::archive
 class CallPaths
 {
 public:
-    /// Path `id` leads to `context`, the function that makes the call. Ids are nearly dense, from 1.
-    void define(std::uint32_t id, std::uint32_t context);
+    /// Path `id` leads to `caller`, where the call is made. Ids are nearly dense, from 1.
+    void define(std::uint32_t id, const Leaf& caller);
 
     /// The context of a call of `function` by path `id` (0: not known). When it is asked for first,
-    /// `make(context of the path)` must return it.
+    /// `make(where it is called)` must return it.
     template <class Make>
     void learn(std::uint32_t id, functions::FunctionId function, Make make);
 
@@ -30,9 +31,10 @@ public:
 
 private:
     static constexpr std::uint32_t none = 0xffffffff;
+    static constexpr Leaf nobody = {Context::no_parent, 0};
 
     struct Path {
-        std::uint32_t caller = none;
+        Leaf caller = nobody;
         std::uint32_t context = none;  // of the function that was called by it first, mostly the only one
         functions::FunctionId function = functions::FunctionId::none;
     };
@@ -52,7 +54,7 @@ void CallPaths::learn(std::uint32_t id, functions::FunctionId function, Make mak
 {
     if (id == 0 || id >= paths_.size()) {
         auto& context = without_path_[static_cast<std::size_t>(function)];
-        context = context == none ? make(none) : context;
+        context = context == none ? make(nobody) : context;
         return;
     }
     Path& path = paths_[id];

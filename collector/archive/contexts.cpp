@@ -81,22 +81,22 @@ bool ContextTree::begins_thread(const std::vector<std::uint32_t>& functions) con
            (functions.size() > 1 && file.starts_with("libc.so."));
 }
 
-std::uint32_t ContextTree::add_path(std::vector<std::uint64_t> path, std::uint64_t time)
+Leaf ContextTree::add_path(std::vector<std::uint64_t> path, std::uint64_t time)
 {
     // add() takes the first address for what it is, and this is one behind a call.
     --path.front();
     // One alone is all that was asked for, or that there was room for.
-    return add({path, path.size() > 1 && path.size() < spool::deepest_path}, 0, time).context;
+    return add({path, path.size() > 1 && path.size() < spool::deepest_path}, 0, time);
 }
 
-std::uint32_t ContextTree::add_call(std::uint32_t caller, functions::FunctionId function)
+std::uint32_t ContextTree::add_call(const Leaf& caller, functions::FunctionId function)
 {
     const Hash128 key = function_key(function);
     const auto [known, is_new] = function_ids_.try_emplace(key, static_cast<std::uint32_t>(functions_.size()));
     if (is_new) {
         functions_.push_back({key, "", "", "", "", function});
     }
-    return child(caller, known->second);
+    return child(caller.context, known->second, caller.offset);
 }
 
 ContextTree::Place ContextTree::locate(std::uint64_t address, std::uint32_t epoch)
@@ -181,17 +181,18 @@ std::uint32_t ContextTree::function(const std::string& name, const std::string& 
     return known->second;
 }
 
-std::uint32_t ContextTree::child(std::uint32_t parent, std::uint32_t function)
+std::uint32_t ContextTree::child(std::uint32_t parent, std::uint32_t function, std::uint64_t site)
 {
     Hasher hasher;
     if (parent != Context::no_parent) {
         hasher.add(contexts_[parent].key);
     }
-    const Hash128 key = hasher.add(functions_[function].key).result();
+    hasher.add(functions_[function].key);
+    const Hash128 key = (site == 0 ? hasher : hasher.add(site)).result();
     const auto [known, is_new] = context_ids_.try_emplace(key, static_cast<std::uint32_t>(contexts_.size()));
     if (is_new) {
         const std::uint32_t depth = parent == Context::no_parent ? 0 : contexts_[parent].depth + 1;
-        contexts_.push_back({key, function, parent, depth});
+        contexts_.push_back({key, function, parent, depth, site});
     }
     return known->second;
 }

@@ -35,10 +35,11 @@ struct Function {
 Hash128 function_key(functions::FunctionId function);
 
 struct Context {
-    Hash128 key;  // of the whole path
+    Hash128 key;  // of the whole path, and the site
     std::uint32_t function = 0;
     std::uint32_t parent = no_parent;
     std::uint32_t depth = 0;
+    std::uint64_t site = 0;  // of an MPI call: where `parent` makes it, an address in its binary; 0: not known
 
     static constexpr std::uint32_t no_parent = 0xffffffff;
 };
@@ -59,11 +60,12 @@ public:
     /// `time`: when that was, if libraries were unloaded meanwhile.
     Leaf add(const CallChain& chain, std::uint64_t kernel = 0, std::uint64_t time = AddressMap::the_end);
 
-    /// `path`: return addresses, innermost first. Returns the context of the function that the first one lies in.
-    std::uint32_t add_path(std::vector<std::uint64_t> path, std::uint64_t time = AddressMap::the_end);
+    /// `path`: return addresses, innermost first. Returns the function that the first one lies in, and where there.
+    Leaf add_path(std::vector<std::uint64_t> path, std::uint64_t time = AddressMap::the_end);
 
-    /// The context of an MPI function that `caller` called; Context::no_parent if that is not known.
-    std::uint32_t add_call(std::uint32_t caller, functions::FunctionId function);
+    /// The context of an MPI function that was called at `caller`, whose context is Context::no_parent if that is not
+    /// known.
+    std::uint32_t add_call(const Leaf& caller, functions::FunctionId function);
 
     [[nodiscard]] const AddressMap& map() const { return map_; }
     /// Of files that were replaced during the run, those whose functions have no names because of that. Only what was
@@ -87,7 +89,7 @@ private:
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
                            const std::string& file = {});
-    std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function, std::uint64_t site = 0);
 
     AddressMap map_;
     RuntimeCode runtime_code_;

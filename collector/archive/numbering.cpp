@@ -112,7 +112,7 @@ std::vector<std::uint32_t> number_contexts(const Tables& tables, const std::vect
         std::sort(level, end);
         for (; level != end; ++level) {
             numbers[level->entry] = static_cast<std::uint32_t>(out.contexts.size());
-            out.contexts.push_back({level->region, level->parent});
+            out.contexts.push_back({level->region, level->parent, table[level->entry].site});
         }
     }
     return numbers;

@@ -329,7 +329,7 @@ void ProcessData::add_off_regions()
             RegionEntry entry;
             entry.canonical_name = preempted ? otf2::preempted_region : otf2::blocked_region;
             entry.key = off_key(entry.canonical_name.c_str());
-            tables_.contexts.push_back({entry.key, entry.key, {}, 0});
+            tables_.contexts.push_back({entry.key, entry.key, {}});
             tables_.regions.push_back(std::move(entry));
         }
     }
@@ -340,7 +340,8 @@ void ProcessData::add_contexts()
     const std::vector<Context>& contexts = contexts_.contexts();
     for (const Context& context : contexts) {
         const Hash128 parent = context.parent == Context::no_parent ? Hash128{} : contexts[context.parent].key;
-        tables_.contexts.push_back({context.key, contexts_.functions()[context.function].key, parent, context.depth});
+        tables_.contexts.push_back(
+            {context.key, contexts_.functions()[context.function].key, parent, context.depth, context.site});
     }
 }
 

@@ -130,7 +130,7 @@ void ProcessData::scan_calls(const ThreadSpool& thread, ThreadData& data)
     if (data.open_call) {
         const FunctionId function{data.open_call->function};
         used_[data.open_call->function] = true;
-        data.call_paths.learn(0, function, [&](std::uint32_t caller) { return contexts_.add_call(caller, function); });
+        data.call_paths.learn(0, function, [&](const Leaf& caller) { return contexts_.add_call(caller, function); });
     }
 }
 
@@ -156,7 +156,7 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
     const spool::Record& record = call.record;
     used_[record.function] = true;
     paths.learn(record.callpath, call.function(),
-                [&](std::uint32_t caller) { return contexts_.add_call(caller, call.function()); });
+                [&](const Leaf& caller) { return contexts_.add_call(caller, call.function()); });
     if (call.semantics == SemanticClass::Finalize) {
         end_ = record.enter;
     }

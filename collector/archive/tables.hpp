@@ -48,6 +48,7 @@ struct ContextEntry {
     Hash128 region;
     Hash128 parent;  // zero at the root
     std::uint32_t depth = 0;
+    std::uint64_t site = 0;  // as otf2::ContextDefinition
     void absorb(const ContextEntry&) {}
     bool operator==(const ContextEntry&) const = default;
 };

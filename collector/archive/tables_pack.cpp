@@ -28,7 +28,7 @@ void write(Packer& out, const RegionEntry& e)
 
 void write(Packer& out, const ContextEntry& e)
 {
-    out << e.key << e.region << e.parent << e.depth;
+    out << e.key << e.region << e.parent << e.depth << e.site;
 }
 
 void write(Packer& out, const otf2::RankList& ranks)
@@ -98,7 +98,7 @@ void read(Unpacker& in, RegionEntry& e)
 
 void read(Unpacker& in, ContextEntry& e)
 {
-    in >> e.key >> e.region >> e.parent >> e.depth;
+    in >> e.key >> e.region >> e.parent >> e.depth >> e.site;
 }
 
 void read(Unpacker& in, otf2::RankList& ranks)

@@ -172,6 +172,16 @@ private:
             checked(OTF2_GlobalDefWriter_WriteCallingContext(out_, id++, context.region,
                                                              OTF2_UNDEFINED_SOURCE_CODE_LOCATION, context.parent));
         }
+        id = 0;
+        for (const ContextDefinition& context : trace_.contexts) {
+            OTF2_AttributeValue site{};
+            site.uint64 = context.site;
+            if (context.site != 0) {
+                checked(OTF2_GlobalDefWriter_WriteCallingContextProperty(out_, id, string(call_site_property),
+                                                                         OTF2_TYPE_UINT64, site));
+            }
+            ++id;
+        }
     }
 
     void generators()

@@ -100,6 +100,9 @@ constexpr const AttributeInfo& info(Attribute attribute)
 inline constexpr const char* in_neighbour_parameter = "critpath.in_neighbour";
 inline constexpr OTF2_ParameterRef in_neighbour_reference = 0;
 
+/// Property of the calling context of an MPI call: where its caller makes it, a virtual address in the binary.
+inline constexpr const char* call_site_property = "critpath.call_site";
+
 /// Region that call chains of samples begin with that do not reach the first function of their thread.
 inline constexpr const char* unknown_callers_region = "[unknown callers]";
 

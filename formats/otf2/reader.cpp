@@ -101,6 +101,7 @@ DefinitionCallbacks definition_callbacks()
     OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, define<MetricMember>);
     OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, define<MetricClass>);
     OTF2_GlobalDefReaderCallbacks_SetCallingContextCallback(c, define<CallingContext>);
+    OTF2_GlobalDefReaderCallbacks_SetCallingContextPropertyCallback(c, define<CallingContextProperty>);
     OTF2_GlobalDefReaderCallbacks_SetInterruptGeneratorCallback(c, define<InterruptGenerator>);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, define<RmaWin>);
     OTF2_GlobalDefReaderCallbacks_SetCartDimensionCallback(c, define<CartDimension>);

@@ -122,6 +122,12 @@ struct CallingContext {
     OTF2_SourceCodeLocationRef source;
     OTF2_CallingContextRef parent;
 };
+struct CallingContextProperty {
+    OTF2_CallingContextRef context;
+    OTF2_StringRef name;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+};
 struct InterruptGenerator {
     OTF2_InterruptGeneratorRef self;
     OTF2_StringRef name;
@@ -193,6 +199,7 @@ public:
     virtual void on(const definition::Comm&) {}
     virtual void on(const definition::InterComm&) {}
     virtual void on(const definition::CallingContext&) {}
+    virtual void on(const definition::CallingContextProperty&) {}
     virtual void on(const definition::MetricMember&) {}
     virtual void on(const definition::MetricClass&) {}
     virtual void on(const definition::InterruptGenerator&) {}

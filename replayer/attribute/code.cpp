@@ -26,7 +26,7 @@ public:
         for (const Stretches::At& at : stretches.stretches)
             places_.add(at.place);
         for (const model::ProcessTrace& trace : replay.processes)
-            gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front());
+            gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), stretches.same);
     }
 
     [[nodiscard]] std::uint32_t stretch_of(std::size_t process, std::size_t gap) const

@@ -47,9 +47,7 @@ public:
         const auto& enters = calls.enters();
         near_call_ = count_first(
             calls.size(), [&](std::size_t i) { return enters[i] <= time; }, near_call_);
-        std::size_t behind = near_call_;
-        while (behind > 0 && calls.is_point(behind - 1))
-            --behind;
+        const std::size_t behind = calls.behind_last_call(near_call_);
         if (behind == 0 || calls.leave(behind - 1) <= time)
             return &SpinEvidence::work;
         const auto call = static_cast<std::uint32_t>(behind - 1);

@@ -58,6 +58,7 @@ public:
     void on(const def::InterComm& d) override { inter_comms.push_back(d); }
     void on(const def::RmaWin& d) override { windows.push_back(d); }
     void on(const def::CallingContext& d) override { contexts.push_back(d); }
+    void on(const def::CallingContextProperty& d) override { context_properties.push_back(d); }
     void on(const def::InterruptGenerator& d) override { generators.push_back(d); }
     void on(const def::MetricMember& d) override { metric_members[d.self] = d; }
     void on(const def::MetricClass& d) override
@@ -109,6 +110,7 @@ public:
     std::unordered_map<OTF2_CartTopologyRef, Topology> topologies;
     std::unordered_map<OTF2_CartTopologyRef, std::vector<Grid::Place>> places;
     std::vector<def::CallingContext> contexts;
+    std::vector<def::CallingContextProperty> context_properties;
     std::vector<def::InterruptGenerator> generators;
     std::unordered_map<OTF2_MetricMemberRef, def::MetricMember> metric_members;
     std::vector<Metric> metrics;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,17 +63,17 @@ private:
         bool is_only = true;
     };
 
-    /// Contexts of the same functions in the same order have the same name.
+    /// Contexts of the same functions in the same order have the same name; those of MPI calls, of the same site.
     void name_paths()
     {
         constexpr std::uint32_t nothing = UINT32_MAX;
         name_.resize(contexts_.size());
-        std::map<std::pair<std::uint32_t, RegionId>, std::uint32_t> names;
+        std::map<std::tuple<std::uint32_t, RegionId, std::uint64_t>, std::uint32_t> names;
         visit_parents_first(contexts_, [&](ContextId context) {
-            const auto [region, parent] = contexts_[context.value];
+            const auto [region, parent, site] = contexts_[context.value];
             const std::uint32_t prefix = parent.valid() ? name_[parent.value] : nothing;
             const auto number = static_cast<std::uint32_t>(names.size());
-            name_[context.value] = names.try_emplace({prefix, region}, number).first->second;
+            name_[context.value] = names.try_emplace({prefix, region, site}, number).first->second;
         });
     }
 

@@ -266,9 +266,18 @@ private:
                 contradict("calling context {} refers to region {}, which is not defined", context.self,
                            context.region);
             }
-            definitions_.contexts[i] = {region, context.parent == OTF2_UNDEFINED_CALLING_CONTEXT
-                                                    ? ContextId::none()
-                                                    : vocabulary_.contexts.find(context.parent)};
+            definitions_.contexts[i] = {region,
+                                        context.parent == OTF2_UNDEFINED_CALLING_CONTEXT
+                                            ? ContextId::none()
+                                            : vocabulary_.contexts.find(context.parent),
+                                        0};
+        }
+        for (const auto& property : in_.context_properties) {
+            const ContextId context = vocabulary_.contexts.find(property.context);
+            if (context.valid() && property.type == OTF2_TYPE_UINT64 &&
+                in_.text(property.name) == otf2::call_site_property) {
+                definitions_.contexts[context.value].site = property.value.uint64;
+            }
         }
         refuse_circles();
         add_roots();
@@ -304,7 +313,7 @@ private:
         for (std::uint32_t region = 0; region < definitions_.regions.size(); ++region) {
             if (!vocabulary_.roots[region].valid()) {
                 vocabulary_.roots[region] = {size(contexts)};
-                contexts.push_back({{region}, ContextId::none()});
+                contexts.push_back({{region}, ContextId::none(), 0});
             }
         }
     }

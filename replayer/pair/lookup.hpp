@@ -55,9 +55,7 @@ inline model::CallRef status_poll_before(const model::Definitions& definitions, 
     const auto class_of = [&](std::size_t call) {
         return functions::info(definitions.region(calls.context(call)).function).semantic_class;
     };
-    std::size_t before = ref.call.value;
-    while (before > 0 && calls.is_point(before - 1))
-        --before;
+    const std::size_t before = calls.behind_last_call(ref.call.value);
     if (before == 0 || class_of(before - 1) != RequestGetStatus)
         return {};
     const auto own = class_of(ref.call.value);

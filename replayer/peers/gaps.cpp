@@ -26,8 +26,8 @@ void for_each_overlap(const std::vector<Interval>& intervals, Ns begin, Ns end, 
 
 }  // namespace
 
-Gaps::Gaps(const model::LocationTrace& location)
-    : location_(&location), calls_(location.calls), end_(calls_.size()),
+Gaps::Gaps(const model::LocationTrace& location, const SameCalls& same)
+    : location_(&location), same_(&same), calls_(location.calls), end_(calls_.size()),
       has_page_faults_(std::ranges::any_of(location.samples, [](const auto& s) { return s.page_faults > 0; }))
 {
     while (end_ > 0 && calls_.enter(end_ - 1) > location.end)

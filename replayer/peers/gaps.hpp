@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/peers/same_calls.hpp"
 #include "replayer/peers/split.hpp"
 #include "replayer/restore/restore.hpp"
 
@@ -25,17 +26,17 @@ struct GapPlace {
 };
 
 /// The gaps of one process. Gap i, from 1 on, lies before call i: points are no calls, and what is entered behind the
-/// end of the application or of a recording is none. Must not outlive the trace.
+/// end of the application or of a recording is none. Must not outlive the trace, nor `same`.
 class Gaps
 {
 public:
-    explicit Gaps(const model::LocationTrace& location);
+    Gaps(const model::LocationTrace& location, const SameCalls& same);
 
     [[nodiscard]] std::size_t end() const { return end_; }  // one more than the last
     [[nodiscard]] GapPlace place(std::size_t i) const
     {
         const model::Calls& calls = location_->calls;
-        return {calls.context(calls_.number(i - 1)), calls.context(calls_.number(i))};
+        return {(*same_)(calls.context(calls_.number(i - 1))), (*same_)(calls.context(calls_.number(i)))};
     }
     [[nodiscard]] model::Ns begin_of(std::size_t i) const { return calls_.leave(i - 1); }
     [[nodiscard]] model::Ns end_of(std::size_t i) const { return calls_.enter(i); }
@@ -69,6 +70,7 @@ private:
     [[nodiscard]] std::int64_t page_faults(model::Ns begin, model::Ns end);
 
     const model::LocationTrace* location_;
+    const SameCalls* same_;
     model::CallsAlone calls_;
     std::size_t end_;
     bool has_page_faults_;

@@ -43,13 +43,15 @@ std::vector<PlaceTime> sum_by_place(std::vector<PlaceTime> times)
     return sums;
 }
 
-/// The functions of a call path, innermost first.
-std::vector<std::string_view> names_of(const model::Definitions& definitions, model::ContextId context)
+/// The functions of a call path, innermost first, and where the last call is made.
+std::pair<std::vector<std::string_view>, std::uint64_t> names_of(const model::Definitions& definitions,
+                                                                 model::ContextId context)
 {
+    const std::uint64_t site = definitions.contexts[context.value].site;
     std::vector<std::string_view> names;
     for (; context.valid(); context = definitions.contexts[context.value].parent)
         names.emplace_back(definitions.region(context).name);
-    return names;
+    return {names, site};
 }
 
 /// Those with the most time, that first. Of equal ones, their names decide: the order of definitions means nothing.
@@ -286,9 +288,10 @@ void compare_by_one_call(const Replay& replay, std::vector<Gaps>& gaps, const Ch
 Stretches compare_with_peers(const Replay& replay, const Path& path)
 {
     const model::LocationTrace nothing;
+    const SameCalls same(replay);
     std::vector<Gaps> gaps;
     for (const model::ProcessTrace& trace : replay.processes)
-        gaps.emplace_back(trace.locations.empty() ? nothing : trace.locations.front());
+        gaps.emplace_back(trace.locations.empty() ? nothing : trace.locations.front(), same);
     Seen seen = see(replay, path, gaps);
     const std::vector<PlaceTime> times = choose(replay, path, seen);
     if (times.empty())
@@ -301,8 +304,12 @@ Stretches compare_with_peers(const Replay& replay, const Path& path)
     out[collector] = std::move(found.shares);
 
     Stretches result;
-    for (std::size_t i = 0; i < times.size(); ++i)
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        found.stretches[i].before_site = same.site(times[i].place.before);
+        found.stretches[i].after_site = same.site(times[i].place.after);
         result.stretches.push_back({times[i].place, found.stretches[i]});
+    }
+    result.same = same;
     result.shares = replayer::exchange(replay.comm, out).items;
     std::ranges::sort(result.shares, {}, [](const model::StretchShare& s) { return std::tuple(s.stretch, s.process); });
     return result;

@@ -20,6 +20,7 @@ struct Stretches {
         model::Stretch sums;  // without the call paths, which have no numbers yet
     };
     std::vector<At> stretches;                // on all processes
+    SameCalls same;                           // which calls the places are of
     std::vector<model::StretchShare> shares;  // on process 0; sorted by (stretch, process)
 };
 

@@ -62,10 +62,8 @@ PollWait PollRuns::waiting(model::CallRef call) const
         return !calls.is_point(i) && !found_[l][i] &&
                rules::operation(replay_.definitions.region(calls.context(i)).function).polls;
     };
-    while (first > 0) {
-        std::size_t before = first - 1;
-        while (before > 0 && calls.is_point(before))  // a poll may stand between locks
-            --before;
+    while (const std::size_t behind = calls.behind_last_call(first)) {  // a poll may stand between locks
+        const std::size_t before = behind - 1;
         if (!polls_in_vain(before))
             break;
         const Ns gap = calls.enter(first) - calls.leave(before);

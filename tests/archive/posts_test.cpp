@@ -57,9 +57,12 @@ TEST(Posts, AThreadForgetsWhatIsCompleted)
 TEST(CallPaths, EachFunctionThatAPathCallsHasItsContext)
 {
     CallPaths paths;
-    paths.define(2, 50);
+    paths.define(2, {50, 8});
     int made = 0;
-    const auto make = [&](std::uint32_t caller) { return caller + 1000U * static_cast<unsigned>(++made); };
+    const auto make = [&](const Leaf& caller) {
+        EXPECT_EQ(caller.offset, 8U);
+        return caller.context + 1000U * static_cast<unsigned>(++made);
+    };
     paths.learn(2, FunctionId::MPI_Send, make);
     paths.learn(2, FunctionId::MPI_Recv, make);
     paths.learn(2, FunctionId::MPI_Send, make);
@@ -73,13 +76,13 @@ TEST(CallPaths, UnknownPathsLeadToAContextOfTheFunctionAlone)
 {
     CallPaths paths;
     int made = 0;
-    const auto make = [&](std::uint32_t caller) {
-        EXPECT_EQ(caller, 0xffffffff);
+    const auto make = [&](const Leaf& caller) {
+        EXPECT_EQ(caller.context, Context::no_parent);
         return static_cast<std::uint32_t>(++made);
     };
     paths.learn(0, FunctionId::MPI_Send, make);
     paths.learn(9, FunctionId::MPI_Send, make);  // never defined
-    paths.define(0xffffff00, 3);                 // damaged
+    paths.define(0xffffff00, {3, 0});            // damaged
     EXPECT_EQ(paths.find(0, FunctionId::MPI_Send), 1);
     EXPECT_EQ(paths.find(9, FunctionId::MPI_Send), 1);
 }

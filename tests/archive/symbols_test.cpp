@@ -618,8 +618,8 @@ TEST(Contexts, AreThoseOfTheirTime)
     EXPECT_EQ(function(tree.add({chain}, 0, 250).context).canonical_name, "[unknown]");
     EXPECT_EQ(function(tree.add({chain}, 0, 150).context).module, SUBJECT_STRIPPED);
     EXPECT_EQ(function(tree.add({chain}, 0, 50).context).module, SUBJECT_FULL);
-    EXPECT_EQ(function(tree.add_path(chain, 150)).module, SUBJECT_STRIPPED);
-    EXPECT_EQ(function(tree.add_path(chain, 50)).module, SUBJECT_FULL);
+    EXPECT_EQ(function(tree.add_path(chain, 150).context).module, SUBJECT_STRIPPED);
+    EXPECT_EQ(function(tree.add_path(chain, 50).context).module, SUBJECT_FULL);
     EXPECT_EQ(binary::demangle(function(tree.add({chain}, 0, 50).context).canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
     EXPECT_EQ(tree.unreadable(), 0U);

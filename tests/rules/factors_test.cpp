@@ -214,7 +214,8 @@ TEST(Paces, OnlySamplesCountThatTellOfThePlace)
     sample(700, 60'000);   // in the second gap
     sample(950, 700'000);  // and behind it
     const replayer::PaceEvents events{0, {}};
-    replayer::Gaps gaps(trace);
+    const replayer::SameCalls same;
+    replayer::Gaps gaps(trace, same);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1}, events).samples, 3);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{2}, events).samples, 2);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1, 2}, events).samples, 5);

@@ -577,7 +577,8 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     trace.tool = {{time(12), time(13)}};
     one.processes.resize(1);
     one.processes[0].locations.push_back(trace);
-    std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0])};
+    const replayer::SameCalls same;
+    std::vector<replayer::Gaps> gaps = {replayer::Gaps(one.processes[0].locations[0], same)};
     ASSERT_EQ(gaps[0].end(), 3U);
     EXPECT_EQ(gaps[0].place(1), (replayer::GapPlace{{0}, {1}}));
     EXPECT_EQ(gaps[0].measure(1).ns, 9 * us);

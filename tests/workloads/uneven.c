@@ -7,9 +7,12 @@
 //   sometimes  5 ms; rank 1 works 30 ms in the steps 6, 13, 20, ... (each seventh)
 //   wander     likewise, but in each of these steps another rank does, drawn with a fixed seed
 //   spare      5 ms, but on the last rank 0.5 ms
+//   phases     two phases with an MPI_Allreduce behind each: rank 0 works 8 ms in the first and 2 ms in the second,
+//              the others the other way round
+//   branches   5 ms, rank 1 10 ms, and the ranks but the first call MPI_Allreduce in another branch
 //   share      10 ms; rank 1 runs on the processor CPU only, where the test lets others run, too
 //
-// Path: rank 1 in `faults` and `share`; in each seventh step of `sometimes` and `wander`, whoever works for 30 ms; in
+// Path: rank 1 in `faults`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh step of `sometimes` and `wander`, whoever works for 30 ms; in
 // `spare` any of those that work for 5 ms.
 #define _GNU_SOURCE
 #include "work.h"
@@ -50,6 +53,17 @@ static void keep_to(int processor)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+static void two_phases(int rank, int steps)
+{
+    int one = 1, sum;
+    for (int step = 0; step < steps; ++step) {
+        work_step(rank == 0 ? 8 : 2);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        work_more(rank == 0 ? 2 : 8);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 3)
@@ -62,6 +76,7 @@ int main(int argc, char** argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int share = strcmp(how, "share") == 0, faults = strcmp(how, "faults") == 0;
     const int sometimes = strcmp(how, "sometimes") == 0, wander = strcmp(how, "wander") == 0;
+    const int branches = strcmp(how, "branches") == 0;
     const int spare = strcmp(how, "spare") == 0 && rank == ranks - 1;
     const double usual_ms = faults ? 1 : spare ? 0.5 : share ? 10 : 5;
     char* memory = faults && rank == 1 ? map_memory() : NULL;
@@ -69,17 +84,29 @@ int main(int argc, char** argv)
         keep_to(atoi(argv[3]));
     MPI_Barrier(MPI_COMM_WORLD);
 
+    if (strcmp(how, "phases") == 0) {
+        two_phases(rank, steps);
+        MPI_Finalize();
+        return 0;
+    }
     unsigned drawn = 12345;
     for (int step = 0; step < steps; ++step) {
         work_step(usual_ms);
         drawn = drawn * 1103515245 + 12345;
+        if (branches && rank == 1)
+            work_more(5);
         const int slow = sometimes ? 1 : wander ? (int)(drawn >> 16) % ranks : -1;
         if (rank == slow && step % 7 == 6)
             work_more(25);
         if (memory)
             touch_new_memory(memory);
         int one = 1, sum;
-        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        if (!branches || rank == 0) {
+            MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        } else {
+            MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            __asm__ volatile("");  // else the compiler makes one call of the two
+        }
     }
     MPI_Finalize();
     return 0;

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns which calls of MPI are the same place of the program. Two calls of one function in one caller are different
+// places where all ranks make both, such as the barriers behind two phases; where each is made by other ranks, such as
+// the two branches of `if (rank == 0)`, they are one.
+#pragma once
+
+#include "replayer/analysis.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+class SameCalls
+{
+public:
+    /// Each is one of its own.
+    SameCalls() = default;
+    /// Of first threads. Collective over `replay.comm`.
+    explicit SameCalls(const Replay& replay);
+
+    /// The call that stands for all that are the same.
+    [[nodiscard]] model::ContextId operator()(model::ContextId call) const
+    {
+        return first_.empty() ? call : first_[call.value];
+    }
+    /// As model::Stretch::before_site, of a call that stands for others: 0 if these are made at several sites.
+    [[nodiscard]] std::int64_t site(model::ContextId call) const { return sites_[call.value]; }
+
+private:
+    std::vector<model::ContextId> first_;  // by ContextId
+    std::vector<std::int64_t> sites_;      // likewise
+};
+
+}  // namespace critpath::replayer
