@@ -175,7 +175,8 @@ inline void Calls::set_leave(std::size_t i, Ns leave)
 inline std::size_t last_entered(const Calls& calls, Ns time)
 {
     const auto& enters = calls.enters();
-    const auto entered = static_cast<std::size_t>(std::upper_bound(enters.begin(), enters.end(), time) - enters.begin());
+    const auto entered =
+        static_cast<std::size_t>(std::upper_bound(enters.begin(), enters.end(), time) - enters.begin());
     const std::size_t behind = calls.behind_last_call(entered);
     return behind > 0 ? behind - 1 : calls.size();
 }

@@ -235,8 +235,7 @@ TEST(Symbols, FunctionsOfOneNameAreToldApartByTheirFiles)
             EXPECT_EQ(binary::demangle(found->name) + (found->file.empty() ? "" : " [" + found->file + "]"),
                       half.names[i]);
             const std::uint64_t address = subject.address(i);
-            const Function& function =
-                tree.functions()[tree.contexts()[tree.add({{&address, 1}}).context].function];
+            const Function& function = tree.functions()[tree.contexts()[tree.add({{&address, 1}}).context].function];
             EXPECT_EQ(function.canonical_name, found->name);
             EXPECT_EQ(function.file, found->file);
             keys.insert(function.key);
@@ -436,7 +435,8 @@ TEST(RuntimeCode, OfTheKernelIsNamedWhereItTells)
     const Leaf leaf = own.add({chain}, start + 1);
     EXPECT_EQ(path(own, leaf), (std::vector<std::string>{"[kernel]/schedule", caller.front()}));
     EXPECT_EQ(leaf.offset, 0U);  // of no binary that could be looked into
-    EXPECT_EQ(path(own, own.add(CallChain(), start + 1)), (std::vector<std::string>{"[kernel]/schedule", "/[unknown]"}));
+    EXPECT_EQ(path(own, own.add(CallChain(), start + 1)),
+              (std::vector<std::string>{"[kernel]/schedule", "/[unknown]"}));
     // Of another process it is not known which kernel it ran on.
     ContextTree other{AddressMap(own_maps())};
     EXPECT_EQ(path(other, other.add({chain}, start + 1)), path(other, other.add({chain})));
