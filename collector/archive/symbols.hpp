@@ -7,14 +7,12 @@
 
 #include "collector/archive/unwind_table.hpp"
 #include "formats/binary/elf_file.hpp"
+#include "formats/binary/function_symbols.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace critpath::archive
@@ -51,22 +49,10 @@ public:
     [[nodiscard]] const std::string& identity() const { return identity_; }
 
 private:
-    struct Symbol {
-        std::uint64_t start;
-        std::uint64_t end;    // == start: size unknown, reaches to the next symbol or to `limit`
-        std::uint64_t limit;  // end of its section
-        const char* name;
-        std::uint32_t rank;  // of several names for one address the smallest is used
-        const char* file;    // of a local one, if it is known; else empty
-    };
-
     void read(const std::string& path);
     void read_segments();
-    bool read_symbols(const binary::ElfFile& file, std::uint32_t section_type);
-    void finish_symbols();
-    void find_namesakes();
-    [[nodiscard]] FoundFunction found(const Symbol& symbol) const;
-    [[nodiscard]] const Symbol* symbol_at(std::uint64_t address) const;
+    void read_symbols(const std::string& path);
+    [[nodiscard]] FoundFunction found(const binary::FunctionSymbol& symbol) const;
 
     std::string base_name_;
     binary::ElfFile file_;
@@ -74,10 +60,7 @@ private:
     std::unique_ptr<binary::ElfFile> debug_file_;
     std::unique_ptr<binary::ElfFile> embedded_;  // instead
     std::vector<Segment> segments_;
-    std::vector<Symbol> symbols_;       // by start, one an address
-    std::vector<std::uint64_t> reach_;  // greatest end of the symbols up to this one
-    std::map<std::string_view, std::set<std::string_view>>
-        namesakes_;  // files of local ones, by names that others have
+    binary::FunctionSymbols symbols_;
     std::uint64_t unwind_header_ = 0;
     UnwindTable unwind_;
 };

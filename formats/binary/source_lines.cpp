@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/source_lines.hpp"
 
-#include <string_view>
 #include <utility>
 
 namespace critpath::binary
@@ -12,14 +11,6 @@ namespace
 {
 
 namespace fs = std::filesystem;
-
-// The kernel says so of a file that was replaced while it ran.
-fs::path without_remark(const fs::path& path)
-{
-    constexpr std::string_view remark = " (deleted)";
-    const std::string& text = path.native();
-    return text.ends_with(remark) ? fs::path(text.substr(0, text.size() - remark.size())) : path;
-}
 
 // nullptr if there is none.
 std::unique_ptr<DebugInfo> read(std::unique_ptr<ElfFile> file, std::span<const fs::path> directories)
@@ -73,26 +64,12 @@ SourceLines::OpenModule& SourceLines::open(const Module& module)
     return known->second;
 }
 
-namespace
-{
-
-bool is_what_ran(const ElfFile& file, const std::string& recorded)
-{
-    if (recorded == "-") {
-        return file.build_id().empty();
-    }
-    return recorded.empty() || (recorded.starts_with('-') ? file.identity() : file.build_id()) == recorded;
-}
-
-}  // namespace
-
 SourceLines::OpenModule SourceLines::find_info(const Module& module) const
 {
-    const fs::path path = without_remark(module.path);
+    const fs::path path = module.file();
     auto file = std::make_unique<ElfFile>(path);
-    const std::string recorded = module.build_id.starts_with('-') ? "" : module.build_id;
     const bool is_there = file->is_open();
-    if (is_there && is_what_ran(*file, module.build_id)) {
+    if (is_there && module.is(*file)) {
         auto info = read(std::move(file), directories_);
         if (info == nullptr) {
             const ElfFile stripped(path);
@@ -104,8 +81,8 @@ SourceLines::OpenModule SourceLines::find_info(const Module& module) const
         return {ModuleState::NoLines, nullptr, {}};
     }
     // Gone, or another one: only a debug file of the one that ran will do.
-    if (!recorded.empty()) {
-        if (auto info = read(find_debug_file(path, recorded, ElfFile(), directories_), directories_)) {
+    if (module.has_build_id()) {
+        if (auto info = read(find_debug_file(path, module.build_id, ElfFile(), directories_), directories_)) {
             return {ModuleState::Found, std::move(info), {}};
         }
     }

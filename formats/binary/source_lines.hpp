@@ -7,8 +7,8 @@
 
 #include "formats/binary/debug_file.hpp"
 #include "formats/binary/debug_info.hpp"
+#include "formats/binary/module.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -19,14 +19,6 @@
 
 namespace critpath::binary
 {
-
-/// A binary as it was recorded.
-struct Module {
-    std::filesystem::path path;
-    std::string build_id;  // in hex; "-...": ElfFile::identity() without one; "-": it had none; empty: not known
-
-    friend auto operator<=>(const Module&, const Module&) = default;
-};
 
 enum class ModuleState : std::uint8_t {
     Found,    // with debug information, in itself or in a debug file of its build-id

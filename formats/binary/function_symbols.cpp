@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "formats/binary/function_symbols.hpp"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+namespace critpath::binary
+{
+
+namespace
+{
+
+bool is_function(const Elf64_Sym& symbol, const char* name)
+{
+    const unsigned char type = ELF64_ST_TYPE(symbol.st_info);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || *name == '\0') {
+        return false;
+    }
+    // Hand-written assembly often leaves out the type, but local labels are no functions.
+    const bool untyped = type == STT_NOTYPE && ELF64_ST_BIND(symbol.st_info) != STB_LOCAL;
+    return type == STT_FUNC || type == STT_GNU_IFUNC || untyped;
+}
+
+// Of aliases the name that is most likely the one in the source: typed, sized, not reserved to a library's inside,
+// global, short.
+std::uint32_t preference(const Elf64_Sym& symbol, const char* name)
+{
+    const unsigned char bind = ELF64_ST_BIND(symbol.st_info);
+    const std::uint32_t binding = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+    const std::uint32_t untyped = ELF64_ST_TYPE(symbol.st_info) == STT_NOTYPE ? 1 : 0;
+    const std::uint32_t unsized = symbol.st_size == 0 ? 1 : 0;
+    const std::uint32_t reserved = name[0] == '_' && name[1] != 'Z' ? 1 : 0;
+    const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(std::strlen(name), 0xffff));
+    return untyped << 20 | unsized << 19 | reserved << 18 | binding << 16 | length;
+}
+
+// By section index: the first address behind it.
+std::vector<std::uint64_t> section_ends(Elf* elf)
+{
+    std::vector<std::uint64_t> ends = {0};
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+        const Elf64_Shdr* header = elf64_getshdr(section);
+        ends.push_back(header == nullptr ? 0 : header->sh_addr + header->sh_size);
+    }
+    return ends;
+}
+
+// The compiler moves the unlikely part of `f` out of line as `f.cold`: still the same function to its reader. A
+// version ("@@GLIBC_2.17") says nothing to him.
+std::string_view source_name(std::string_view name)
+{
+    name = name.substr(0, name.find('@'));
+    const std::size_t at = name.rfind(".cold");
+    const bool at_end = at != std::string_view::npos && at > 0 &&
+                        name.find_first_not_of(".0123456789", at + std::strlen(".cold")) == std::string_view::npos;
+    return at_end ? name.substr(0, at) : name;
+}
+
+}  // namespace
+
+bool FunctionSymbols::add(const ElfFile& file, std::uint32_t section_type)
+{
+    Elf* elf = file.elf();
+    for (Elf_Scn* section = elf == nullptr ? nullptr : elf_nextscn(elf, nullptr); section != nullptr;
+         section = elf_nextscn(elf, section)) {
+        const Elf64_Shdr* header = elf64_getshdr(section);
+        if (header == nullptr || header->sh_type != section_type) {
+            continue;
+        }
+        const Elf_Data* data = elf_getdata(section, nullptr);
+        Elf_Scn* names = elf_getscn(elf, header->sh_link);
+        const Elf_Data* text = names == nullptr ? nullptr : elf_getdata(names, nullptr);
+        if (data == nullptr || text == nullptr || text->d_size == 0 ||
+            static_cast<const char*>(text->d_buf)[text->d_size - 1] != '\0') {
+            continue;
+        }
+        const std::span table(static_cast<const Elf64_Sym*>(data->d_buf), data->d_size / sizeof(Elf64_Sym));
+        const std::vector<std::uint64_t> ends = section_ends(elf);
+        const char* source = "";
+        for (const Elf64_Sym& symbol : table) {
+            const char* name =
+                symbol.st_name < text->d_size ? static_cast<const char*>(text->d_buf) + symbol.st_name : "";
+            const bool is_local = ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+            if (is_local && ELF64_ST_TYPE(symbol.st_info) == STT_FILE) {
+                source = *name == '<' ? "" : name;  // "<artificial>" is none
+            }
+            if (is_function(symbol, name)) {
+                const std::uint64_t limit = symbol.st_shndx < ends.size() ? ends[symbol.st_shndx] : symbol.st_value;
+                symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, limit, name,
+                                    preference(symbol, name), is_local ? source : ""});
+            }
+        }
+    }
+    return !symbols_.empty();
+}
+
+void FunctionSymbols::finish()
+{
+    std::sort(symbols_.begin(), symbols_.end(), [](const FunctionSymbol& a, const FunctionSymbol& b) {
+        if (a.start != b.start || a.rank != b.rank) {
+            return std::pair(a.start, a.rank) < std::pair(b.start, b.rank);
+        }
+        return std::strcmp(a.name, b.name) < 0;
+    });
+    const auto same_start = [](const FunctionSymbol& a, const FunctionSymbol& b) { return a.start == b.start; };
+    symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), same_start), symbols_.end());
+    reach_.reserve(symbols_.size());
+    std::uint64_t reach = 0;
+    for (const FunctionSymbol& symbol : symbols_) {
+        reach_.push_back(reach = std::max(reach, symbol.end));
+    }
+}
+
+// Functions that only their files know may share a name. Parts of a function (source_name) are none of their own.
+void FunctionSymbols::find_namesakes()
+{
+    std::unordered_map<std::string_view, std::uint32_t> functions(symbols_.size());
+    for (const FunctionSymbol& symbol : symbols_) {
+        ++functions[symbol.name];
+    }
+    for (const FunctionSymbol& symbol : symbols_) {
+        if (*symbol.file != '\0' && functions[symbol.name] > 1) {
+            namesakes_[symbol.name].insert(symbol.file);
+        }
+    }
+}
+
+const FunctionSymbol* FunctionSymbols::find(std::uint64_t address) const
+{
+    const auto behind = std::upper_bound(symbols_.begin(), symbols_.end(), address,
+                                         [](std::uint64_t a, const FunctionSymbol& s) { return a < s.start; });
+    for (auto index = behind - symbols_.begin() - 1; index >= 0 && reach_[index] > address; --index) {
+        if (symbols_[index].end > address) {
+            return &symbols_[index];
+        }
+    }
+    if (behind == symbols_.begin()) {
+        return nullptr;
+    }
+    const FunctionSymbol& before = *(behind - 1);
+    return before.end == before.start && address < before.limit ? &before : nullptr;
+}
+
+std::string_view FunctionSymbols::name_of(const FunctionSymbol& symbol)
+{
+    return source_name(symbol.name);
+}
+
+std::string_view FunctionSymbols::file_of(const FunctionSymbol& symbol) const
+{
+    const auto namesakes = namesakes_.find(name_of(symbol));
+    if (namesakes == namesakes_.end() || !namesakes->second.contains(symbol.file)) {
+        return {};
+    }
+    const auto base = [](std::string_view file) { return file.substr(file.rfind('/') + 1); };
+    const auto with_base = std::ranges::count(namesakes->second, base(symbol.file), base);
+    return with_base == 1 ? base(symbol.file) : symbol.file;
+}
+
+}  // namespace critpath::binary

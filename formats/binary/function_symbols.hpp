@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the functions that symbol tables of one ELF binary have, by address.
+#pragma once
+
+#include "formats/binary/elf_file.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace critpath::binary
+{
+
+/// One symbol, with the name that is most likely the one in the source.
+struct FunctionSymbol {
+    std::uint64_t start;
+    std::uint64_t end;    // == start: size unknown, reaches to the next symbol or to `limit`
+    std::uint64_t limit;  // end of its section
+    const char* name;
+    std::uint32_t rank;  // of several names for one address the smallest is used
+    const char* file;    // of a local one, if it is known; else empty
+
+    [[nodiscard]] bool is_sized() const { return end > start; }
+};
+
+/// Only look up when all tables are added, and finished.
+class FunctionSymbols
+{
+public:
+    /// Adds those of all sections of this type (SHT_SYMTAB, SHT_DYNSYM); names stay in `file`, which must live as long.
+    /// False if there are none so far.
+    bool add(const ElfFile& file, std::uint32_t section_type);
+    void finish();
+    /// Before file_of(). Of a large binary this takes as long as all else.
+    void find_namesakes();
+
+    /// The one that covers the address, or else one without a size before it, as far as that may reach. nullptr if
+    /// there is none.
+    [[nodiscard]] const FunctionSymbol* find(std::uint64_t address) const;
+
+    /// As in the symbol table, but without what the compiler and the linker add for parts and versions.
+    [[nodiscard]] static std::string_view name_of(const FunctionSymbol& symbol);
+    /// Its source file, without directories if it can do without, where the binary has several functions of this name;
+    /// else empty.
+    [[nodiscard]] std::string_view file_of(const FunctionSymbol& symbol) const;
+
+private:
+    std::vector<FunctionSymbol> symbols_;  // by start, one an address
+    std::vector<std::uint64_t> reach_;     // greatest end of the symbols up to this one
+    std::map<std::string_view, std::set<std::string_view>>
+        namesakes_;  // files of local ones, by names that others have
+};
+
+}  // namespace critpath::binary
