@@ -34,7 +34,8 @@ struct Row {
 };
 
 /// A node of the call tree: a row as it was reached from the main program, or below one that was, time that belongs to
-/// no function. Parents come before their children; no two nodes have the same row and parent.
+/// no function. Parents come before their children; no two nodes have the same row and parent, but where cpreport has
+/// given the parts of a function one name.
 struct CallPath {
     RowId row;
     CallPathId parent;  // none() at a root

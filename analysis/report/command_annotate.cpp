@@ -9,10 +9,10 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/window.hpp"
-#include "formats/result/result.hpp"
 
 #include <fmt/format.h>
 
@@ -225,7 +225,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
 
 Document run(const Request& request)
 {
-    const model::Profile whole_profile = result::read(request.trace);
+    const model::Profile whole_profile = load(request.trace);
     const std::optional<Window> window = window_of(request.arguments, whole_profile);
     const Selection selection = {request.arguments.ranks("--rank", whole_profile.processes.size()), ""};
     std::optional<model::Profile> part;

@@ -6,10 +6,10 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
 #include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/load.hpp"
 #include "analysis/report/locate.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/result/result.hpp"
 
 #include <fmt/format.h>
 
@@ -35,8 +35,8 @@ std::string change_text(std::int64_t before_ns, std::int64_t after_ns)
 Document run(const Request& request)
 {
     const std::string base = find_trace(request.arguments.text("BASE")).string();
-    const model::Profile before = result::read(base);
-    const model::Profile after = result::read(request.trace);
+    const model::Profile before = load(base);
+    const model::Profile after = load(request.trace);
     const bool by_modules = request.arguments.text("--by") == "module";
     const auto group = [&](const model::Profile& profile) {
         return by_modules ? by_module(profile) : by_function(profile);

@@ -6,9 +6,9 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/result/result.hpp"
 
 #include <fmt/format.h>
 
@@ -227,7 +227,7 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
 
 Document run(const Request& request)
 {
-    const model::Profile profile = result::read(request.trace);
+    const model::Profile profile = load(request.trace);
     const std::uint64_t top = request.arguments.number("--top");
     const std::size_t all = profile.stretches.size();
     binary::SourceLines lines;

@@ -4,7 +4,7 @@
 // Owns `cpreport hotspots`: where the time of the critical path goes.
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/hotspot_views.hpp"
-#include "formats/result/result.hpp"
+#include "analysis/report/load.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
     const View& view = *std::find_if(std::begin(views), std::end(views), [&](const View& v) { return by == v.by; });
-    const model::Profile profile = result::read(request.trace);
+    const model::Profile profile = load(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
     const std::optional<Window> window = window_of(request.arguments, profile);

@@ -6,8 +6,8 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
-#include "formats/result/result.hpp"
 #include "formats/result/schema.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
@@ -92,7 +92,7 @@ private:
 /// What the rows need for as long as the document lives.
 struct View {
     explicit View(const Request& request)
-        : profile(result::read(request.trace)), segments(request.trace), filter(request.arguments, profile)
+        : profile(load(request.trace)), segments(request.trace), filter(request.arguments, profile)
     {
         segments.check(profile);
     }

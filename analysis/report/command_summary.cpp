@@ -7,9 +7,9 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
-#include "formats/result/result.hpp"
 
 #include <fmt/format.h>
 
@@ -231,7 +231,7 @@ bool is_empty(const Table& table)
 
 Document run(const Request& request)
 {
-    const model::Profile profile = result::read(request.trace);
+    const model::Profile profile = load(request.trace);
     Hotspots hotspots = by_function(profile);
     Document document;
     document.view = "summary";

@@ -6,9 +6,11 @@ while they run (tests/workloads/plugins.c says how much each function works).
 All ranks work at the same time, so that the path has each function once. Shares within 10 % of the work, for the sampling
 and the competition of ranks."""
 
+import json
 import os
 import shutil
 import unittest
+from unittest import mock
 
 import harness
 
@@ -106,6 +108,40 @@ class Names(harness.Case):
             self.assertTrue([name for name in rows if name.startswith("libone.so+0x")], rows.keys())
             self.assertIn("replaced", self.report("summary"))
         self.assertFalse([name for name in rows if "two_" in name], "names of the file that came later")
+
+    @unittest.skipIf(shutil.which("objcopy") is None, "objcopy (package binutils) is not there")
+    def test_a_debug_file_names_functions_afterwards(self):
+        program = os.path.join(self.scratch, "app")
+        debug = os.path.join(self.scratch, "debug")
+        os.mkdir(debug)
+        for options in (("--only-keep-debug", harness.workload("uneven"), os.path.join(debug, "app.debug")),
+                        ("--strip-all", harness.workload("uneven"), program)):
+            self.succeed(harness.run("objcopy", *options))
+        self.record(RANKS, program, "sometimes", 20, options=("--sampler=timer",))
+        self.replay(1)
+        stripped = {row["function"]: row for row in self.hotspots()}
+        self.assertNotIn("work_step", stripped)
+        self.assertTrue([name for name in stripped if name.startswith("app+0x")], stripped.keys())
+
+        with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=debug):
+            named = {row["function"]: row for row in self.hotspots()}
+            self.assertIn("work_step", named)
+            # Nothing but the names has changed, whatever part of the run is looked at.
+            for options in ((), ("--from", "20%", "--to", "80%"), ("--rank", "0")):
+                parts = [row["path_seconds"] for row in self.hotspots("path", *options)]
+                with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=""):
+                    self.assertAlmostEqual(sum(parts), sum(row["path_seconds"] for row in self.hotspots("path", *options)),
+                                           places=6)
+            self.assertIn("work_step", self.report("hotspots", "--by", "callpath"))
+            self.assertIn("work_step", self.report("summary"))
+            annotated = json.loads(self.report("annotate", "work_step", "--format", "json"))
+            self.assertAlmostEqual(annotated["path_seconds"], named["work_step"]["path_seconds"], places=6)
+            stretches = json.loads(self.report("explain", "--format", "json"))["stretches"]
+            self.assertEqual({stretch["caller"] for stretch in stretches}, {"main"})
+            same = json.loads(self.report("diff", "--format", "json", self.trace))["differences"]
+            self.assertEqual(same, [])
+        refused = harness.run(harness.tool("cpreport"), "annotate", "work_step", self.trace)
+        self.assertEqual(refused.code, 2, refused)
 
 
 if __name__ == "__main__":

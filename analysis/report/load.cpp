@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/load.hpp"
+
+#include "analysis/report/lines.hpp"
+#include "analysis/report/text.hpp"
+#include "formats/binary/function_names.hpp"
+#include "formats/result/result.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+/// Of a function that is called by its place: "<file>+0x<start>" (formats/FORMAT.md).
+std::optional<std::uint64_t> start_of(const model::Row& row, const binary::Module& module)
+{
+    if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
+        return std::nullopt;
+    constexpr int hex = 16;
+    constexpr std::string_view mark = "+0x";
+    const std::string file = module.file();
+    const std::string_view base = basename(file);
+    std::string_view rest = row.name;
+    if (!rest.starts_with(base) || !rest.substr(base.size()).starts_with(mark))
+        return std::nullopt;
+    rest.remove_prefix(base.size() + mark.size());
+    std::uint64_t start = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), start, hex);
+    return error == std::errc() && end == rest.data() + rest.size() ? std::optional(start) : std::nullopt;
+}
+
+/// Those on the path that are known to be in the code of a row.
+std::vector<std::uint64_t> addresses_of(const model::Profile& profile, model::RowId row)
+{
+    auto at = std::lower_bound(profile.addresses.begin(), profile.addresses.end(), row,
+                               [](const model::AddressTime& time, model::RowId r) { return time.row < r; });
+    std::vector<std::uint64_t> addresses;
+    for (; at != profile.addresses.end() && at->row == row; ++at)
+        addresses.push_back(at->address);
+    return addresses;
+}
+
+/// Gives the rows their order, and says where each of them is now.
+std::vector<model::RowId> sort_rows(std::vector<model::Row>& rows)
+{
+    std::map<std::tuple<model::RowKind, std::string, std::string, std::string, std::uint32_t>, std::vector<std::size_t>>
+        order;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        order[{rows[i].kind, rows[i].module, rows[i].name, rows[i].file, rows[i].line}].push_back(i);
+    std::vector<model::RowId> places(rows.size());
+    std::vector<model::Row> sorted;
+    for (const auto& entry : order) {
+        for (const std::size_t i : entry.second)
+            places[i] = {static_cast<std::uint32_t>(sorted.size())};
+        sorted.push_back(std::move(rows[entry.second.front()]));
+    }
+    rows = std::move(sorted);
+    return places;
+}
+
+/// Sorts by `key(item)`, and adds up neighbours that have the same.
+template <class Item, class Key, class Add>
+void sort_and_sum(std::vector<Item>& items, Key key, Add add)
+{
+    std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (kept > 0 && key(items[kept - 1]) == key(items[i]))
+            add(items[kept - 1], items[i]);
+        else
+            items[kept++] = items[i];
+    }
+    items.resize(kept);
+}
+
+void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
+{
+    for (model::CallPath& path : profile.call_paths)
+        path.row = places[path.row.value];
+    for (model::AddressTime& time : profile.addresses)
+        time.row = places[time.row.value];
+    sort_and_sum(
+        profile.addresses, [](const model::AddressTime& time) { return std::pair(time.row, time.address); },
+        [](model::AddressTime& sum, const model::AddressTime& time) {
+            sum.ns += time.ns;
+            sum.samples += time.samples;
+        });
+    for (model::KindTime& time : profile.kinds)
+        if (time.function.valid())
+            time.function = places[time.function.value];
+    sort_and_sum(
+        profile.kinds, [](const model::KindTime& time) { return std::tuple(time.kind, time.function, time.process); },
+        [](model::KindTime& sum, const model::KindTime& time) {
+            sum.ns += time.ns;
+            sum.segments += time.segments;
+        });
+    for (model::StretchCode& code : profile.stretch_code)
+        code.row = places[code.row.value];
+    sort_and_sum(
+        profile.stretch_code, [](const model::StretchCode& code) { return std::pair(code.stretch, code.row); },
+        [](model::StretchCode& sum, const model::StretchCode& code) {
+            sum.ns += code.ns;
+            sum.samples += code.samples;
+            sum.spinning_ns += code.spinning_ns;
+            sum.blocked_ns += code.blocked_ns;
+        });
+}
+
+}  // namespace
+
+void complete_names(model::Profile& profile, const NameOf& name_of)
+{
+    bool is_changed = false;
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        const binary::Module module = recorded_module(profile, profile.rows[i].module);
+        const std::optional<std::uint64_t> start = start_of(profile.rows[i], module);
+        if (!start)
+            continue;
+        if (std::optional<std::string> name = name_of(module, *start, addresses_of(profile, {i}))) {
+            profile.rows[i].name = std::move(*name);
+            is_changed = true;
+        }
+    }
+    if (is_changed)
+        use_rows(profile, sort_rows(profile.rows));
+}
+
+model::Profile load(const std::filesystem::path& trace)
+{
+    model::Profile profile = result::read(trace);
+    binary::FunctionNames names;
+    complete_names(profile,
+                   [&](const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t> addresses) {
+                       return names.find(module, start, addresses);
+                   });
+    return profile;
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One stripped library, and what its debug file says afterwards. Where functions are, nm says.
+#include "formats/binary/function_names.hpp"
+#include "tests/binary/workbench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace critpath::binary
+{
+namespace
+{
+
+// Two functions that only the debug file knows, of which another source has a namesake of one.
+class Stripped
+{
+public:
+    explicit Stripped(const std::string& options = "-Wl,--build-id=sha1", const std::string& value = "1")
+    {
+        bench.write("one.cpp", "namespace grid { __attribute__((noipa)) static int twin(int x) { return x * 3 + " +
+                                   value +
+                                   "; }\n__attribute__((noipa)) static int alone(int x) { return x * 5; }\n"
+                                   "}\nint one(int x) { return grid::twin(x) + grid::alone(x); }\n");
+        bench.write("two.cpp", "namespace grid { __attribute__((noipa)) static int twin(int x) { return x * 7; } }\n"
+                               "int two(int x) { return grid::twin(x); }\n");
+        bench.compile("one.cpp two.cpp", "libgrid.so", "-g -O2 " + options);
+        symbols = bench.symbols("libgrid.so");
+        std::filesystem::create_directory(bench / "debug");
+        bench.objcopy("--only-keep-debug libgrid.so debug/libgrid.so.debug");
+        bench.objcopy("--strip-all libgrid.so");
+        module = {bench / "libgrid.so", ElfFile(bench / "libgrid.so").identity()};
+    }
+
+    [[nodiscard]] std::string name(std::uint64_t start, std::span<const std::uint64_t> addresses = {}) const
+    {
+        FunctionNames names({bench / "debug"});
+        return names.find(module, start, addresses).value_or("nothing");
+    }
+    [[nodiscard]] std::uint64_t alone() const { return symbols.at("_ZN4gridL5aloneEi"); }
+
+    Workbench bench;
+    std::map<std::string, std::uint64_t> symbols;
+    Module module;
+};
+
+TEST(FunctionNames, AreThoseOfTheDebugFile)
+{
+    const Stripped library;
+    EXPECT_EQ(library.name(library.alone()), "grid::alone(int)");
+    EXPECT_EQ(library.name(library.alone() + 1), "grid::alone(int)");
+    EXPECT_EQ(library.name(library.symbols.at("_Z3onei")), "one(int)");
+    EXPECT_EQ(library.name(0xfffffff), "nothing");
+    // nm's output has one address a name: that of either twin.
+    const std::string twin = library.name(library.symbols.at("_ZN4gridL4twinEi"));
+    EXPECT_TRUE(twin == "grid::twin(int) [one.cpp]" || twin == "grid::twin(int) [two.cpp]") << twin;
+}
+
+TEST(FunctionNames, AreOfAllThatWasSeenOfTheFunction)
+{
+    const Stripped library;
+    const std::array<std::uint64_t, 2> own = {library.alone(), library.alone() + 1};
+    EXPECT_EQ(library.name(library.alone(), own), "grid::alone(int)");
+    const std::array<std::uint64_t, 2> mixed = {library.alone(), library.symbols.at("_Z3twoi")};
+    EXPECT_EQ(library.name(library.alone(), mixed), "nothing");
+    const std::array<std::uint64_t, 1> outside = {0xfffffff};
+    EXPECT_EQ(library.name(library.alone(), outside), "nothing");
+}
+
+TEST(FunctionNames, AreOfTheBinaryThatRan)
+{
+    const Stripped library;
+    std::filesystem::rename(library.bench / "libgrid.so", library.bench / "away.so");
+    EXPECT_EQ(library.name(library.alone()), "grid::alone(int)") << "the debug file alone has the build-id";
+    const Stripped other("-Wl,--build-id=sha1", "2");
+    std::filesystem::copy_file(other.bench / "libgrid.so", library.bench / "libgrid.so");
+    EXPECT_EQ(library.name(library.alone()), "grid::alone(int)");
+    std::filesystem::copy_file(other.bench / "debug/libgrid.so.debug", library.bench / "debug/libgrid.so.debug",
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_EQ(library.name(library.alone()), "nothing");
+}
+
+TEST(FunctionNames, AreThoseOfTheBinaryIfItHasThemAgain)
+{
+    const Stripped library;
+    std::filesystem::remove(library.bench / "debug/libgrid.so.debug");
+    EXPECT_EQ(library.name(library.alone()), "nothing");
+    library.bench.compile("one.cpp two.cpp", "libgrid.so", "-g -O2 -Wl,--build-id=sha1");
+    EXPECT_EQ(ElfFile(library.bench / "libgrid.so").build_id(), library.module.build_id);
+    EXPECT_EQ(library.name(library.alone()), "grid::alone(int)");
+}
+
+TEST(FunctionNames, WithoutABuildIdAreFoundByTheDebugLink)
+{
+    Stripped library("-Wl,--build-id=none");
+    ASSERT_TRUE(library.module.build_id.starts_with('-'));
+    EXPECT_EQ(library.name(library.alone()), "nothing") << "nothing says that the debug file belongs to it";
+    library.bench.objcopy("--add-gnu-debuglink=debug/libgrid.so.debug libgrid.so");
+    EXPECT_EQ(library.name(library.alone()), "nothing") << "it is another file than the one that ran";
+    library.module.build_id = ElfFile(library.module.path).identity();
+    EXPECT_EQ(library.name(library.alone()), "grid::alone(int)");
+    for (const char* unknown : {"", "-"}) {
+        library.module.build_id = unknown;
+        EXPECT_EQ(library.name(library.alone()), "nothing") << unknown;
+    }
+}
+
+}  // namespace
+}  // namespace critpath::binary

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What becomes of a profile whose functions get their names when it is read: no time is lost, and no order.
+#include "analysis/report/hotspots.hpp"
+#include "analysis/report/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace critpath::report
+{
+namespace
+{
+
+using model::CallPathId;
+using model::RowId;
+using model::RowKind;
+
+// "zeta" and its part out of line are stripped, one function is another binary's, and one has no name that anybody
+// knows. Rows are sorted as they were recorded: 0 to 5.
+model::Profile stripped_profile()
+{
+    model::Profile p;
+    p.facts["makespan_ns"] = p.facts["path_ns"] = 1111;
+    p.properties["event"] = "cpu-timer";
+    p.processes.push_back({"rank 0", "node", 1111, 0, 1111, 1111, 0, 6});
+    p.modules = {{"/bin/app", "ab12"}, {"/lib/app", "cd34"}};
+    p.rows = {{RowKind::Sampled, "app+0x1000", "/bin/app", "", 0}, {RowKind::Sampled, "app+0x2000", "/bin/app", "", 0},
+              {RowKind::Sampled, "app+0x3000", "/bin/app", "", 0}, {RowKind::Sampled, "main", "/bin/app", "", 0},
+              {RowKind::Sampled, "app+0x1000", "/lib/app", "", 0}, {RowKind::Mpi, "MPI_Send", "MPI", "", 0}};
+    const CallPathId main{0};
+    p.call_paths = {
+        {RowId{3}, CallPathId::none()}, {RowId{0}, main}, {RowId{1}, main}, {RowId{2}, main}, {RowId{4}, main},
+        {RowId{5}, CallPathId{1}}};
+    const std::int64_t times[] = {1, 10, 100, 1000, 0, 0};
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        p.path.push_back({CallPathId{i}, {0}, times[i], 1});
+        p.totals.push_back({CallPathId{i}, model::ProcessId::none(), 2 * times[i], 2});
+    }
+    p.addresses = {{RowId{0}, 0x1004, 6, 1},
+                   {RowId{0}, 0x1008, 4, 1},
+                   {RowId{1}, 0x2000, 100, 1},
+                   {RowId{2}, 0x3000, 1000, 1},
+                   {RowId{4}, 0x1004, 0, 1}};
+    p.kinds = {{model::SegmentKind::Compute, RowId::none(), {0}, 1111, 1},
+               {model::SegmentKind::Mpi, RowId{5}, {0}, 0, 1}};
+    p.stretches.resize(1);
+    p.stretch_code = {{0, RowId{0}, 10, 1, 2, 3}, {0, RowId{1}, 100, 1, 20, 30}, {0, RowId{3}, 1, 1, 0, 0}};
+    return p;
+}
+
+std::optional<std::string> zeta(const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t>)
+{
+    return module.path == "/bin/app" && start < 0x3000 ? std::optional<std::string>("zeta") : std::nullopt;
+}
+
+std::map<std::string, std::int64_t> path_by_name(const model::Profile& profile)
+{
+    std::map<std::string, std::int64_t> times;
+    for (const Hotspot& item : by_function(profile).items)
+        times[item.module + " " + item.name] += item.path_ns;
+    return times;
+}
+
+TEST(CompleteNames, PartsOfOneFunctionAreOneRow)
+{
+    model::Profile profile = stripped_profile();
+    complete_names(profile, zeta);
+    EXPECT_EQ(path_by_name(profile), (std::map<std::string, std::int64_t>{{"/bin/app main", 1},
+                                                                          {"/bin/app zeta", 10 + 100},
+                                                                          {"/bin/app app+0x3000", 1000},
+                                                                          {"/lib/app app+0x1000", 0},
+                                                                          {"MPI MPI_Send", 0}}));
+    EXPECT_EQ(profile.rows.size(), 5U);
+    EXPECT_TRUE(std::is_sorted(profile.rows.begin(), profile.rows.end(), [](const model::Row& a, const model::Row& b) {
+        return std::tie(a.kind, a.module, a.name) < std::tie(b.kind, b.module, b.name);
+    }));
+}
+
+TEST(CompleteNames, AllThatRefersToRowsFollows)
+{
+    const model::Profile before = stripped_profile();
+    model::Profile after = before;
+    complete_names(after, zeta);
+    const auto renamed = [](const std::string& name) {
+        return name == "app+0x1000" || name == "app+0x2000" ? std::string("zeta") : name;
+    };
+    ASSERT_EQ(after.call_paths.size(), before.call_paths.size()) << "segments.bin has their numbers";
+    for (std::uint32_t i = 0; i < before.call_paths.size(); ++i) {
+        EXPECT_EQ(after.call_paths[i].parent, before.call_paths[i].parent);
+        const model::Row& row = before.row({i});
+        EXPECT_EQ(after.row({i}).name, row.module == "/lib/app" ? row.name : renamed(row.name));
+        EXPECT_EQ(after.row({i}).module, row.module);
+    }
+    ASSERT_EQ(after.addresses.size(), before.addresses.size());
+    for (const model::AddressTime& time : after.addresses) {
+        const auto old = std::find_if(before.addresses.begin(), before.addresses.end(), [&](const auto& t) {
+            return t.address == time.address && before.rows[t.row.value].module == after.rows[time.row.value].module;
+        });
+        ASSERT_NE(old, before.addresses.end());
+        EXPECT_EQ(time.ns, old->ns);
+    }
+    EXPECT_TRUE(std::is_sorted(after.addresses.begin(), after.addresses.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.row, a.address) < std::tie(b.row, b.address);
+    }));
+    EXPECT_FALSE(after.kinds[0].function.valid());
+    EXPECT_EQ(after.rows[after.kinds[1].function.value].name, "MPI_Send");
+    ASSERT_EQ(after.stretch_code.size(), 2U);
+    for (const model::StretchCode& code : after.stretch_code) {
+        const bool is_zeta = after.rows[code.row.value].name == "zeta";
+        EXPECT_EQ(code.ns, is_zeta ? 10 + 100 : 1);
+        EXPECT_EQ(code.samples, is_zeta ? 1 + 1 : 1);
+        EXPECT_EQ(code.spinning_ns, is_zeta ? 2 + 20 : 0);
+        EXPECT_EQ(code.blocked_ns, is_zeta ? 3 + 30 : 0);
+    }
+}
+
+TEST(CompleteNames, OnlyOfWhatHasNoNameAndByItsAddresses)
+{
+    model::Profile profile = stripped_profile();
+    profile.rows.push_back({RowKind::Sampled, "app+0x", "/bin/app", "", 0});
+    profile.rows.push_back({RowKind::Sampled, "app+0x10x", "/bin/app", "", 0});
+    profile.rows.push_back({RowKind::Sampled, "other+0x10", "/bin/app", "", 0});
+    profile.rows.push_back({RowKind::Sampled, "[app]", "/bin/app", "", 0});
+    profile.rows.push_back({RowKind::Region, "app+0x10", "/bin/app", "", 0});
+    const std::vector<model::Row> rows = profile.rows;
+    std::vector<std::tuple<std::string, std::string, std::uint64_t, std::size_t>> asked;
+    complete_names(profile,
+                   [&](const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t> seen) {
+                       asked.emplace_back(module.path, module.build_id, start, seen.size());
+                       return std::nullopt;
+                   });
+    EXPECT_EQ(asked, (std::vector<std::tuple<std::string, std::string, std::uint64_t, std::size_t>>{
+                         {"/bin/app", "ab12", 0x1000, 2},
+                         {"/bin/app", "ab12", 0x2000, 1},
+                         {"/bin/app", "ab12", 0x3000, 1},
+                         {"/lib/app", "cd34", 0x1000, 1}}));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        EXPECT_EQ(profile.rows[i].name, rows[i].name) << "nothing moves if nothing is known";
+}
+
+TEST(CompleteNames, OfAFileThatWasReplacedAreThoseOfTheOldOne)
+{
+    model::Profile profile;
+    profile.modules = {{"/bin/app (deleted)", "ab12"}};
+    profile.rows = {{RowKind::Sampled, "app+0x1000", "/bin/app (deleted)", "", 0}};
+    complete_names(profile, [](const binary::Module&, std::uint64_t, std::span<const std::uint64_t>) {
+        return std::optional<std::string>("zeta");
+    });
+    EXPECT_EQ(profile.rows.front().name, "zeta");
+}
+
+}  // namespace
+}  // namespace critpath::report
