@@ -116,6 +116,7 @@ struct Profile {
     std::vector<ClockTotals> clocks;                // by clock; empty if there is only one
     std::vector<std::string> locations;             // by LocationId: "rank 3" or "rank 3 thread 1"
     std::vector<std::uint32_t> location_process;    // by LocationId: ProcessId
+    std::vector<std::int64_t> computed_ns;          // by LocationId: between calls, on and off the path
     std::vector<Row> rows;                          // by RowId
     std::vector<CallPath> call_paths;               // by CallPathId
     std::vector<CallPathTime> path;                 // sorted by (call path, process)

@@ -61,7 +61,6 @@ std::vector<Conflict> conflicts()
          {"--by", {"line"}},
          "lines are known on the critical path only; leave it out, or use --by function"},
         {{"--sort", {"name"}}, {"--by", {"callpath"}}, "a call tree has no order of names; leave it out"},
-        {{"--sort", {"all"}}, {"--by", {"thread"}}, "threads are known on the critical path only; leave it out"},
         {{"--sort", {"all", "name"}},
          {"--by", {"transfer"}},
          "transfers are known on the critical path only, and have no names; leave it out"},

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace critpath::report
 {
@@ -26,11 +28,58 @@ struct Carrier {
     std::string node;
     std::int64_t ranks = 0;
     std::int64_t path_ns = 0;
+    std::int64_t computed_ns = 0;              // between calls, by all threads
+    std::int64_t path_computed_ns = 0;         // of that, on the path
+    std::optional<std::int64_t> imbalance_ns;  // of single-threaded ranks: computed_ns less that of as many mean ranks
     std::int64_t lifetime_ns = 0;
     std::int64_t mpi_ns = 0;
     std::int64_t sampled_ns = 0;
     std::int64_t samples = 0;
     std::int64_t calls = 0;
+};
+
+/// What the ranks of a run compute.
+class Computation
+{
+public:
+    explicit Computation(const model::Profile& profile)
+        : computed_ns_(profile.processes.size(), 0), path_ns_(profile.processes.size(), 0)
+    {
+        std::vector<std::uint32_t> threads(profile.processes.size(), 0);
+        for (std::size_t i = 0; i < profile.locations.size(); ++i) {
+            computed_ns_[profile.location_process[i]] += profile.computed_ns[i];
+            ++threads[profile.location_process[i]];
+        }
+        for (const model::KindTime& time : profile.kinds)
+            if (time.kind == model::SegmentKind::Compute)
+                path_ns_[time.process.value] += time.ns;
+        // Threads of a rank may wait for each other outside of MPI; of ranks that are missing nothing is known.
+        const bool is_comparable = ranks() > 1 && fact(profile, "missing_processes") == 0 &&
+                                   std::ranges::all_of(threads, [](std::uint32_t n) { return n == 1; });
+        if (is_comparable)
+            mean_ns_ = std::accumulate(computed_ns_.begin(), computed_ns_.end(), std::int64_t{0}) / ranks();
+    }
+
+    void add_to(Carrier& sum, std::uint32_t rank) const
+    {
+        sum.computed_ns += computed_ns_[rank];
+        sum.path_computed_ns += path_ns_[rank];
+        if (mean_ns_)
+            sum.imbalance_ns = sum.imbalance_ns.value_or(0) + computed_ns_[rank] - *mean_ns_;
+    }
+
+    /// Of a rank; nothing if ranks do not compare.
+    [[nodiscard]] const std::optional<std::int64_t>& mean_ns() const { return mean_ns_; }
+    [[nodiscard]] std::int64_t path_ns() const
+    {
+        return std::accumulate(path_ns_.begin(), path_ns_.end(), std::int64_t{0});
+    }
+
+private:
+    [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(computed_ns_.size()); }
+
+    std::vector<std::int64_t> computed_ns_, path_ns_;  // by rank
+    std::optional<std::int64_t> mean_ns_;
 };
 
 void add(Carrier& sum, const model::ProcessTotals& process)
@@ -51,7 +100,7 @@ Coverage select(std::vector<Carrier>& carriers, const std::string& sort, std::ui
         std::erase_if(carriers, [](const Carrier& c) { return c.path_ns <= 0; });
     if (sort != "name")
         std::stable_sort(carriers.begin(), carriers.end(), [&](const Carrier& a, const Carrier& b) {
-            return sort == "path" ? a.path_ns > b.path_ns : a.lifetime_ns > b.lifetime_ns;
+            return sort == "path" ? a.path_ns > b.path_ns : a.computed_ns > b.computed_ns;
         });
     Coverage coverage;
     coverage.rows = carriers.size();
@@ -69,11 +118,36 @@ std::int64_t path_of_all(const model::Profile& profile)
                            [](std::int64_t sum, const model::ProcessTotals& process) { return sum + process.path_ns; });
 }
 
-/// What is known of ranks and sums of ranks, between other columns; and the same of its cells. `of_run`: what only the
-/// whole run has, too.
-std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
+/// What is known of threads, between other columns; and the same of its cells. `of_run`: what only the whole run has,
+/// too.
+std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
 {
     first.insert(first.end(), {{"path_seconds", "Path s"}, {"path_percent", "Path %"}});
+    if (of_run)
+        first.insert(first.end(), {{"computed_seconds", "Computed s"},
+                                   {"off_path_seconds", "Off path s"},
+                                   {"imbalance_seconds", "Imbalance s"}});
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+}
+
+Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, bool of_run)
+{
+    first.emplace_back(Seconds{c.path_ns});
+    first.emplace_back(Share{part(c.path_ns, path_ns)});
+    if (of_run) {
+        first.emplace_back(Seconds{c.computed_ns});
+        first.emplace_back(Seconds{c.computed_ns - c.path_computed_ns});
+        first.push_back(time_or_none(c.imbalance_ns));
+    }
+    first.insert(first.end(), last.begin(), last.end());
+    return first;
+}
+
+/// Likewise of ranks and sums of ranks.
+std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
+{
+    first = with_times(std::move(first), {}, of_run);
     if (of_run)
         first.insert(first.end(), {{"lifetime_seconds", "Lifetime s"},
                                    {"mpi_seconds", "MPI s"},
@@ -86,8 +160,7 @@ std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Col
 
 Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, bool of_run)
 {
-    first.emplace_back(Seconds{c.path_ns});
-    first.emplace_back(Share{part(c.path_ns, path_ns)});
+    first = with_times(c, path_ns, std::move(first), {}, of_run);
     if (of_run) {
         first.emplace_back(Seconds{c.lifetime_ns});
         first.emplace_back(Seconds{c.mpi_ns});
@@ -131,8 +204,17 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(coverage.shown),
                                          counted(coverage.rows, kind.noun), percent_text(share),
                                          path_text(request.window, path_ns)));
-    if (request.window)
+    if (request.window) {
         document.notes.push_back(window_note());
+        return document;
+    }
+    const Computation computation(request.profile);
+    document.fields.push_back({"path_computed_seconds", "", Seconds{computation.path_ns()}});
+    document.fields.push_back({"mean_computed_seconds", "", time_or_none(computation.mean_ns())});
+    if (computation.mean_ns())
+        document.notes.push_back(fmt::format("The path computes for {}, a rank for {} in the mean.",
+                                             duration_text(computation.path_ns()),
+                                             duration_text(*computation.mean_ns())));
     return document;
 }
 
@@ -140,6 +222,7 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
 
 Document rank_view(const HotspotRequest& request)
 {
+    const Computation computation(request.profile);
     std::vector<Carrier> ranks;
     for (std::uint32_t rank = 0; rank < request.profile.processes.size(); ++rank) {
         if (!request.selection.has_rank({rank}))
@@ -150,6 +233,7 @@ Document rank_view(const HotspotRequest& request)
         carrier.name = process.name;
         carrier.node = process.node;
         add(carrier, process);
+        computation.add_to(carrier, rank);
     }
     return list(
         request, std::move(ranks),
@@ -162,6 +246,7 @@ Document rank_view(const HotspotRequest& request)
 
 Document node_view(const HotspotRequest& request)
 {
+    const Computation computation(request.profile);
     std::map<std::string, std::size_t> places;
     std::vector<Carrier> nodes;
     for (std::uint32_t rank = 0; rank < request.profile.processes.size(); ++rank) {
@@ -172,6 +257,7 @@ Document node_view(const HotspotRequest& request)
         if (is_new)
             nodes.emplace_back().node = process.node;
         add(nodes[place->second], process);
+        computation.add_to(nodes[place->second], rank);
     }
     if (request.request.arguments.text("--sort") == "name")
         std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
@@ -187,27 +273,31 @@ Document thread_view(const HotspotRequest& request)
 {
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
+    const std::optional<std::int64_t> mean_ns = Computation(request.profile).mean_ns();
     std::vector<Carrier> threads(request.profile.locations.size());
     for (std::size_t i = 0; i < threads.size(); ++i) {
         threads[i].name = request.profile.locations[i];
         threads[i].number = request.profile.location_process[i];
         threads[i].node = request.profile.processes[request.profile.location_process[i]].node;
+        threads[i].computed_ns = request.profile.computed_ns[i];
+        if (mean_ns)
+            threads[i].imbalance_ns = threads[i].computed_ns - *mean_ns;
     }
     const Window window = request.window.value_or(whole_run(request.profile));
-    for (const model::Segment& segment : segments.records())
-        threads[segment.location].path_ns += division::length_in(window, segment.begin, segment.end);
+    for (const model::Segment& segment : segments.records()) {
+        const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
+        threads[segment.location].path_ns += ns;
+        if (static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Compute)
+            threads[segment.location].path_computed_ns += ns;
+    }
     std::erase_if(
         threads, [&](const Carrier& c) { return !request.selection.has_rank({static_cast<std::uint32_t>(c.number)}); });
     return list(request, std::move(threads),
-                {"thread",
-                 "threads",
-                 {{"thread", "Thread", Align::Left, Fit::Middle},
-                  {"rank", ""},
-                  {"path_seconds", "Path s"},
-                  {"path_percent", "Path %"},
-                  {"node", "Node", Align::Left, Fit::Middle}},
-                 [](const Carrier& c, std::int64_t path_ns, bool /*of_run*/) -> Row {
-                     return {c.name, c.number, Seconds{c.path_ns}, Share{part(c.path_ns, path_ns)}, c.node};
+                {"thread", "threads",
+                 with_times({{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}},
+                            {{"node", "Node", Align::Left, Fit::Middle}}, !request.window),
+                 [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
+                     return with_times(c, path_ns, {c.name, c.number}, {c.node}, of_run);
                  }});
 }
 

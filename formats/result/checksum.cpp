@@ -194,6 +194,8 @@ std::int64_t checksum(const model::Profile& profile)
         sum.add(name);
     for (const std::uint32_t process : profile.location_process)
         sum.add(process);
+    for (const std::int64_t ns : profile.computed_ns)
+        sum.add(static_cast<std::uint64_t>(ns));
     add_all(sum, profile.processes);
     add_all(sum, profile.clocks);
     add_all(sum, profile.rows);

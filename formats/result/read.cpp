@@ -96,11 +96,12 @@ void read_names(TableReader& tables, model::Profile& profile)
                                               row.integer(5), count(row, 6), row.integer(7), row.integer(8),
                                               row.integer(9) != 0});
                 });
-    tables.each("SELECT id, name, process FROM location ORDER BY id", [&](const Statement& row) {
+    tables.each("SELECT id, name, process, computed_ns FROM location ORDER BY id", [&](const Statement& row) {
         if (row.integer(0) != static_cast<std::int64_t>(profile.locations.size()))
             damaged("locations are missing");
         profile.locations.push_back(row.text(1));
         profile.location_process.push_back(index(row, 2, profile.processes.size()));
+        profile.computed_ns.push_back(row.integer(3));
     });
     tables.each("SELECT id, kind, name, module, file, line FROM row ORDER BY id", [&](const Statement& row) {
         const auto kind = row_kind(row.text(1));

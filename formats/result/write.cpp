@@ -31,7 +31,8 @@ CREATE TABLE process(id INTEGER PRIMARY KEY, name TEXT NOT NULL, node TEXT NOT N
 CREATE TABLE clock(id INTEGER PRIMARY KEY, node TEXT NOT NULL, processes INTEGER NOT NULL, path_ns INTEGER NOT NULL,
     decided_ns INTEGER NOT NULL, doubted_ns INTEGER NOT NULL, last_arrivals INTEGER NOT NULL, correction_ns INTEGER NOT NULL,
     uncertainty_ns INTEGER NOT NULL, is_known INTEGER NOT NULL);
-CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGER NOT NULL REFERENCES process);
+CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGER NOT NULL REFERENCES process,
+    computed_ns INTEGER NOT NULL);
 CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
     file TEXT NOT NULL, line INTEGER NOT NULL);
 CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL);
@@ -86,9 +87,10 @@ void insert_names(const Database& database, const model::Profile& profile)
         clock.run(id++, c.node, c.processes, c.path_ns, c.decided_ns, c.doubted_ns, c.last_arrivals, c.correction_ns,
                   c.uncertainty_ns, std::int64_t{c.is_known});
 
-    Statement location(database, "INSERT INTO location VALUES(?, ?, ?)");
+    Statement location(database, "INSERT INTO location VALUES(?, ?, ?, ?)");
     for (std::size_t i = 0; i < profile.locations.size(); ++i)
-        location.run(static_cast<std::int64_t>(i), profile.locations[i], profile.location_process.at(i));
+        location.run(static_cast<std::int64_t>(i), profile.locations[i], profile.location_process.at(i),
+                     profile.computed_ns.at(i));
 
     Statement row(database, "INSERT INTO row VALUES(?, ?, ?, ?, ?, ?)");
     id = 0;

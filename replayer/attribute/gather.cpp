@@ -26,6 +26,11 @@ struct ProcessRecord {
     SampledTime coverage;
 };
 
+struct LocationRecord {
+    std::uint32_t location, padding;
+    std::int64_t computed_ns;
+};
+
 struct PathRecord {
     std::uint32_t call_path, process;
     Amount amount;
@@ -85,6 +90,14 @@ std::vector<ProcessRecord> collect_processes(const Replay& replay, const Tally& 
             {id, 0, t.lifetime_ns, t.mpi_ns, t.path_ns, t.sampled_ns, t.calls, t.samples, {c.time, c.sampled}});
     }
     return replayer::exchange(replay.comm, out).items;  // ascending: processes hold ascending blocks
+}
+
+std::vector<LocationRecord> collect_locations(const Replay& replay, const Tally& tally)
+{
+    auto out = lists_for<LocationRecord>(replay.size);
+    for (const auto& [id, computed_ns] : tally.computed_ns)
+        out[collector].push_back({id, 0, computed_ns});
+    return replayer::exchange(replay.comm, out).items;
 }
 
 std::vector<PathRecord> path_records(const Tally& tally, const Places& places)
@@ -164,6 +177,7 @@ std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, cons
 void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile)
 {
     const auto processes = collect_processes(replay, tally);
+    const auto locations = collect_locations(replay, tally);
     const auto path = collect_sums(replay, path_records(tally, places));
     const auto kinds = collect_sums(replay, kind_records(tally, places));
     const auto addresses = collect_sums(replay, address_records(tally, places));
@@ -177,6 +191,9 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
         profile.locations.push_back(location.name);
         profile.location_process.push_back(location.process.value);
     }
+    profile.computed_ns.resize(definitions.locations.size());
+    for (const LocationRecord& l : locations)
+        profile.computed_ns[l.location] = l.computed_ns;
     for (const ProcessRecord& p : processes) {
         const model::Process& process = definitions.processes[p.process];
         profile.processes.push_back(

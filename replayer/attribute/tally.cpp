@@ -29,6 +29,35 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
+/// How much of a location's time was recorded and is not the collector's own: outside of calls, what would be
+/// computation if it were on the path (restore/cut.cpp).
+class OwnTime
+{
+public:
+    explicit OwnTime(const LocationTrace& location) : left_out_(location.tool)
+    {
+        left_out_.insert(left_out_.end(), location.unrecorded.begin(), location.unrecorded.end());
+        std::ranges::sort(left_out_, {}, &model::Interval::begin);
+    }
+
+    /// Of [begin, end), which comes behind what was asked for before.
+    std::int64_t between(Ns begin, Ns end)
+    {
+        std::int64_t ns = 0;
+        for (; next_ < left_out_.size() && left_out_[next_].begin < end; ++next_) {
+            ns += std::max(Ns{}, left_out_[next_].begin - begin).count();
+            begin = std::max(begin, left_out_[next_].end);
+            if (begin >= end)
+                return ns;
+        }
+        return ns + std::max(Ns{}, end - begin).count();
+    }
+
+private:
+    std::vector<model::Interval> left_out_;  // they may overlap
+    std::size_t next_ = 0;
+};
+
 class Tallier
 {
 public:
@@ -116,6 +145,8 @@ private:
         const std::uint64_t rows = analyzed(replay_, location);
         const model::ProcessId process = definitions_.locations[location.location.value].process;
         const bool is_first = definitions_.processes[process.value].locations.front() == location.location;
+        std::int64_t& computed_ns = result_.computed_ns[location.location.value];
+        OwnTime own(location);
         Ns time = location.begin;
         for (std::size_t i = 0; i < rows; ++i) {
             if (calls.is_point(i))
@@ -125,10 +156,12 @@ private:
             const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
             result_.totals[calls.context(i).value].add((leave - enter).count());
+            computed_ns += own.between(time, enter);
             if (!definitions_.has_samples)
                 add_user_regions(location, time, enter, is_first);
             time = leave;
         }
+        computed_ns += own.between(time, location.end);
         if (!definitions_.has_samples)
             add_user_regions(location, time, location.end, is_first);
         for (const model::Sample& sample : location.samples) {

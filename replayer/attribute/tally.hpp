@@ -77,6 +77,7 @@ struct Tally {
     std::map<std::pair<Place, std::uint32_t>, std::vector<model::EventAmount>> events;
     std::map<KindKey, Amount> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
+    std::map<std::uint32_t, std::int64_t> computed_ns;        // by LocationId: between calls, on and off the path
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
     std::int64_t low_confidence_ns = 0;
     std::uint64_t path_samples = 0;

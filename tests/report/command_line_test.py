@@ -70,8 +70,6 @@ class CommandLine(ReportCase):
                        "hotspots", "--by", "phase", "--sort", "name", "phased")
         self.fail_with(2, "--sort all: lines are known on the critical path only",
                        "hotspots", "--by", "line", "--sort", "all", "sampled")
-        self.fail_with(2, "--sort all: threads are known on the critical path only",
-                       "hotspots", "--by", "thread", "--sort", "all", "sampled")
         self.fail_with(2, "--inside: divides functions, call paths and transfers", "hotspots", "--by", "rank",
                        "--inside", "phased")
         self.fail_with(2, "--inside: divides the time of MPI functions alone; leave out --inclusive", "hotspots",
@@ -247,6 +245,54 @@ class CommandLine(ReportCase):
                 for name, ms in rows.items():
                     sums[name] = sums.get(name, 0) + ms
             self.assertEqual((sums, counted), (whole, samples))
+
+    def carriers(self, trace, by, *arguments):
+        """Rows of --by rank, node or thread as they are asked for, and the whole document."""
+        document = json.loads(self.succeed("hotspots", trace, "--by", by, "--format", "json", "--sort", "name", *arguments))
+        return document[by + "s"], document
+
+    def test_what_ranks_compute_is_on_the_path_or_off_it(self):
+        """Of sampled: lifetimes of 9.95 s, of which rank r is in MPI for 4 - r tenths; ranks 1 and 2 compute on the path
+        for 3 + 2.35 s and 2.65 s (tests/result/samples.cpp)."""
+        ranks, document = self.carriers("sampled", "rank")
+        computed = [9.95 * (10 - (4 - rank)) / 10 for rank in range(4)]
+        mean = sum(computed) / 4
+        on_path = [0, 5.35, 2.65, 0]
+        for row, own, path in zip(ranks, computed, on_path, strict=True):
+            self.assertAlmostEqual(row["computed_seconds"], own)
+            self.assertAlmostEqual(row["off_path_seconds"], own - path)
+            self.assertAlmostEqual(row["imbalance_seconds"], own - mean)
+        self.assertAlmostEqual(document["path_computed_seconds"], sum(on_path))
+        self.assertAlmostEqual(document["mean_computed_seconds"], mean)
+        # One thread a rank, two ranks a node: the same times, and sums of them.
+        keys = ("computed_seconds", "off_path_seconds", "imbalance_seconds")
+        threads, _ = self.carriers("sampled", "thread")
+        nodes, _ = self.carriers("sampled", "node")
+        for key in keys:
+            self.assertEqual([row[key] for row in threads], [row[key] for row in ranks])
+            self.assertEqual(len(nodes), 2)
+            for node, row in enumerate(nodes):
+                self.assertAlmostEqual(row[key], ranks[2 * node][key] + ranks[2 * node + 1][key])
+        # Of some ranks, the mean is that of all.
+        some, _ = self.carriers("sampled", "rank", "--rank", "1")
+        self.assertEqual(some, ranks[1:2])
+        for by in ("rank", "node", "thread"):
+            rows, _ = self.carriers("phased", by, "--from", "10%")
+            self.assertFalse({key for row in rows for key in row}.intersection(keys), "known of the whole run only")
+
+    def test_threads_that_compute_most_come_first(self):
+        document = json.loads(self.succeed("hotspots", "sampled", "--by", "thread", "--sort", "all", "--format", "json"))
+        self.assertEqual([row["thread"] for row in document["threads"]], ["rank 3", "rank 2", "rank 1", "rank 0"])
+
+    def test_ranks_of_several_threads_have_no_imbalance(self):
+        """Rank 1 of traced has a second thread, which adds to what it computes."""
+        threads, _ = self.carriers("traced", "thread")
+        self.assertEqual([row["computed_seconds"] for row in threads], [0.036, 0.028, 0.009])
+        ranks, document = self.carriers("traced", "rank")
+        self.assertEqual([row["computed_seconds"] for row in ranks], [0.036, 0.037])
+        for row in threads + ranks:
+            self.assertIsNone(row["imbalance_seconds"])
+        self.assertIsNone(document["mean_computed_seconds"])
 
     def counts(self, event, *arguments):
         """What `phased` counted, by the first column of the view; None where that is not known."""

@@ -14,7 +14,7 @@ COLUMNS = {
     "process": ["id", "name", "node", "lifetime_ns", "mpi_ns", "path_ns", "sampled_ns", "calls", "samples"],
     "clock": ["id", "node", "processes", "path_ns", "decided_ns", "doubted_ns", "last_arrivals", "correction_ns",
               "uncertainty_ns", "is_known"],
-    "location": ["id", "name", "process"],
+    "location": ["id", "name", "process", "computed_ns"],
     "row": ["id", "kind", "name", "module", "file", "line"],
     "module": ["id", "path", "build_id"],
     "call_path": ["id", "row", "parent"],
@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 6)
+    expect("schema_version", facts["schema_version"], 7)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

@@ -91,6 +91,7 @@ void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
                                             lifetime_ns * (4 - rank % 4) / 10, 0, 0, 100, 0});
         sample.profile.locations.push_back(name);
         sample.profile.location_process.push_back(rank);
+        sample.profile.computed_ns.push_back(lifetime_ns - sample.profile.processes.back().mpi_ns);
     }
 }
 
@@ -296,6 +297,7 @@ Sample traced_run()
     add_ranks(sample, 2, 40 * ms);
     p.locations.emplace_back("rank 1 thread 1");
     p.location_process.push_back(1);
+    p.computed_ns = {36 * ms, 28 * ms, 9 * ms};
     p.rows = {
         {RowKind::Region, "main", "", "main.c", 12},
         {RowKind::Region, "work", "", "work.c", 7},

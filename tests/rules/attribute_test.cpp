@@ -110,6 +110,23 @@ TEST(Attribute, RowsAreSortedAndUniqueAndProcessesComplete)
     EXPECT_EQ(kinds, r.fact("makespan_ns"));
 }
 
+TEST(Attribute, WhatRanksComputeIsBetweenTheirCalls)
+{
+    Program p(2);
+    p[0].tool({5, 8});
+    p[0].tool({18, 22});  // 2 of it before the call
+    p[0].switched_off({40, 60});
+    p[0].tool({45, 50});  // counts once
+    p[0].send({20, 30}, 1);
+    p[1].begin(4);
+    p[1].recv({10, 32}, 0);
+    p[0].finish(70);
+    p[1].finish(100);
+    const Replayed r = replay(p);
+    // 0 to 20 and 30 to 70, without 5 to 8, 18 to 20 and 40 to 60; 4 to 10 and 32 to 100.
+    EXPECT_EQ(r.profile.computed_ns, (std::vector<std::int64_t>{(20 - 3 - 2 + 40 - 20) * 1000, (6 + 68) * 1000}));
+}
+
 /// "main;solve;MPI_Recv: 3 | ..." of the call paths with time on the path, us, in alphabetical order.
 std::string call_paths(const Replayed& r)
 {

@@ -12,6 +12,7 @@
 #include "tests/builder/replayed.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,11 +160,15 @@ private:
 void expect_a_path(const Replayed& r)
 {
     std::int64_t time = 0;
+    std::vector<std::int64_t> off_path_ns = r.profile.computed_ns;
     for (const model::Segment& segment : r.segments) {
         EXPECT_EQ(segment.begin, time);
         EXPECT_GT(segment.end, segment.begin);
         time = segment.end;
+        if (static_cast<SegmentKind>(segment.kind) == SegmentKind::Compute)
+            off_path_ns.at(segment.location) -= segment.end - segment.begin;
     }
+    EXPECT_THAT(off_path_ns, testing::Each(testing::Ge(0)));
     EXPECT_EQ(time, r.fact("makespan_ns"));
     EXPECT_EQ(r.fact("clock_violations"), 0);
     std::int64_t rows = 0;
