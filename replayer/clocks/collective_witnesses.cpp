@@ -56,7 +56,8 @@ class Collectives
 {
 public:
     Collectives(const Replay& replay, Evidence& evidence)
-        : replay_(replay), evidence_(evidence), members_(replay), pivots_(2 * replay.definitions.communicators.size())
+        : replay_(replay), evidence_(evidence), members_(replay),
+          pivots_(Side::per_communicator * replay.definitions.communicators.size())
     {
     }
 

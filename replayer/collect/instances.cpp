@@ -143,7 +143,7 @@ private:
                 continue;
             own.assign(std::min(end, lengths[side.value]) - begin, {});
             merge_own(members_, side, begin, own);
-            const auto home = static_cast<std::size_t>(side.value / 2) % static_cast<std::size_t>(replay_.size);
+            const auto home = static_cast<std::size_t>(side.comm().value) % static_cast<std::size_t>(replay_.size);
             for (std::uint32_t n = 0; n < own.size(); ++n)
                 if (own[n].members > 0)
                     to_home[home].push_back({side.value, begin + n, own[n]});

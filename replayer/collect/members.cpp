@@ -24,30 +24,46 @@ std::optional<Place> place_of(const model::Definitions& definitions, model::Comm
 {
     const model::Communicator& comm = definitions.communicators[id.value];
     if (comm.is_self)
-        return Place{{2 * id.value}, 0};
+        return Place{Side::of(id), 0};
     for (const std::uint32_t side : {0U, 1U}) {
         const auto& group = side == 0 ? comm.members : comm.remote;
         // In the communicator of all, everybody is at the place of its number.
         const bool is_at_its_number = process.value < group.size() && group[process.value] == process;
         const auto found = is_at_its_number ? group.begin() + process.value : std::ranges::find(group, process);
         if (found != group.end())
-            return Place{{2 * id.value + side}, static_cast<std::uint32_t>(found - group.begin())};
+            return Place{Side::of(id, side), static_cast<std::uint32_t>(found - group.begin())};
     }
     return std::nullopt;
 }
 
-/// MPI_Comm_create_group and MPI_Intercomm_create are recorded on a communicator of which only some members call them:
-/// they have no place among its collectives.
-bool is_numbered(functions::FunctionId function)
+/// The same among the creators: those of the second side behind those of the first.
+Place as_creator(const model::Definitions& definitions, const Place& place)
 {
-    return function >= functions::FunctionId::count ||
-           functions::info(function).semantic_class != functions::SemanticClass::CommCreateGroup;
+    const model::CommId comm = place.side.comm();
+    const std::size_t before = place.side.group() == 0 ? 0 : definitions.communicators[comm.value].members.size();
+    return {Side::creators(comm), static_cast<std::uint32_t>(before) + place.rank};
+}
+
+/// MPI_Comm_create_group and MPI_Intercomm_create are no operations of a communicator that was there before, but of the
+/// one that they make.
+bool makes_its_own(functions::FunctionId function)
+{
+    return function < functions::FunctionId::count &&
+           functions::info(function).semantic_class == functions::SemanticClass::CommCreateGroup;
 }
 
 }  // namespace
 
 Members::Members(const Replay& replay) : replay_(replay)
 {
+    const auto& communicators = replay.definitions.communicators;
+    for (std::uint32_t id = 0; id < communicators.size(); ++id) {
+        if (!communicators[id].is_inter)
+            continue;
+        auto& both = both_groups_[{id}];
+        both = communicators[id].members;
+        both.insert(both.end(), communicators[id].remote.begin(), communicators[id].remote.end());
+    }
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         add(p);
 }
@@ -86,13 +102,27 @@ void Members::add(std::size_t process)
     };
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
-        const bool numbered = is_numbered(function_of(replay_.definitions, trace, collective.begin()));
-        if (numbered)
-            pass_skipped(enter_of(trace, collective.begin()).time);
-        const auto& member = numbered ? join(collective.comm) : std::nullopt;
-        if (member)
+        if (makes_its_own(function_of(replay_.definitions, trace, collective.begin()))) {
+            add_creation(process, static_cast<std::uint32_t>(i));
+            continue;
+        }
+        pass_skipped(enter_of(trace, collective.begin()).time);
+        if (const auto& member = join(collective.comm))
             calls_of_member(*member).push_back(static_cast<std::uint32_t>(i));
     }
+}
+
+void Members::add_creation(std::size_t process, std::uint32_t collective)
+{
+    const model::ProcessTrace& trace = replay_.processes[process];
+    const auto place = place_of(replay_.definitions, trace.collectives[collective].comm, trace.process);
+    if (!place)
+        return;
+    const Place creator = as_creator(replay_.definitions, *place);
+    auto& members = sides_[creator.side.value];
+    if (members.empty() || members.back().process != process)
+        members.push_back({process, creator.rank, {}});
+    members.back().calls.push_back(collective);
 }
 
 bool Members::is_root(const Part& part, const model::CollectiveCall& call) const
@@ -138,13 +168,15 @@ rules::Operation Members::operation(functions::FunctionId function, std::int32_t
 
 bool Members::is_inter(Side side) const
 {
-    return replay_.definitions.communicators[side.comm().value].is_inter;
+    return !side.is_creators() && replay_.definitions.communicators[side.comm().value].is_inter;
 }
 
 const std::vector<model::ProcessId>& Members::group(Side side) const
 {
     const model::Communicator& comm = replay_.definitions.communicators[side.comm().value];
-    return side.value % 2 == 0 ? comm.members : comm.remote;
+    if (side.is_creators() && comm.is_inter)
+        return both_groups_.at(side.comm());
+    return side.group() == 1 ? comm.remote : comm.members;
 }
 
 std::optional<std::span<const std::uint32_t>> Members::in_neighbours(const Part& part) const

@@ -17,14 +17,26 @@
 namespace critpath::replayer
 {
 
-/// A group of processes whose collectives are numbered together: a communicator, or one side of an
-/// inter-communicator.
+/// A group of processes whose collectives are numbered together: a communicator, one side of an inter-communicator, or
+/// all that a communicator is created by.
 struct Side {
-    std::uint32_t value = 0;  // 2 * CommId, plus 1 for the second side of an inter-communicator
+    /// Of each communicator: its members (of an inter-communicator, those of the first side), those of the second side
+    /// of an inter-communicator, and the creators.
+    static constexpr std::uint32_t per_communicator = 3;
 
-    [[nodiscard]] model::CommId comm() const { return {value / 2}; }
+    std::uint32_t value = 0;  // per_communicator * CommId, plus which of them
+
+    static Side of(model::CommId comm, std::uint32_t group = 0) { return {per_communicator * comm.value + group}; }
+    /// Who makes `comm` in calls that are collective over its members (MPI_Comm_create_group, MPI_Intercomm_create):
+    /// all of them, on both sides of an inter-communicator. Numbered by itself, so that a member whose call was not
+    /// recorded has its next operation in its place.
+    static Side creators(model::CommId comm) { return of(comm, 2); }
+
+    [[nodiscard]] model::CommId comm() const { return {value / per_communicator}; }
+    [[nodiscard]] std::uint32_t group() const { return value % per_communicator; }
+    [[nodiscard]] bool is_creators() const { return group() == 2; }
     /// The side that the members of this one depend on.
-    [[nodiscard]] Side partner(bool is_inter) const { return {is_inter ? value ^ 1U : value}; }
+    [[nodiscard]] Side partner(bool is_inter) const { return is_inter ? of(comm(), 1 - group()) : *this; }
     auto operator<=>(const Side&) const = default;
 };
 
@@ -75,6 +87,7 @@ public:
     /// The rule for one part.
     [[nodiscard]] static rules::Operation operation(functions::FunctionId function, std::int32_t root);
 
+    /// Whether it is one side of an inter-communicator, which depends on the other one.
     [[nodiscard]] bool is_inter(Side side) const;
     /// Members of the side according to the definitions.
     [[nodiscard]] std::size_t size(Side side) const;
@@ -84,10 +97,12 @@ public:
 
 private:
     void add(std::size_t process);
+    void add_creation(std::size_t process, std::uint32_t collective);
     [[nodiscard]] bool is_root(const Part& part, const model::CollectiveCall& call) const;
 
     const Replay& replay_;
     std::unordered_map<std::uint32_t, std::vector<MemberCalls>> sides_;
+    std::unordered_map<model::CommId, std::vector<model::ProcessId>> both_groups_;  // of inter-communicators
 };
 
 }  // namespace critpath::replayer

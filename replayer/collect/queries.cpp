@@ -44,7 +44,7 @@ struct Answer {
 /// Spreads the instances of one communicator over the processes.
 std::size_t home_of(const Replay& replay, InstanceName name)
 {
-    return (name.side / 2 + name.number) % static_cast<std::size_t>(replay.size);
+    return (Side{name.side}.comm().value + name.number) % static_cast<std::size_t>(replay.size);
 }
 
 /// Asks the holders of the members of the wanted instances for what they know.

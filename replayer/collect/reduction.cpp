@@ -77,7 +77,7 @@ std::vector<int> takers(const Replay& replay, const Members& members, Side side)
 
 std::vector<std::uint32_t> agree_on_lengths(const Replay& replay, const Members& members)
 {
-    std::vector<std::uint32_t> lengths(2 * replay.definitions.communicators.size(), 0);
+    std::vector<std::uint32_t> lengths(Side::per_communicator * replay.definitions.communicators.size(), 0);
     for (const auto& [side, list] : members.sides())
         for (const MemberCalls& member : list)
             lengths[side] = std::max(lengths[side], static_cast<std::uint32_t>(member.calls.size()));

@@ -440,6 +440,9 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
         ignore();
         return;
     }
+    if (current_class() == SemanticClass::CommCreateGroup) {
+        return;  // of another tool: COMM_CREATE has the communicator that all callers are members of
+    }
     // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3 of 32 bits.
     out_.collectives.push_back(
         {current_call(), comm, static_cast<std::int32_t>(record.root), record.sent, record.received});
@@ -476,6 +479,11 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveCom
 void EventLoader::on(const Moment& moment, const event::CommCreate& record)
 {
     advance(moment);
+    if (in_call() && current_class() == SemanticClass::CommCreateGroup) {
+        if (const auto comm = vocabulary_.communicators.find(record.comm); comm.valid()) {
+            out_.collectives.push_back({current_call(), comm, -1, 0, 0});
+        }
+    }
     const OTF2_AttributeRef said = vocabulary_.attributes.in_degree;
     const auto degree = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.uint32(said);
     if (!degree) {

@@ -205,6 +205,12 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_creations_that_not_all_take_part_in(self):
+        self.check(3, "creations", path=[0, 1, 2, 0, 1] * 3 + [0],
+                   pieces={"work_late": (6, 100), "work_between": (6, 50), "work_after": (6, 50)},
+                   absent=["work_early"])
+
+    @harness.retry_once
     def test_neighbours(self):
         self.check(3, "neighbours", path=[0, 1] * 6, pieces={"work_late": (6, 100), "work_after": (6, 50)},
                    absent=["work_early", "work_unseen"])

@@ -219,6 +219,43 @@ TEST_F(Foreign, SubCommunicators)
     EXPECT_THAT(anomalies(r), ElementsAre());
 }
 
+/// Some tools put the creation of a communicator by its members down as a collective of the parent, which it is not,
+/// others of the new one.
+TEST_F(Foreign, CommunicatorsThatTheirMembersMake)
+{
+    const tests::Replayed r = replay(4, [](TinyTrace& t) {
+        t.communicator("odd", {3, 1});
+        t.inter_communicator("bridge", {3, 1}, {0});
+        const auto make = [&](std::uint32_t rank, const std::string& function, std::uint64_t enter, std::uint64_t leave,
+                              const std::string& made, const std::string& said) {
+            const OTF2_CommRef comm = t.comm_reference(made);
+            auto& thread = t.thread(rank).enter(enter, function);
+            thread.write([=](OTF2_EvtWriter* w) { return OTF2_EvtWriter_CommCreate(w, nullptr, leave, comm); });
+            if (!said.empty())
+                thread.collective(leave, leave, OTF2_COLLECTIVE_OP_CREATE_HANDLE, said, OTF2_COLLECTIVE_ROOT_NONE, 0,
+                                  0);
+            thread.leave(leave, function);
+        };
+        for (std::uint32_t rank = 0; rank < 4; ++rank)
+            t.thread(rank).enter(0, "main");
+        make(1, "MPI_Comm_create_group", 10, 203, "odd", "world");
+        make(3, "MPI_Comm_create_group", 200, 203, "odd", "odd");
+        make(0, "MPI_Intercomm_create", 20, 403, "bridge", "world");
+        make(1, "MPI_Intercomm_create", 400, 403, "bridge", "odd");
+        make(3, "MPI_Intercomm_create", 210, 403, "bridge", "");
+        for (std::uint32_t rank = 0; rank < 4; ++rank) {
+            t.thread(rank).enter(rank == 3 ? 500 : 410, "MPI_Barrier");
+            t.thread(rank).collective(500, 503, OTF2_COLLECTIVE_OP_BARRIER, "world", OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+            const std::uint64_t end = rank == 2 ? 700 : 600;
+            t.thread(rank).leave(503, "MPI_Barrier").enter(end, "MPI_Finalize").leave(end, "MPI_Finalize");
+        }
+    });
+    EXPECT_EQ(r.path(), "compute 3: 0-200 | collective 3>1: 200-203 | compute 1: 203-400 | collective 1>3: 400-403 | "
+                        "compute 3: 403-500 | collective 3>2: 500-503 | compute 2: 503-700");
+    EXPECT_EQ(r.fact("collectives"), 3);
+    EXPECT_THAT(anomalies(r), ElementsAre());
+}
+
 /// Between groups, ranks in records are those of the other group.
 TEST_F(Foreign, InterCommunicators)
 {

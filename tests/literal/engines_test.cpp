@@ -143,7 +143,8 @@ TEST(Engines, AgreeOnRecordingsThatEndAnywhere)
     }
 }
 
-/// Rows and columns of a square, each rank first in its row or first in its column, and two halves that talk.
+/// Rows and columns of a square, each rank first in its row or first in its column, and two halves that talk; all of
+/// them made by their members.
 TEST(Engines, AgreeOnCommunicatorsThatOverlap)
 {
     Program p(4);
@@ -152,7 +153,10 @@ TEST(Engines, AgreeOnCommunicatorsThatOverlap)
     const model::CommId halves = p.intercomm({0, 1}, {2, 3});
     for (int r = 0; r < 4; ++r) {
         const bool row_first = r == 0 || r == 3;
-        for (int i = 0; i < 20; ++i) {
+        p[r].collective(FunctionId::MPI_Comm_create_group, {9 * ((3 * r + 1) % 4), 30}, rows[r / 2]);
+        p[r].collective(FunctionId::MPI_Comm_create_group, {31 + 3 * ((r + 1) % 4), 50}, columns[r % 2]);
+        p[r].collective(FunctionId::MPI_Intercomm_create, {51 + 7 * ((r + 2) % 4), 80}, halves);
+        for (int i = 1; i <= 20; ++i) {
             const int time = 100 * i + 7 * ((r + i) % 4);
             const int end = 100 * i + 30;
             const model::CommId row = rows[r / 2], column = columns[r % 2];

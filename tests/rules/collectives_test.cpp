@@ -391,21 +391,64 @@ TEST(Collectives, IncompleteAndMismatchedInstancesAreCountedAndLocal)
     EXPECT_EQ(s.fact("mismatched_collectives"), 1);
 }
 
-// Only the members of the new group call it, and the next barrier of the parent is still the first for everybody.
-TEST(Collectives, CommCreateGroupIsNoCollectiveOfItsParent)
+// Only the members of the new communicator call it, and the next barrier of the parent is still the first for
+// everybody.
+TEST(Collectives, CommCreateGroupWaitsForTheMembersOfTheNewCommunicator)
 {
     Program p(3);
-    p[0].collective(FunctionId::MPI_Comm_create_group, {10, 12});
-    p[1].collective(FunctionId::MPI_Comm_create_group, {10, 12});
-    p[0].collective(FunctionId::MPI_Barrier, {20, 53});
-    p[1].collective(FunctionId::MPI_Barrier, {50, 53});
-    p[2].collective(FunctionId::MPI_Barrier, {5, 53});
-    p.finish(80);
+    const model::CommId pair = p.comm({0, 1});
+    p[0].collective(FunctionId::MPI_Comm_create_group, {10, 43}, pair);
+    p[1].collective(FunctionId::MPI_Comm_create_group, {40, 42}, pair);
+    p[0].collective(FunctionId::MPI_Barrier, {90, 93});
+    p[1].collective(FunctionId::MPI_Barrier, {50, 93});
+    p[2].collective(FunctionId::MPI_Barrier, {5, 93});
+    p.finish(120);
     const Replayed r = replay(p);
-    EXPECT_EQ(r.path(), "compute 1: 0-10 | mpi 1: 10-12 | compute 1: 12-50 | collective 1>2: 50-53 | compute 2: 53-80");
-    EXPECT_EQ(r.fact("collectives"), 1);
+    EXPECT_EQ(r.path(), "compute 1: 0-40 | collective 1>0: 40-43 | compute 0: 43-90 | collective 0>2: 90-93 | "
+                        "compute 2: 93-120");
+    EXPECT_EQ(r.fact("collectives"), 2);
     EXPECT_EQ(r.fact("incomplete_collectives"), 0);
     EXPECT_EQ(r.fact("mismatched_collectives"), 0);
+}
+
+TEST(Collectives, IntercommCreateWaitsForBothSides)
+{
+    const auto waiting = [](int late, int waits) {
+        Program p(4);
+        const model::CommId inter = p.intercomm({3, 0}, {1, 2});
+        for (int r = 0; r < 4; ++r)
+            p[r].collective(FunctionId::MPI_Intercomm_create, {r == late ? 50 : 10 + r, 53 + r}, inter);
+        for (int r = 0; r < 4; ++r)  // an operation of each side, which the creation is none of
+            p[r].collective(FunctionId::MPI_Barrier, {r == waits ? 90 : 80, 93}, inter);
+        p[waits].finish(120);
+        p.finish(100);
+        const Replayed r = replay(p);
+        EXPECT_EQ(r.fact("collectives"), 3);
+        EXPECT_EQ(r.fact("incomplete_collectives"), 0);
+        return r.path();
+    };
+    EXPECT_EQ(waiting(3, 0), "compute 3: 0-50 | collective 3>0: 50-53 | compute 0: 53-90 | collective 0: 90-93 | "
+                             "compute 0: 93-120");
+    EXPECT_EQ(waiting(3, 2), "compute 3: 0-50 | collective 3>2: 50-55 | compute 2: 55-90 | collective 2: 90-93 | "
+                             "compute 2: 93-120");
+    EXPECT_EQ(waiting(1, 2), "compute 1: 0-50 | collective 1>2: 50-55 | compute 2: 55-90 | collective 2: 90-93 | "
+                             "compute 2: 93-120");
+}
+
+// Whoever is not seen in the creation has its operations on the communicator in their places all the same.
+TEST(Collectives, CreationsAreNumberedByThemselves)
+{
+    Program p(3);
+    const model::CommId pair = p.comm({0, 1});
+    p[0].collective(FunctionId::MPI_Comm_create_group, {10, 12}, pair);
+    p[0].collective(FunctionId::MPI_Barrier, {20, 53}, pair);
+    p[1].collective(FunctionId::MPI_Barrier, {50, 52}, pair);
+    p[0].finish(90);
+    p.finish(80);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 1: 0-50 | collective 1>0: 50-53 | compute 0: 53-90");
+    EXPECT_EQ(r.fact("collectives"), 2);
+    EXPECT_EQ(r.fact("incomplete_collectives"), 1);
 }
 
 TEST(Collectives, ProcessesMayStartInDifferentWays)
