@@ -55,7 +55,7 @@ public:
             out_.collective_request(enter, comms_[operation.comm], operation.request);
         }
         const bool blocking = !call.collectives_completed.empty() && call.collectives_completed.front().request == 0;
-        if (blocking)
+        if (blocking && otf2::collective_operation(call.function))
             out_.collective_begin(enter);
         for (const Message& message : call.completed)
             complete(leave, message);
@@ -100,6 +100,10 @@ private:
     void complete(std::uint64_t time, const CollectiveOperation& operation)
     {
         const auto known = otf2::collective_operation(operation.function);
+        if (!known) {  // it has made the communicator
+            out_.comm_create(time, comms_[operation.comm]);
+            return;
+        }
         // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3.
         const otf2::CollectiveEnd end{known.value(), comms_[operation.comm], static_cast<std::uint32_t>(operation.root),
                                       operation.sent, operation.received};

@@ -35,6 +35,7 @@ constexpr Rule rules[block_kinds] = {
     {"amounts", blocks::amounts},
     {"threads", blocks::threads},
     {"tool", blocks::tool},
+    {"creations", blocks::creations},
 };
 
 const Rule& rule(BlockKind kind)

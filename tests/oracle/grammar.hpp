@@ -30,8 +30,9 @@ enum class BlockKind : std::uint8_t {
     Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
     Threads,         // of some ranks, which send and receive beside their main threads
     Tool,            // messages around the collector's own work
+    Creations,       // of communicators, by their members alone
 };
-inline constexpr int block_kinds = 14;
+inline constexpr int block_kinds = 15;
 
 const char* name(BlockKind kind);
 

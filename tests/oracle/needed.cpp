@@ -28,7 +28,8 @@ std::vector<int> needed_members(const Program& program, std::size_t comm, Functi
     const int size = static_cast<int>(program.comms[comm].size());
     std::vector<int> all = range(0, size);
     bool is_beside_root = false;  // in an inter-communicator
-    if (const auto first = program.first_groups.find(comm); first != program.first_groups.end()) {
+    const auto first = program.first_groups.find(comm);
+    if (first != program.first_groups.end() && function != FunctionId::MPI_Intercomm_create) {
         const int border = static_cast<int>(first->second);
         all = member < border ? range(border, size) : range(0, border);
         is_beside_root = (member < border) == (root < border);

@@ -26,5 +26,6 @@ void crossing(Sketch& s);
 void between_groups(Sketch& s);
 void neighbourhoods(Sketch& s);
 void amounts(Sketch& s);
+void creations(Sketch& s);
 
 }  // namespace critpath::oracle::blocks

@@ -141,6 +141,16 @@ void neighbourhoods(Sketch& s)
     }
 }
 
+void creations(Sketch& s)
+{
+    for (int i = s.draw(1, 3); i > 0; --i) {
+        if (s.chance(2))
+            perform(s, {MPI_Intercomm_create, Sketch::inter});
+        else
+            perform(s, {MPI_Comm_create_group, s.one_of({Sketch::world, Sketch::even, Sketch::reversed})});
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------- amounts
 
 namespace
