@@ -64,11 +64,11 @@ private:
     {
         const rules::Member member = result_.members.describe(part);
         const rules::CollectiveCase c = result_.case_of(part, member, instance);
-        const bool is_blocking = replay_.processes[part.process].collectives[part.collective].is_blocking();
-        if (is_blocking && member.function < functions::FunctionId::count)  // else who waits decides when it ends
+        if (member.is_blocking &&
+            member.function < functions::FunctionId::count)  // else who waits decides when it ends
             learn_from(member, c);
         if (!c.inter)
-            count_last(part, member, c, is_blocking);
+            count_last(part, member, c);
         return conclude_(part, member, c);
     }
 
@@ -84,15 +84,16 @@ private:
         latest_->second = std::min(latest_->second, example);
     }
 
-    void count_last(const Part& part, const rules::Member& member, const rules::CollectiveCase& c, bool is_blocking)
+    void count_last(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
     {
         const rules::Instance& instance = *c.instance;
         const bool came_last = instance.last.call == member.enter.call;
         if (came_last && rules::needs_all(member.function, member.bytes) &&
             instance.first_leave < (instance.last.time - clocks_.largest()).count())
             ++result_.left_too_early;
-        if (is_blocking && !c.operation.sync_tested && c.operation.shape == functions::CollectiveShape::AllToAll &&
-            instance.second.valid() && rules::last_arriver(instance, clocks_).enter.call == member.enter.call)
+        if (member.is_blocking && !c.operation.sync_tested &&
+            c.operation.shape == functions::CollectiveShape::AllToAll && instance.second.valid() &&
+            rules::last_arriver(instance, clocks_).enter.call == member.enter.call)
             ++result_.last_arrivals[clock_of(part).value];
     }
 

@@ -52,6 +52,13 @@ bool makes_its_own(functions::FunctionId function)
            functions::info(function).semantic_class == functions::SemanticClass::CommCreateGroup;
 }
 
+/// Their beginnings and their ends may each be the blocking operation (MPI-3.1, 13.4.5).
+bool is_split(functions::FunctionId function)
+{
+    return function < functions::FunctionId::count &&
+           functions::info(function).semantic_class == functions::SemanticClass::FileBegin;
+}
+
 }  // namespace
 
 Members::Members(const Replay& replay) : replay_(replay)
@@ -102,13 +109,19 @@ void Members::add(std::size_t process)
     };
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
-        if (makes_its_own(function_of(replay_.definitions, trace, collective.begin()))) {
-            add_creation(process, static_cast<std::uint32_t>(i));
+        const auto index = static_cast<std::uint32_t>(i);
+        const auto function = function_of(replay_.definitions, trace, collective.begin());
+        if (makes_its_own(function)) {
+            add_creation(process, index);
             continue;
         }
         pass_skipped(enter_of(trace, collective.begin()).time);
-        if (const auto& member = join(collective.comm))
-            calls_of_member(*member).push_back(static_cast<std::uint32_t>(i));
+        if (const auto& member = join(collective.comm)) {
+            auto& calls = calls_of_member(*member);
+            calls.push_back(index);
+            if (is_split(function) && !collective.is_blocking() && collective.call.valid())
+                add_end(process, member->place.rank, calls.size() - 1, index);
+        }
     }
 }
 
@@ -123,6 +136,17 @@ void Members::add_creation(std::size_t process, std::uint32_t collective)
     if (members.empty() || members.back().process != process)
         members.push_back({process, creator.rank, {}});
     members.back().calls.push_back(collective);
+}
+
+void Members::add_end(std::size_t process, std::uint32_t rank, std::size_t number, std::uint32_t collective)
+{
+    const model::CommId comm = replay_.processes[process].collectives[collective].comm;
+    auto& members = sides_[Side::ends(comm).value];
+    if (members.empty() || members.back().process != process)
+        members.push_back({process, rank, {}});
+    auto& calls = members.back().calls;
+    calls.resize(number, MemberCalls::none);
+    calls.push_back(collective);
 }
 
 bool Members::is_root(const Part& part, const model::CollectiveCall& call) const
@@ -143,10 +167,13 @@ rules::Member Members::describe(const Part& part) const
 {
     const model::ProcessTrace& trace = replay_.processes[part.process];
     const model::CollectiveCall call = trace.collectives[part.collective];
-    const auto function = function_of(replay_.definitions, trace, call.begin());
+    const model::CallRef in = part.side.is_ends() ? call.call : call.begin();
+    const bool is_blocking = call.is_blocking() || is_split(function_of(replay_.definitions, trace, call.begin()));
+    const model::CallRef left = is_blocking ? in : call.call;
+    const auto function = function_of(replay_.definitions, trace, in);
     const bool has_amounts = operation(function, call.root).has_amounts;
-    return {enter_of(trace, call.begin()),
-            call.call.valid() ? leave_of(trace, call.call) : model::Ns::max() / 2,  // no wait can end after it
+    return {enter_of(trace, in),
+            left.valid() ? leave_of(trace, left) : model::Ns::max() / 2,  // no wait can end after it
             function,
             part.rank,
             call.root,
@@ -154,7 +181,8 @@ rules::Member Members::describe(const Part& part) const
             std::max(call.sent, call.received),
             !has_amounts || call.sent > 0,
             !has_amounts || call.received > 0,
-            replay_.definitions.processes[trace.process.value].clock_domain};
+            replay_.definitions.processes[trace.process.value].clock_domain,
+            is_blocking};
 }
 
 rules::Operation Members::operation(functions::FunctionId function, std::int32_t root)
@@ -168,7 +196,7 @@ rules::Operation Members::operation(functions::FunctionId function, std::int32_t
 
 bool Members::is_inter(Side side) const
 {
-    return !side.is_creators() && replay_.definitions.communicators[side.comm().value].is_inter;
+    return side.group() < 2 && replay_.definitions.communicators[side.comm().value].is_inter;
 }
 
 const std::vector<model::ProcessId>& Members::group(Side side) const

@@ -32,10 +32,9 @@ bool is_meeting(const Replay& replay, functions::FunctionId function, const rule
            instance.size == replay.definitions.processes.size();
 }
 
-bool is_waited_for(const Replay& replay, const Part& part, const rules::CollectiveCase& instance)
+bool is_waited_for(const rules::Member& member, const rules::CollectiveCase& instance)
 {
-    return replay.processes[part.process].collectives[part.collective].is_blocking() &&
-           instance.operation.dependence == rules::Dependence::Members && !instance.is_alone();
+    return member.is_blocking && instance.operation.dependence == rules::Dependence::Members && !instance.is_alone();
 }
 
 rules::CollectiveDecision decide(const Replay& replay, const rules::Calibration& calibration, const Part& part,
@@ -54,7 +53,7 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
                           std::vector<ProcessAnswers>& answers)
 {
     return [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
-        if (!is_waited_for(replay, part, instance))
+        if (!is_waited_for(member, instance))
             return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
         if (member.function >= functions::FunctionId::count)
             return false;  // other rules look at it as well; this one has the last word
@@ -73,7 +72,7 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
     std::vector<Pending> pending;
     collectives.for_each_open(
         [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
-            if (!is_waited_for(replay, part, instance))
+            if (!is_waited_for(member, instance))
                 return;
             const auto decision = decide(replay, calibration, part, member, instance);
             if (decision.predecessor.route != rules::Route::Ask) {

@@ -28,6 +28,7 @@ struct Member {
     std::uint64_t bytes;  // the larger of sent and received
     bool gives, gets;     // false: it has nothing to send to anybody, nothing to receive from anybody
     model::NodeId clock;  // domain
+    bool is_blocking;     // the call that was entered is the one that was left
 };
 
 /// What is known of one instance (of one side of it, for an inter-communicator) from some of its members. Combines

@@ -109,10 +109,18 @@ constexpr bool some_give(FunctionId function)
     return std::ranges::find(functions, function) != std::end(functions);
 }
 
+/// The beginning and the end of a split operation on a file may each be the blocking one (MPI-3.1, 13.4.5).
+constexpr SemanticClass rule_class(const functions::FunctionInfo& info)
+{
+    if (info.semantic_class != SemanticClass::FileBegin && info.semantic_class != SemanticClass::FileEnd)
+        return info.semantic_class;
+    return info.shape == CollectiveShape::Prefix ? SemanticClass::FileIoOrdered : SemanticClass::FileIoAll;
+}
+
 constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId function)
 {
     for (const ClassRule& rule : class_rules) {
-        if (rule.semantic_class != info.semantic_class)
+        if (rule.semantic_class != rule_class(info))
             continue;
         Operation result = rule.operation;
         const bool of_members =

@@ -227,6 +227,17 @@ void Rank::part(FunctionId function, Span span, std::uint64_t sent, std::uint64_
     trace_.collectives.push_back({add(function, span), comm, root, sent, received});
 }
 
+Request Rank::split_begin(FunctionId function, Span span)
+{
+    trace_.collectives.push_back({{}, Program::world(), -1, 0, 0, add(function, span)});
+    return {false, trace_.collectives.size() - 1};
+}
+
+void Rank::split_end(FunctionId function, Span span, Request begun, std::uint64_t bytes)
+{
+    trace_.collectives.complete(begun.index, add(function, span), Program::world(), -1, bytes, bytes);
+}
+
 void Rank::call(FunctionId function, Span span)
 {
     add(function, span);

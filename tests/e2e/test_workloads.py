@@ -199,9 +199,10 @@ class Workload(harness.Case):
 
     @harness.retry_once
     def test_files(self):
-        # Late to open, late to write together, late to write in order.
-        self.check(3, "files", self.scratch, path=[1, 2, 0],
-                   pieces={"work_before_open": (1, 200), "work_before_write": (5, 100), "work_before_ordered": (1, 150)},
+        # Late to open, late to write together, late to write in order, at once and split.
+        self.check(3, "files", self.scratch, path=[1, 2, 0, 1, 2],
+                   pieces={"work_before_open": (1, 200), "work_before_write": (5, 100), "work_before_ordered": (1, 150),
+                           "work_before_split": (1, 120), "work_after_split": (1, 60)},
                    absent=["work_early"])
 
     @harness.retry_once

@@ -144,7 +144,7 @@ TEST(Engines, AgreeOnRecordingsThatEndAnywhere)
 }
 
 /// Rows and columns of a square, each rank first in its row or first in its column, and two halves that talk; all of
-/// them made by their members.
+/// them made by their members. And a file that is written in two steps.
 TEST(Engines, AgreeOnCommunicatorsThatOverlap)
 {
     Program p(4);
@@ -156,6 +156,8 @@ TEST(Engines, AgreeOnCommunicatorsThatOverlap)
         p[r].collective(FunctionId::MPI_Comm_create_group, {9 * ((3 * r + 1) % 4), 30}, rows[r / 2]);
         p[r].collective(FunctionId::MPI_Comm_create_group, {31 + 3 * ((r + 1) % 4), 50}, columns[r % 2]);
         p[r].collective(FunctionId::MPI_Intercomm_create, {51 + 7 * ((r + 2) % 4), 80}, halves);
+        const Request file = p[r].split_begin(FunctionId::MPI_File_write_all_begin, {81 + r, 85});
+        p[r].split_end(FunctionId::MPI_File_write_all_end, {86 + 2 * ((r + 3) % 4), 95}, file);
         for (int i = 1; i <= 20; ++i) {
             const int time = 100 * i + 7 * ((r + i) % 4);
             const int end = 100 * i + 30;

@@ -305,6 +305,68 @@ TEST(Collectives, OrderedWritesWaitForTheRanksBefore)
     EXPECT_EQ(path(p), "compute 0: 0-100 | collective 0>1: 100-120 | compute 1: 120-300");
 }
 
+// Both halves of a split operation may be the whole of it; what is between them has its turn on the communicator.
+TEST(Collectives, SplitWritesWaitWhereTheTimesSaySo)
+{
+    const auto write = [](Span begin0, Span end0, Span begin1, Span end1) {
+        Program p(2);
+        const Request of0 = p[0].split_begin(FunctionId::MPI_File_write_all_begin, begin0);
+        const Request of1 = p[1].split_begin(FunctionId::MPI_File_write_all_begin, begin1);
+        p[0].collective(FunctionId::MPI_Barrier, {200, 203});
+        p[1].collective(FunctionId::MPI_Barrier, {190, 203});
+        p[0].split_end(FunctionId::MPI_File_write_all_end, end0, of0);
+        p[1].split_end(FunctionId::MPI_File_write_all_end, end1, of1);
+        p[0].finish(400);
+        p.finish(390);
+        const Replayed r = replay(p);
+        EXPECT_EQ(r.fact("collectives"), 3);
+        EXPECT_EQ(r.fact("incomplete_collectives"), 0);
+        EXPECT_EQ(r.fact("mismatched_collectives"), 0);
+        return r.path();
+    };
+    EXPECT_EQ(write({10, 100}, {210, 212}, {60, 101}, {220, 222}),
+              "compute 1: 0-60 | collective 1>0: 60-100 | compute 0: 100-200 | collective 0: 200-203 | "
+              "compute 0: 203-210 | mpi 0: 210-212 | compute 0: 212-400");
+    EXPECT_EQ(write({10, 12}, {210, 300}, {60, 62}, {260, 301}),
+              "compute 0: 0-10 | mpi 0: 10-12 | compute 0: 12-200 | collective 0>1: 200-203 | compute 1: 203-260 | "
+              "collective 1>0: 260-300 | compute 0: 300-400");
+}
+
+TEST(Collectives, SplitOrderedWritesWaitForTheRanksBefore)
+{
+    Program p(3);
+    const Request of0 = p[0].split_begin(FunctionId::MPI_File_write_ordered_begin, {100, 110});
+    const Request of1 = p[1].split_begin(FunctionId::MPI_File_write_ordered_begin, {20, 120});
+    const Request of2 = p[2].split_begin(FunctionId::MPI_File_write_ordered_begin, {150, 160});
+    p[0].split_end(FunctionId::MPI_File_write_ordered_end, {170, 172}, of0);
+    p[1].split_end(FunctionId::MPI_File_write_ordered_end, {180, 182}, of1);
+    p[2].split_end(FunctionId::MPI_File_write_ordered_end, {190, 192}, of2);
+    p[1].finish(300);
+    p.finish(200);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | collective 0>1: 100-120 | compute 1: 120-180 | mpi 1: 180-182 | "
+                       "compute 1: 182-300");
+}
+
+// Each end has the number of its beginning, whoever's end was not recorded.
+TEST(Collectives, EndsOfSplitWritesAreNumberedByTheirBeginnings)
+{
+    Program p(2);
+    const Request lost = p[0].split_begin(FunctionId::MPI_File_write_all_begin, {10, 12});
+    p[0].split_end(FunctionId::MPI_File_write_all_end, {20, 22}, lost);
+    p[1].split_begin(FunctionId::MPI_File_write_all_begin, {14, 16});
+    const Request of0 = p[0].split_begin(FunctionId::MPI_File_write_all_begin, {30, 32});
+    const Request of1 = p[1].split_begin(FunctionId::MPI_File_write_all_begin, {50, 52});
+    p[0].split_end(FunctionId::MPI_File_write_all_end, {60, 153}, of0);
+    p[1].split_end(FunctionId::MPI_File_write_all_end, {150, 152}, of1);
+    p[0].finish(190);
+    p.finish(180);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "compute 1: 0-14 | mpi 1: 14-16 | compute 1: 16-50 | mpi 1: 50-52 | compute 1: 52-150 | "
+                        "collective 1>0: 150-153 | compute 0: 153-190");
+    EXPECT_EQ(r.fact("collectives"), 4);
+    EXPECT_EQ(r.fact("incomplete_collectives"), 1);
+}
+
 TEST(Collectives, SpawningIsCollectiveAmongTheParents)
 {
     Program p(2);

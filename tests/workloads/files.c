@@ -4,8 +4,10 @@
 // others, who have worked 30 ms (work_early) where nothing else is said:
 //   rank 1 works 200 ms before the file is opened (work_before_open),
 //   rank 2 works 100 ms before each of 5 collective writes (work_before_write), rank 1 not at all,
-//   rank 0 works 150 ms before a write in the order of ranks, and rank 1 and 2 wait for it (work_before_ordered).
-// Path: 1, 2, 0, for these times.
+//   rank 0 works 150 ms before a write in the order of ranks, and rank 1 and 2 wait for it (work_before_ordered),
+//   rank 1 works 120 ms before another one, which is split, and rank 2 waits for it (work_before_split); behind that,
+//   rank 2 works 60 ms (work_after_split).
+// Path: 1, 2, 0, 1, 2, for these times.
 #include "work.h"
 
 #include <stdio.h>
@@ -13,6 +15,8 @@
 WORK(work_before_open)
 WORK(work_before_write)
 WORK(work_before_ordered)
+WORK(work_before_split)
+WORK(work_after_split)
 WORK(work_early)
 
 int main(int argc, char** argv)
@@ -40,6 +44,12 @@ int main(int argc, char** argv)
     if (rank == 0)
         work_before_ordered(150);
     MPI_File_write_ordered(file, bytes, sizeof bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        work_before_split(120);
+    MPI_File_write_ordered_begin(file, bytes, sizeof bytes, MPI_BYTE);
+    MPI_File_write_ordered_end(file, bytes, MPI_STATUS_IGNORE);
+    if (rank == 2)
+        work_after_split(60);
     MPI_File_close(&file);
     MPI_Finalize();
     return 0;
