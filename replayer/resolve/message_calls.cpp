@@ -166,26 +166,25 @@ private:
         if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
             rules::stood_still(wait.waiting, {messages_, gathered_}, calibration_))
             predecessor = {rules::Route::Message, moved_on, 0, true};
-        if (status_poll.valid()) {
-            if (predecessor.is_jump())
-                answers_.set(status_poll, predecessor);
-        } else if (may_be_late(call, wait.waiting, of_call))
-            late_.calls.push_back({process_, call, of_call.polls, predecessor});
-        else if (!of_call.polls || predecessor.is_jump())
-            answers_.set(call, predecessor);
+        const bool polls = of_call.polls || status_poll.valid();
+        const CallRef ends = status_poll.valid() ? status_poll : call;
+        if (may_be_late(ends, wait.waiting, of_call.dependence, polls))
+            late_.calls.push_back({process_, ends, polls, predecessor});
+        else if (!polls || predecessor.is_jump())
+            answers_.set(ends, predecessor);
     }
 
     /// Transfers that may have stood still are put down.
-    bool may_be_late(CallRef call, rules::Waiting waiting, const rules::Operation& of_call)
+    bool may_be_late(CallRef call, rules::Waiting waiting, Dependence dependence, bool polls)
     {
         if (replay_.rules != Rules::Arrival)
             return false;
-        if (of_call.polls)
+        if (polls)
             waiting.threshold += between_polls;
         const std::size_t before = late_.transfers.size();
         for (const Message& message : messages_)
             if (const auto standstill =
-                    rules::standstill(waiting, of_call.dependence, message, {messages_, gathered_}, calibration_)) {
+                    rules::standstill(waiting, dependence, message, {messages_, gathered_}, calibration_)) {
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
             }
