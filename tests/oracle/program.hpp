@@ -32,7 +32,8 @@ enum class Kind : std::uint8_t {
     Waitall,
     Waitany,   // of `requests` those that are still open; the one that comes is chosen by the simulation
     Waitsome,  // the same; all that have come
-    PollLoop,  // of `requests` those that are open: tests until all (MPI_Test, MPI_Testall) or any of them are done
+    PollLoop,  // of `requests` those that are open: tests until all (MPI_Test, MPI_Testall) or any of them are done;
+               // MPI_Request_get_status, of one, leaves it to be completed
     Probe,
     Mprobe,  // makes a message
     Mrecv,   // of the message `request`

@@ -51,6 +51,8 @@ void perform(Sketch& s, const Operation& operation)
         s.compute(r);
         if (s.chance(3))
             s.poll(r, MPI_Test, {request});
+        else if (s.chance(6))
+            s.poll_status(r, request);
         else
             s.add(r, {.kind = Kind::Waitall, .function = MPI_Wait, .requests = {request}});
     }

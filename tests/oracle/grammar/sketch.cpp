@@ -99,6 +99,12 @@ void Sketch::poll(int r, FunctionId function, const std::vector<int>& requests)
     add(r, {.kind = Kind::PollLoop, .ticks = work, .function = function, .requests = requests});
 }
 
+void Sketch::poll_status(int r, int request)
+{
+    poll(r, FunctionId::MPI_Request_get_status, {request});
+    add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
+}
+
 int Sketch::irecv(int r, int from, int tag, std::size_t comm)
 {
     const bool persistent = chance(4);
@@ -146,7 +152,7 @@ void Sketch::recv(int r, int from, int tag, std::size_t comm)
 
 void Sketch::complete(int r, std::vector<int> requests)
 {
-    switch (draw(0, 7)) {
+    switch (draw(0, 8)) {
     case 0:
         for (const int request : requests) {
             add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
@@ -176,6 +182,10 @@ void Sketch::complete(int r, std::vector<int> requests)
         else
             for (std::size_t i = 0; i < requests.size(); ++i)
                 poll(r, FunctionId::MPI_Testsome, requests);
+        break;
+    case 5:
+        for (const int request : requests)
+            poll_status(r, request);
         break;
     default:
         add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Waitall, .requests = std::move(requests)});

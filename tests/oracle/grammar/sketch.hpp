@@ -75,6 +75,8 @@ public:
     void recv(int r, int from, int tag, std::size_t comm = world);
     /// A loop that polls until all or any of `requests` are done, as `function` has it.
     void poll(int r, FunctionId function, const std::vector<int>& requests);
+    /// The same by MPI_Request_get_status, which leaves it to a MPI_Wait behind it to complete the request.
+    void poll_status(int r, int request);
     /// Completes all of `requests` in one of all ways.
     void complete(int r, std::vector<int> requests);
 

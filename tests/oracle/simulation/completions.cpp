@@ -68,6 +68,12 @@ bool wants_all(const Step& step)
     return step.function == FunctionId::MPI_Test || step.function == FunctionId::MPI_Testall;
 }
 
+/// MPI_Request_get_status only looks.
+bool completes(const Step& step)
+{
+    return step.function != FunctionId::MPI_Request_get_status;
+}
+
 }  // namespace
 
 void Completions::poll(int rank, const Step& step)
@@ -175,7 +181,7 @@ void Completions::finish_poll(int rank, const Step& step, const std::vector<Post
     std::ranges::copy_if(open, std::back_inserter(done), [this](const Posted* p) { return world_.is_done(p); });
     std::ranges::stable_sort(done, {}, [](const Posted* posted) { return posted->done->time; });
     for (const Posted* posted : done)
-        if (step.function != FunctionId::MPI_Testany || posted == done.front())
+        if (completes(step) && (step.function != FunctionId::MPI_Testany || posted == done.front()))
             complete(call, posted);
     scheduler_.leave(call, machine_.call, because);
 }
