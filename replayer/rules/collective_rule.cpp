@@ -234,8 +234,10 @@ CollectiveDecision all_to_one(const Waiting& call, const Member& member, const C
 {
     const Instance& instance = *c.instance;
     const Enter last = last_giver(instance, c.operation);
+    // Who came at the same moment is waited for, too: what it gives takes time.
+    const bool came_later = last.time >= call.enter && last.call != call.call;
     const bool explained = member.is_root && last.valid() && last.time <= call.leave &&
-                           (last.time > call.enter || is_on_its_way(last, call, member, c, calibration));
+                           (came_later || is_on_its_way(last, call, member, c, calibration));
     const bool unsure = member.is_root && call.waited() && last.valid() &&
                         (may_be_earlier(last, call, calibration) || may_be_another(instance, calibration.clocks));
     if (explained && call.waited())

@@ -23,7 +23,7 @@ COLUMNS = {
     "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
-    "stretch": ["id", "call_before", "call_after", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",
+    "stretch": ["id", "call_before", "call_after", "before_site", "after_site", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",
                 "own_blocked_ns", "compared_by", "compared", "slowest",
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
                 "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",

@@ -99,6 +99,8 @@ void add_ranks(Sample& sample, std::uint32_t ranks, std::int64_t lifetime_ns)
 void add_stretches(model::Profile& profile)
 {
     model::Stretch longer;
+    longer.before_site = 0x1234;
+    longer.after_site = 0x1300;
     longer.before = {7};
     longer.after = {6};
     longer.path_ns = longer.looked_at_ns = 2600 * ms;

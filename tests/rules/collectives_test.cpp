@@ -169,6 +169,18 @@ TEST(Collectives, ReduceWithALateLeaf)
     EXPECT_EQ(path(p), "compute 2: 0-50 | collective 2>0: 50-54 | compute 0: 54-90");
 }
 
+// Enough for all that the root has to do by itself, and more: it was on its way from who came at the same moment.
+TEST(Collectives, ReduceWithALeafAndARootThatComeAtOnce)
+{
+    Program p(3);
+    p[0].rooted(FunctionId::MPI_Reduce, {50, 94}, 0);
+    p[1].rooted(FunctionId::MPI_Reduce, {20, 21}, 0);
+    p[2].rooted(FunctionId::MPI_Reduce, {50, 51}, 0);
+    p[0].finish(130);
+    p.finish(120);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | collective 2>0: 50-94 | compute 0: 94-130");
+}
+
 TEST(Collectives, ReduceWithALateRootWaitsForNobody)
 {
     Program p(3);

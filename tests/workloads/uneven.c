@@ -12,8 +12,8 @@
 //   branches   5 ms, rank 1 10 ms, and the ranks but the first call MPI_Allreduce in another branch
 //   share      10 ms; rank 1 runs on the processor CPU only, where the test lets others run, too
 //
-// Path: rank 1 in `faults`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh step of `sometimes` and `wander`, whoever works for 30 ms; in
-// `spare` any of those that work for 5 ms.
+// Path: rank 1 in `faults`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh step of
+// `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
 #define _GNU_SOURCE
 #include "work.h"
 
