@@ -28,12 +28,19 @@ class Workload(harness.Case):
             self.skipTest(f"perf_event_open is refused on this machine ({refused}): ranks checked, functions not")
         self.check_functions(pieces, absent)
 
-    def check_ranks(self, expected, shortest=SHORTEST):
+    def check_ranks(self, expected, shortest=SHORTEST, most_missing=0):
+        """`most_missing`: so many stays may be cut into short pieces by what else the machine does."""
         segments = self.assert_sound()
         begin = next(i for i, s in enumerate(segments) if s.kind == "compute" and s.function == "MPI_Barrier")
         long_enough = [s for s in segments[begin:] if s.kind == "compute" and s.end - s.begin >= shortest]
         found = [rank for rank, _ in itertools.groupby(s.rank for s in long_enough)]
-        self.assertEqual(found, list(expected), "ranks on the path\n" + "\n".join(map(str, segments[begin:])))
+        listing = "ranks on the path\n" + "\n".join(map(str, segments[begin:]))
+        if most_missing == 0:
+            self.assertEqual(found, list(expected), listing)
+            return
+        rest = iter(expected)
+        self.assertTrue(all(rank in rest for rank in found), f"{found}: more than\n{listing}")
+        self.assertGreaterEqual(len(found), len(expected) - most_missing, listing)
 
     def check_functions(self, pieces, absent):
         rows = sorted(self.hotspots(), key=lambda row: -row["path_seconds"])
@@ -236,7 +243,7 @@ class Workload(harness.Case):
         unsampled is the waiting, and nothing of the work."""
         ranks, rounds = 2 * len(os.sched_getaffinity(0)), 240
         self.record_replay_report(ranks, harness.workload("turns"), str(rounds), *how)
-        self.check_ranks([i % ranks for i in range(rounds)], shortest=0.004)
+        self.check_ranks([i % ranks for i in range(rounds)], shortest=0.004, most_missing=rounds // 50)
         if harness.perf_event_refused():
             return
         seconds = {row["function"]: row["path_seconds"] for row in self.hotspots()}
