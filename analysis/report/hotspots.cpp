@@ -22,7 +22,7 @@ namespace
 /// The row of what samples do not cover of the segments that they fall into (formats/FORMAT.md).
 constexpr std::string_view unsampled = "[not sampled]";
 
-/// What call chains of samples begin with that are cut off (formats/FORMAT.md).
+/// What call paths begin with that are cut off (formats/FORMAT.md; otf2::unknown_callers_region).
 constexpr std::string_view unknown_callers = "[unknown callers]";
 
 bool is_unsampled_rest(const model::Row& row)
@@ -365,15 +365,15 @@ std::string unsampled_note(const Hotspots& hotspots)
                        unsampled);
 }
 
-std::string unknown_callers_note(const Hotspots& hotspots, const model::Profile& profile)
+std::string unknown_callers_note(const Hotspots& hotspots)
 {
     if (hotspots.unknown_callers_ns <= 0)
         return {};
-    const std::string mode = property(profile, "call_graph");
-    return fmt::format("{}: of {} % of the path it is not known where from their functions were called, so that other "
-                       "rows may have that time, too{}.",
-                       unknown_callers, percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)),
-                       mode == "dwarf" ? "" : " (cpcollect --call-graph dwarf tells more)");
+    return fmt::format(
+        "{}: of {} % of the path it is not known where from their functions were called, so that other "
+        "rows may have that time, too (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell "
+        "most).",
+        unknown_callers, percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)));
 }
 
 std::string respite_note(const model::Profile& profile)

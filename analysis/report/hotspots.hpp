@@ -85,7 +85,7 @@ Hotspots sums(const model::Profile& profile);
 std::string unsampled_note(const Hotspots& hotspots);
 
 /// A sentence on call chains that are cut off; empty if there are none on the path.
-std::string unknown_callers_note(const Hotspots& hotspots, const model::Profile& profile);
+std::string unknown_callers_note(const Hotspots& hotspots);
 
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile);

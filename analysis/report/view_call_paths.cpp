@@ -278,7 +278,7 @@ Document call_path_view(const HotspotRequest& request)
         document.notes.push_back(window_note());
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
-    if (const std::string unknown = unknown_callers_note(hotspots, profile); !unknown.empty())
+    if (const std::string unknown = unknown_callers_note(hotspots); !unknown.empty())
         document.notes.push_back(unknown);
     return document;
 }

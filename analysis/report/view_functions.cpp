@@ -133,7 +133,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     document.tables.push_back(table(hotspots.items, !request.window));
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
-    if (const std::string note = unknown_callers_note(hotspots, request.profile); !note.empty())
+    if (const std::string note = unknown_callers_note(hotspots); !note.empty())
         document.notes.push_back(note);
     if (request.window) {
         document.notes.push_back(window_note());

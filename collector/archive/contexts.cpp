@@ -14,6 +14,13 @@
 namespace critpath::archive
 {
 
+namespace
+{
+
+constexpr const char* start_main = "__libc_start_main";  // a symbol that no libc is stripped of
+
+}  // namespace
+
 Hash128 function_key(functions::FunctionId function)
 {
     return Hasher().add("MPI").add(functions::info(function).name).result();
@@ -51,11 +58,14 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         if (i == 0) {
             leaf.offset = place.offset;
         }
+        if (!functions.empty() && functions_[place.function].canonical_name == start_main) {
+            starters_.insert(functions.back());
+        }
         functions.push_back(place.function);
     }
     if (functions.empty()) {
         functions.push_back(function("[unknown]", "", ""));
-    } else if (!is_whole && !begins_thread(functions)) {
+    } else if (!is_whole && !begins_thread(functions.back())) {
         functions.push_back(function(otf2::unknown_callers_region, "", ""));
     }
     leaf.context = Context::no_parent;
@@ -69,23 +79,21 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
     return leaf;
 }
 
-// The kernel's walk ends there, too, but does not know that it does. What calls `main` is not named where libc is
-// stripped; that it is the first function of a binary that a chain ends with tells it from a sample without callers.
-bool ContextTree::begins_thread(const std::vector<std::uint32_t>& functions) const
+// The kernel's walk ends there, too, but does not know that it does. What calls `main` has no name where libc is
+// stripped, but it was met before: in the path to MPI_Init.
+bool ContextTree::begins_thread(std::uint32_t outermost) const
 {
-    constexpr std::array names = {"main",  "_start", "__libc_start_main", "__libc_start_call_main", "start_thread",
-                                  "clone", "clone3"};
-    const Function& outermost = functions_[functions.back()];
-    const std::string_view file = std::string_view(outermost.module).substr(outermost.module.rfind('/') + 1);
-    return std::ranges::find(names, outermost.canonical_name) != names.end() ||
-           (functions.size() > 1 && file.starts_with("libc.so."));
+    constexpr std::array names = {"main",         "_start", start_main, "__libc_start_call_main",
+                                  "start_thread", "clone",  "clone3"};
+    return std::ranges::find(names, functions_[outermost].canonical_name) != names.end() ||
+           starters_.contains(outermost);
 }
 
 Leaf ContextTree::add_path(std::vector<std::uint64_t> path, std::uint64_t time)
 {
     // add() takes the first address for what it is, and this is one behind a call.
     --path.front();
-    // One alone is all that was asked for, or that there was room for.
+    // One address alone (--callpath=site, or unwinding had taken its time) says nothing of the callers.
     return add({path, path.size() > 1 && path.size() < spool::deepest_path}, 0, time);
 }
 

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace critpath::archive
@@ -55,7 +56,7 @@ public:
     explicit ContextTree(AddressMap map, RuntimeCode runtime_code = {});
 
     /// What stands behind the first address outside of all binaries is left out. A chain that is cut off begins with
-    /// functions::unknown_callers. `kernel`: where in the kernel the thread was that has called it
+    /// otf2::unknown_callers_region. `kernel`: where in the kernel the thread was that has called it
     /// there, a frame more if that is known; 0: it was not in the kernel, or the time is to count for the caller.
     /// `time`: when that was, if libraries were unloaded meanwhile.
     Leaf add(const CallChain& chain, std::uint64_t kernel = 0, std::uint64_t time = AddressMap::the_end);
@@ -85,7 +86,7 @@ private:
     SymbolTable& symbols(const MappedRange& range);
     Place in_file(const MappedRange& range, std::uint64_t address);
     Place in_vdso(const MappedRange& range, std::uint64_t address);
-    [[nodiscard]] bool begins_thread(const std::vector<std::uint32_t>& functions) const;
+    [[nodiscard]] bool begins_thread(std::uint32_t outermost) const;
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
                            const std::string& file = {});
@@ -101,6 +102,7 @@ private:
     std::vector<Context> contexts_;
     std::unordered_map<Hash128, std::uint32_t, HashOfHash> context_ids_;
     std::unordered_map<Hash128, Leaf, HashOfHash> chains_;
+    std::unordered_set<std::uint32_t> starters_;  // functions that were seen to be called by __libc_start_main
 };
 
 }  // namespace critpath::archive

@@ -93,10 +93,10 @@ std::size_t most_packed(const Unread& unread)
     return 2 * (unread.size[0] + unread.size[1]);
 }
 
-std::size_t pack_records(const EventChoice& choice, const Unread& unread, spool::StackImage& image, char* out)
+Packed pack_records(const EventChoice& choice, const Unread& unread, spool::StackImage& image, char* out)
 {
     const Bytes bytes(unread);
-    std::size_t written = 0;
+    Packed packed;
     std::size_t size = 0;
     for (std::size_t record = 0; record + sizeof(perf_event_header) <= bytes.size(); record += size) {
         perf_event_header header;
@@ -105,7 +105,7 @@ std::size_t pack_records(const EventChoice& choice, const Unread& unread, spool:
         if (size < sizeof header || size > bytes.size() - record) {
             break;
         }
-        char* const begin = out + written;
+        char* const begin = out + packed.bytes;
         Places places{};
         std::size_t kept = size;
         if (header.type == PERF_RECORD_SAMPLE && choice.stack_bytes != 0 &&
@@ -127,9 +127,11 @@ std::size_t pack_records(const EventChoice& choice, const Unread& unread, spool:
         } else {
             bytes.copy(record, size, begin);
         }
-        written += kept;
+        packed.bytes += kept;
+        ++packed.records;
+        packed.samples += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
     }
-    return written;
+    return packed;
 }
 
 }  // namespace critpath::sampling

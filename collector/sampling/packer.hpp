@@ -16,7 +16,14 @@ namespace critpath::sampling
 /// What pack_records() needs of room.
 std::size_t most_packed(const Unread& unread);
 
-/// Writes the records to `out`, one behind the other, as spool::SampleFormat says. Returns their size.
-std::size_t pack_records(const EventChoice& choice, const Unread& unread, spool::StackImage& image, char* out);
+/// What was kept: of records that make no sense, and all behind them, nothing is.
+struct Packed {
+    std::size_t bytes = 0;
+    std::uint64_t records = 0;  // of any type
+    std::uint64_t samples = 0;
+};
+
+/// Writes the records to `out`, one behind the other, as spool::SampleFormat says.
+Packed pack_records(const EventChoice& choice, const Unread& unread, spool::StackImage& image, char* out);
 
 }  // namespace critpath::sampling

@@ -485,6 +485,9 @@ Unread peek_records(const PerfEvent& event)
     const std::uint64_t tail = control->data_tail;
     Unread unread{};
     unread.head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+    if (unread.head - tail > event.ring_size) {
+        return unread;  // cannot be, unless the application has written there: nothing of it makes sense
+    }
     for (std::uint64_t position = tail; position < unread.head;) {
         perf_event_header header;
         const std::uint64_t word = word_at(event, position);

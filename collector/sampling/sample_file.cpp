@@ -64,13 +64,14 @@ bool reserve_memory(SampleFile& file, std::size_t more)
     return true;
 }
 
-bool append_to_memory(SampleFile& file, const EventChoice& choice, const Unread& unread)
+Packed append_to_memory(SampleFile& file, const EventChoice& choice, const Unread& unread)
 {
     if (!reserve_memory(file, most_packed(unread))) {
-        return false;
+        return {};
     }
-    file.memory_used += pack_records(choice, unread, *file.image, file.memory + file.memory_used);
-    return true;
+    const Packed packed = pack_records(choice, unread, *file.image, file.memory + file.memory_used);
+    file.memory_used += packed.bytes;
+    return packed;
 }
 
 /// What is in memory goes to the open file; false if that did not work.
@@ -113,13 +114,13 @@ void append_records(SampleFile& file, const EventChoice& choice, const Unread& u
     if (unread.records == 0) {
         return;
     }
-    const bool kept = !file.stopped && append_to_memory(file, choice, unread) && (file.fd < 0 || write_memory(file));
+    const Packed packed = file.stopped ? Packed{} : append_to_memory(file, choice, unread);
+    const bool kept = !file.stopped && (file.fd < 0 || write_memory(file));
     if (kept) {
-        file.records += unread.records;
-        file.memory_samples += file.fd < 0 ? unread.samples : 0;
-    } else {
-        file.lost += unread.samples;
+        file.records += packed.records;
+        file.memory_samples += file.fd < 0 ? packed.samples : 0;
     }
+    file.lost += unread.samples - (kept ? packed.samples : 0);
 }
 
 Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event)
@@ -145,6 +146,7 @@ void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader
     if (file.stopped || !write_memory(file)) {
         file.lost += samples;
         file.records = 0;
+        discard_memory(file);
     }
 }
 
@@ -155,6 +157,7 @@ void close_file(SampleFile& file, spool::SpoolHeader& header)
     header.closed = 1;
     write_header(file, header);
     drop_file(file);
+    discard_memory(file);
 }
 
 void drop_file(SampleFile& file)
@@ -164,21 +167,22 @@ void drop_file(SampleFile& file)
     if (is_file(fd, file.identity)) {
         close(fd);
     }
-    discard_memory(file);
 }
 
 void discard_memory(SampleFile& file)
 {
-    if (file.memory != nullptr) {
-        munmap(file.memory, file.memory_size);
-    }
-    if (file.image != nullptr) {
-        munmap(file.image, sizeof *file.image);
-    }
+    const SampleFile old = file;
+    // First, so that the child of a fork() in between does not take what comes there later for ours.
     file.image = nullptr;
     file.memory = nullptr;
     file.memory_used = file.memory_size = 0;
     file.memory_samples = 0;
+    if (old.memory != nullptr) {
+        munmap(old.memory, old.memory_size);
+    }
+    if (old.image != nullptr) {
+        munmap(old.image, sizeof *old.image);
+    }
 }
 
 }  // namespace critpath::sampling

@@ -29,7 +29,8 @@ public:
     /// What pack() writes at most for a copy of `bytes`.
     static constexpr std::size_t most(std::size_t bytes)
     {
-        return sizeof(std::uint64_t) * (2 + bytes / line / 64) + bytes;
+        const std::size_t lines = bytes / line + 2;
+        return word + words_for(lines) * word + bytes;
     }
 
     /// Writes to `out`: the number of bytes; a bit for each line of memory that the copy has a part of; these parts of
@@ -115,7 +116,7 @@ private:
     {
         return bytes == 0 ? 0 : (address % line + bytes + line - 1) / line;
     }
-    static std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
+    static constexpr std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
     /// Where a part of a line is. Which memory it was of before does not matter, as long as both sides agree.
     char* at(std::uint64_t address) { return bytes_ + address % image_size; }

@@ -18,26 +18,53 @@ namespace
 
 using model::ContextId;
 
-/// By ContextId: the same number for all contexts that the same ranks use, 0 for those that nobody does.
-std::vector<std::uint64_t> users_of(const Replay& replay)
+constexpr std::uint32_t no_group = UINT32_MAX;
+
+/// The contexts of calls whose site is known, those of one function in one caller beside each other.
+std::vector<std::uint32_t> with_site(const std::vector<model::CallingContext>& contexts)
 {
-    const std::size_t contexts = replay.definitions.contexts.size();
-    std::vector<std::uint64_t> users(contexts, 0);
-    std::vector<std::uint32_t> last_user(contexts, UINT32_MAX);
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t i = 0; i < contexts.size(); ++i)
+        if (contexts[i].site != 0)
+            result.push_back(i);
+    const auto key = [&](std::uint32_t i) {
+        return std::tuple(contexts[i].parent, contexts[i].region, contexts[i].site, i);
+    };
+    std::ranges::sort(result, {}, key);
+    return result;
+}
+
+/// Which ranks make calls, as a number that is the same for the same ranks; 0: none. Collective over `replay.comm`.
+struct Users {
+    std::vector<std::uint64_t> of_context;  // by ContextId
+    std::vector<std::uint64_t> of_group;    // by the number of a group, any call of it
+};
+
+Users find_users(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups)
+{
+    const std::size_t contexts = group_of.size();
+    std::vector<std::uint64_t> users(contexts + groups, 0);
+    std::vector<std::uint32_t> last_user(users.size(), UINT32_MAX);
     for (const model::ProcessTrace& trace : replay.processes) {
         if (trace.locations.empty())
             continue;
-        const model::Calls& calls = trace.locations.front().calls;
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-            if (calls.is_point(i))
+        const auto use = [&](std::size_t place) {
+            if (std::exchange(last_user[place], trace.process.value) != trace.process.value)
+                users[place] += mixed(trace.process.value + 1);
+        };
+        const model::LocationTrace& location = trace.locations.front();
+        const model::Calls& calls = location.calls;
+        for (std::size_t i = 0; i < calls.size() && calls.enter(i) <= location.end; ++i) {
+            const ContextId context = calls.context(i);
+            if (calls.is_point(i) || group_of[context.value] == no_group)
                 continue;
-            const ContextId context = calls.context(static_cast<std::uint32_t>(i));
-            if (std::exchange(last_user[context.value], trace.process.value) != trace.process.value)
-                users[context.value] += mixed(trace.process.value + 1);
+            use(context.value);
+            use(contexts + group_of[context.value]);
         }
     }
     MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_UINT64_T, MPI_SUM, replay.comm);
-    return users;
+    const auto middle = users.begin() + static_cast<std::ptrdiff_t>(contexts);
+    return {{users.begin(), middle}, {middle, users.end()}};
 }
 
 }  // namespace
@@ -45,31 +72,33 @@ std::vector<std::uint64_t> users_of(const Replay& replay)
 SameCalls::SameCalls(const Replay& replay)
 {
     const auto& contexts = replay.definitions.contexts;
-    std::vector<std::uint32_t> with_site;
     for (std::uint32_t i = 0; i < contexts.size(); ++i) {
         first_.push_back({i});
         sites_.push_back(static_cast<std::int64_t>(contexts[i].site));
-        if (contexts[i].site != 0)
-            with_site.push_back(i);
     }
-    if (with_site.empty())
+    const std::vector<std::uint32_t> sorted = with_site(contexts);
+    if (sorted.empty())
         return;
-    const std::vector<std::uint64_t> users = users_of(replay);
-    std::erase_if(with_site, [&](std::uint32_t i) { return users[i] == 0; });
-    const auto group = [&](std::uint32_t i) { return std::tuple(contexts[i].parent, contexts[i].region); };
-    std::ranges::sort(with_site, [&](std::uint32_t a, std::uint32_t b) {
-        return std::tuple(group(a), contexts[a].site, a) < std::tuple(group(b), contexts[b].site, b);
-    });
-    for (std::size_t begin = 0, end = 0; begin < with_site.size(); begin = end) {
-        const std::uint32_t first = with_site[begin];
-        bool all_by_the_same = true;
-        for (; end < with_site.size() && group(with_site[end]) == group(first); ++end)
-            all_by_the_same = all_by_the_same && users[with_site[end]] == users[first];
-        if (all_by_the_same)
+    std::vector<std::uint32_t> group_of(contexts.size(), no_group);
+    std::uint32_t groups = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const model::CallingContext& one = contexts[sorted[i]];
+        const model::CallingContext& before = contexts[sorted[i == 0 ? 0 : i - 1]];
+        groups += i == 0 || one.parent != before.parent || one.region != before.region ? 1 : 0;
+        group_of[sorted[i]] = groups - 1;
+    }
+    const Users users = find_users(replay, group_of, groups);
+    std::vector<std::uint32_t> first_of_some(groups, no_group);  // of the calls that not all ranks of the group make
+    for (const std::uint32_t i : sorted) {
+        const std::uint32_t group = group_of[i];
+        if (users.of_context[i] == 0 || users.of_context[i] == users.of_group[group])
             continue;
-        sites_[first] = 0;
-        for (std::size_t i = begin; i < end; ++i)
-            first_[with_site[i]] = {first};
+        std::uint32_t& first = first_of_some[group];
+        if (first == no_group)
+            first = i;
+        else
+            sites_[first] = 0;
+        first_[i] = {first};
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns which calls of MPI are the same place of the program. Two calls of one function in one caller are different
-// places where all ranks make both, such as the barriers behind two phases; where each is made by other ranks, such as
-// the two branches of `if (rank == 0)`, they are one.
+// Owns which calls of MPI are the same place of the program. Calls of one function in one caller are different places
+// where all ranks that come there make both, such as the barriers behind two phases; those that only some make, such as
+// the two branches of `if (rank == 0)`, are one.
 #pragma once
 
 #include "replayer/analysis.hpp"

@@ -20,12 +20,14 @@ class Stripped
 public:
     explicit Stripped(const std::string& options = "-Wl,--build-id=sha1", const std::string& value = "1")
     {
-        bench.write("one.cpp", "namespace grid { __attribute__((noipa)) static int twin(int x) { return x * 3 + " +
-                                   value +
-                                   "; }\n__attribute__((noipa)) static int alone(int x) { return x * 5; }\n"
-                                   "}\nint one(int x) { return grid::twin(x) + grid::alone(x); }\n");
-        bench.write("two.cpp", "namespace grid { __attribute__((noipa)) static int twin(int x) { return x * 7; } }\n"
-                               "int two(int x) { return grid::twin(x); }\n");
+        bench.write("one.cpp",
+                    "namespace grid { __attribute__((noinline, used)) static int twin(int x) { return x * 3 + " +
+                        value +
+                        "; }\n__attribute__((noinline, used)) static int alone(int x) { return x * 5; }\n"
+                        "}\nint one(int x) { return grid::twin(x) + grid::alone(x); }\n");
+        bench.write("two.cpp",
+                    "namespace grid { __attribute__((noinline, used)) static int twin(int x) { return x * 7; } }\n"
+                    "int two(int x) { return grid::twin(x); }\n");
         bench.compile("one.cpp two.cpp", "libgrid.so", "-g -O2 " + options);
         symbols = bench.symbols("libgrid.so");
         std::filesystem::create_directory(bench / "debug");

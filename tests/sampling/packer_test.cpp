@@ -61,7 +61,7 @@ Words packed(const Words& ring, std::size_t wrap, const EventChoice& choice, spo
     unread.size[0] = first.size() * sizeof first[0];
     unread.size[1] = second.size() * sizeof second[0];
     Words out(most_packed(unread) / sizeof out[0]);
-    const std::size_t size = pack_records(choice, unread, image, reinterpret_cast<char*>(out.data()));
+    const std::size_t size = pack_records(choice, unread, image, reinterpret_cast<char*>(out.data())).bytes;
     EXPECT_EQ(size % sizeof out[0], 0U);
     EXPECT_LE(size, out.size() * sizeof out[0]);
     out.resize(size / sizeof out[0]);
