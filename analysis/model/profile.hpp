@@ -34,11 +34,12 @@ struct Row {
 };
 
 /// A node of the call tree: a row as it was reached from the main program, or below one that was, time that belongs to
-/// no function. Parents come before their children; no two nodes have the same row and parent, but where cpreport has
-/// given the parts of a function one name.
+/// no function. Parents come before their children; no two nodes have the same row, parent and site, but where cpreport
+/// has given the parts of a function one name.
 struct CallPath {
     RowId row;
-    CallPathId parent;  // none() at a root
+    CallPathId parent;       // none() at a root
+    std::uint64_t site = 0;  // of an MPI function: where `parent` calls it, an address in its binary; 0: not known
 };
 
 /// Time and samples of one call path, without those below it, on one process (path) or on all processes (total).

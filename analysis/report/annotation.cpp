@@ -69,29 +69,47 @@ void add(SampledTime& sum, const model::AddressTime& time)
 
 }  // namespace
 
-Annotation annotate(const model::Profile& profile, const std::string& name, binary::SourceLines& lines)
+Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
+                    binary::SourceLines& lines)
 {
-    const auto frames_of = [&](const model::AddressTime& time) -> const std::vector<binary::SourceFrame>& {
-        return lines.find(recorded_module(profile, profile.rows[time.row.value].module), time.address);
+    const auto visit = [&](model::RowId row_id, std::uint64_t address, auto visit_function) {
+        const model::Row& row = profile.rows[row_id.value];
+        for_each_function(row, lines.find(recorded_module(profile, row.module), address), visit_function);
     };
+    const auto visit_caller = [&](const CallTime& time, auto visit_function) {
+        if (const auto& [function, caller, site] = profile.call_paths[time.call.value]; caller.valid() && site != 0)
+            visit(profile.row_of(caller), site, visit_function);
+    };
+    const std::vector<CallTime> calls = call_times(profile, selection);
     std::set<std::string> names;
+    const auto add_name = [&](const std::string& function, const std::string&, int) { names.insert(function); };
     for (const model::AddressTime& time : profile.addresses)
-        for_each_function(profile.rows[time.row.value], frames_of(time),
-                          [&](const std::string& function, const std::string&, int) { names.insert(function); });
+        visit(time.row, time.address, add_name);
+    for (const CallTime& time : calls)
+        visit_caller(time, add_name);
     Annotation result;
     result.function = find_function(names, name);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself
-        for_each_function(profile.rows[time.row.value], frames_of(time),
-                          [&](const std::string& function, const std::string& file, int line) {
-                              if (function != result.function || is_counted)
-                                  return;
-                              is_counted = true;
-                              add(result.time, time);
-                              add(result.addresses[{time.row, time.address}], time);
-                              if (!file.empty() && line > 0)
-                                  add(result.lines[{file, line}], time);
-                          });
+        visit(time.row, time.address, [&](const std::string& function, const std::string& file, int line) {
+            if (function != result.function || is_counted)
+                return;
+            is_counted = true;
+            add(result.time, time);
+            add(result.addresses[{time.row, time.address}], time);
+            if (!file.empty() && line > 0)
+                add(result.lines[{file, line}].own, time);
+        });
+    }
+    for (const CallTime& time : calls) {
+        bool is_counted = false;
+        visit_caller(time, [&](const std::string& function, const std::string& file, int line) {
+            if (function != result.function || is_counted || file.empty() || line <= 0)
+                return;
+            is_counted = true;
+            result.mpi_ns += time.ns;
+            result.lines[{file, line}].mpi_ns += time.ns;
+        });
     }
     return result;
 }

@@ -4,7 +4,7 @@
 // Owns the path time of one function by source line and by instruction.
 #pragma once
 
-#include "analysis/model/profile.hpp"
+#include "analysis/report/hotspots.hpp"
 #include "formats/binary/source_lines.hpp"
 
 #include <cstdint>
@@ -22,18 +22,25 @@ struct SampledTime {
     std::uint64_t samples = 0;
 };
 
+struct LineTime {
+    SampledTime own;
+    std::int64_t mpi_ns = 0;  // of the MPI calls that it makes
+};
+
 /// Where a function is on the path. What is inlined into it counts where it is called from, as its source shows it.
 struct Annotation {
     std::string function;
     SampledTime time;
-    std::map<std::pair<std::string, int>, SampledTime> lines;  // by file and line
+    std::int64_t mpi_ns = 0;                                // of the MPI calls that lines of it make
+    std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;
 };
 
 /// Of the function that the user means by `name`: the one of that name, or else the only one that is called so but for
 /// its parameters, or else the only one that has it in its name. Throws Failure(Usage) that names some if there are
-/// several, or none.
-Annotation annotate(const model::Profile& profile, const std::string& name, binary::SourceLines& lines);
+/// several, or none. If ranks are selected, the addresses of the profile must be theirs (window.hpp).
+Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
+                    binary::SourceLines& lines);
 
 }  // namespace critpath::report

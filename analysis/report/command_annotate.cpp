@@ -41,18 +41,23 @@ Hotspot measured(const Hotspots& sums, const SampledTime& time)
 
 void add_cells(Row& row, const Hotspots& sums, const SampledTime* time)
 {
-    if (time == nullptr) {
+    if (time == nullptr || (time->ns == 0 && time->samples == 0)) {
         row.insert(row.end(), time_columns(false).size(), Cell());
         return;
     }
     add_time_cells(row, measured(sums, *time), false);
 }
 
-std::vector<Column> columns(std::vector<Column> first, Column last)
+void add_cells(Row& row, const Hotspots& sums, const LineTime* time)
 {
-    for (Column& column : time_columns(false))
-        first.push_back(std::move(column));
-    first.push_back(std::move(last));
+    add_cells(row, sums, time == nullptr ? nullptr : &time->own);
+    row.push_back(time == nullptr || time->mpi_ns == 0 ? Cell() : Cell(Seconds{time->mpi_ns}));
+}
+
+std::vector<Column> columns(std::vector<Column> first, std::vector<Column> last)
+{
+    for (std::vector<Column> more : {time_columns(false), std::move(last)})
+        std::ranges::move(more, std::back_inserter(first));
     return first;
 }
 
@@ -112,7 +117,7 @@ bool is_newer(const std::string& source, const std::filesystem::path& trace)
 void add_lines(Document& document, const Annotation& annotation, const Hotspots& sums, std::size_t context,
                const std::filesystem::path& trace)
 {
-    std::map<std::string, std::map<std::size_t, SampledTime>> files;
+    std::map<std::string, std::map<std::size_t, LineTime>> files;
     for (const auto& [place, time] : annotation.lines)
         files[place.first][static_cast<std::size_t>(place.second)] = time;
     if (files.empty())
@@ -120,7 +125,7 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
     std::vector<Row> rows;
     for (const auto& entry : files) {
         const std::string& file = entry.first;
-        const std::map<std::size_t, SampledTime>& times = entry.second;
+        const std::map<std::size_t, LineTime>& times = entry.second;
         const std::size_t last = times.rbegin()->first;
         const std::vector<std::string> text = read_lines(file, last + std::min(context, most_lines));
         if (text.size() < last) {
@@ -150,8 +155,9 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
     Table table;
     table.key = "lines";
     table.title = is_alone ? files.begin()->first : "";
-    table.columns = columns({{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
-                            {"source", "Source", Align::Left, Fit::End});
+    table.columns = columns(
+        {{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
+        {{"mpi_seconds", annotation.mpi_ns > 0 ? "In MPI s" : ""}, {"source", "Source", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
 }
@@ -218,7 +224,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     table.title = is_alone ? profile.rows[codes.begin()->first.value].module : "";
     table.columns = columns(
         {{"function", is_alone ? "" : "Function", Align::Left, Fit::Name}, {"module", ""}, {"address", "Address"}},
-        {"instruction", "Instruction", Align::Left, Fit::End});
+        {{"instruction", "Instruction", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
 }
@@ -233,20 +239,23 @@ Document run(const Request& request)
         part = profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection);
     const model::Profile& profile = part ? *part : whole_profile;
     binary::SourceLines lines;
-    const Annotation annotation = annotate(profile, request.arguments.text("FUNCTION"), lines);
+    const Annotation annotation = annotate(profile, selection, request.arguments.text("FUNCTION"), lines);
     const Hotspots sums = report::sums(profile);
     const auto context = static_cast<std::size_t>(request.arguments.number("--context"));
     const Hotspot whole = measured(sums, annotation.time);
     Document document;
     document.view = "annotate";
-    document.fields = {
-        {"function", "Function", annotation.function, Fit::Name},
-        {"", "On the path", fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
-        {"path_seconds", "", Seconds{whole.path_ns}},
-        {"path_percent", "", Share{whole.share.value}},
-        {"path_percent_low", "", Share{whole.share.low}},
-        {"path_percent_high", "", Share{whole.share.high}},
-        {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)}};
+    document.fields = {{"function", "Function", annotation.function, Fit::Name},
+                       {"", "On the path",
+                        whole.path_samples == 0
+                            ? "no sample"
+                            : fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
+                       {"path_seconds", "", Seconds{whole.path_ns}},
+                       {"path_percent", "", Share{whole.share.value}},
+                       {"path_percent_low", "", Share{whole.share.low}},
+                       {"path_percent_high", "", Share{whole.share.high}},
+                       {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)},
+                       {"mpi_seconds", annotation.mpi_ns > 0 ? "In calls of MPI" : "", Seconds{annotation.mpi_ns}}};
     add_lines(document, annotation, sums, context, request.trace);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);

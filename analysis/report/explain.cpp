@@ -72,18 +72,6 @@ void add_place(const model::Profile& profile, Explanation& e)
     e.after = names(profile, after, common, after.size());
 }
 
-std::string site_text(const model::Profile& profile, CallPathId call, std::int64_t site, binary::SourceLines& lines)
-{
-    const CallPathId caller = profile.call_paths[call.value].parent;
-    if (site == 0 || !caller.valid())
-        return {};
-    const model::Row& row = profile.row(caller);
-    const auto address = static_cast<std::uint64_t>(site);
-    if (const std::optional<SourceLine> line = source_line_of(profile, row, address, lines))
-        return fmt::format("{}:{}", line->file, line->line);
-    return fmt::format("{}+{:#x}", basename(row.module), address);
-}
-
 void add_owners(const model::Profile& profile, std::size_t stretch, Explanation& e)
 {
     std::map<std::string, std::int64_t> nodes;
@@ -291,8 +279,11 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
     add_place(profile, e);
     if (lines != nullptr) {
-        e.before_site = site_text(profile, e.stretch->before, e.stretch->before_site, *lines);
-        e.after_site = site_text(profile, e.stretch->after, e.stretch->after_site, *lines);
+        const auto site_of = [&](CallPathId call, std::int64_t site) {
+            return site_text(profile, call, static_cast<std::uint64_t>(site), *lines);
+        };
+        e.before_site = site_of(e.stretch->before, e.stretch->before_site);
+        e.after_site = site_of(e.stretch->after, e.stretch->after_site);
     }
     add_owners(profile, stretch, e);
     e.code = code_of(profile, stretch);

@@ -33,6 +33,41 @@ void give(Hotspot& line, const model::AddressTime& time)
     line.path_samples += time.samples;
 }
 
+/// Items by source line, function, and function that it is inlined into.
+class Lines
+{
+public:
+    Hotspot& at(const SourceLine& place, const std::string& module, std::string_view kind)
+    {
+        const auto [entry, is_new] =
+            found_.try_emplace({module, place.file, place.line, place.function, place.inlined_into});
+        Hotspot& line = entry->second;
+        if (is_new) {
+            line.name = place.function;
+            line.module = module;
+            line.kind = kind;
+            line.file = place.file;
+            line.line = place.line;
+            line.inlined_into = place.inlined_into;
+        }
+        return line;
+    }
+
+    void move_to(std::vector<Hotspot>& items)
+    {
+        for (auto& [key, line] : found_)
+            items.push_back(std::move(line));
+    }
+
+private:
+    std::map<std::tuple<std::string, std::string, int, std::string, std::string>, Hotspot> found_;
+};
+
+std::string_view kind_of(const model::Row& row)
+{
+    return row.kind == model::RowKind::Mpi ? "mpi" : "pseudo";
+}
+
 }  // namespace
 
 binary::Module recorded_module(const model::Profile& profile, const std::string& path)
@@ -57,10 +92,50 @@ std::optional<SourceLine> source_line_of(const model::Profile& profile, const mo
                       frames.size() > 1 ? row.name : std::string()};
 }
 
+std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection)
+{
+    const auto is_call = [&](model::CallPathId path) {
+        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
+    };
+    std::vector<CallTime> times;
+    for (const model::CallPathTime& time : profile.path) {
+        const model::Row& row = profile.row(time.call_path);
+        if (!selection.has_rank(time.process) || !selection.has_row(row))
+            continue;
+        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
+        if (is_call(time.call_path))
+            times.push_back({profile.row_of(time.call_path), time.call_path, time.ns});
+        else if (row.kind == model::RowKind::Pseudo && is_call(parent))
+            times.push_back({profile.row_of(time.call_path), parent, time.ns});
+    }
+    return times;
+}
+
+std::optional<SourceLine> line_of_call(const model::Profile& profile, model::CallPathId call,
+                                       binary::SourceLines& lines)
+{
+    const auto& [function, caller, site] = profile.call_paths[call.value];
+    if (!caller.valid())
+        return std::nullopt;
+    return source_line_of(profile, profile.row(caller), site, lines);
+}
+
+std::string site_text(const model::Profile& profile, model::CallPathId call, std::uint64_t site,
+                      binary::SourceLines& lines)
+{
+    const model::CallPathId caller = profile.call_paths[call.value].parent;
+    if (site == 0 || !caller.valid())
+        return {};
+    const model::Row& row = profile.row(caller);
+    if (const std::optional<SourceLine> line = source_line_of(profile, row, site, lines))
+        return fmt::format("{}:{}", line->file, line->line);
+    return fmt::format("{}+{:#x}", basename(row.module), site);
+}
+
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
 {
     Hotspots hotspots = by_function(profile, selection);
-    std::map<std::tuple<std::string, std::string, int, std::string, std::string>, Hotspot> found;
+    Lines found;
     for (const model::AddressTime& time : profile.addresses) {
         const model::Row& row = profile.rows[time.row.value];
         if (!selection.has_row(row))
@@ -68,22 +143,20 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
         const std::optional<SourceLine> at = source_line_of(profile, row, time.address, lines);
         if (!at)
             continue;
-        const auto [entry, is_new] =
-            found.try_emplace({row.module, at->file, at->line, at->function, at->inlined_into});
-        Hotspot& line = entry->second;
-        if (is_new) {
-            line.name = at->function;
-            line.module = row.module;
-            line.kind = "line";
-            line.file = at->file;
-            line.line = at->line;
-            line.inlined_into = at->inlined_into;
-        }
-        give(line, time);
+        give(found.at(*at, row.module, "line"), time);
         take(hotspots.items[time.row.value], time);
     }
-    for (auto& [key, line] : found)
-        hotspots.items.push_back(std::move(line));
+    for (const CallTime& time : call_times(profile, selection)) {
+        std::optional<SourceLine> at = line_of_call(profile, time.call, lines);
+        if (!at)
+            continue;
+        const model::Row& row = profile.rows[time.function.value];
+        at->function = row.name;
+        at->inlined_into.clear();
+        found.at(*at, profile.row(profile.call_paths[time.call.value].parent).module, kind_of(row)).path_ns += time.ns;
+        hotspots.items[time.function.value].path_ns -= time.ns;
+    }
+    found.move_to(hotspots.items);
     for (Hotspot& item : hotspots.items) {
         item.total_ns.reset();  // by function only
         item.off_path_ns.reset();

@@ -29,8 +29,26 @@ struct SourceLine {
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines);
 
-/// An item a source line, function, and function that it is inlined into; what belongs to no line stays one item a
-/// function. If ranks are selected, the addresses of the profile must be theirs (window.hpp).
+/// Path time in one MPI function, or without a processor or in flight in it, of one process.
+struct CallTime {
+    model::RowId function;
+    model::CallPathId call;  // of the MPI function
+    std::int64_t ns;
+};
+/// Of the selected ranks and rows.
+std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection);
+
+/// Where the MPI function `call` is called; nothing if that is not known.
+std::optional<SourceLine> line_of_call(const model::Profile& profile, model::CallPathId call,
+                                       binary::SourceLines& lines);
+
+/// "/src/halo.c:12", or "app+0x1200" without debug information, of a call of MPI at `site`; empty if that is not known.
+std::string site_text(const model::Profile& profile, model::CallPathId call, std::uint64_t site,
+                      binary::SourceLines& lines);
+
+/// An item a source line, function, and function that it is inlined into; MPI functions by the lines that call them;
+/// what belongs to no line stays one item a function. If ranks are selected, the addresses of the profile must be
+/// theirs (window.hpp).
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
 
 /// Sentences on the binaries whose lines are not known, the one with most path time first; and what to do about it.

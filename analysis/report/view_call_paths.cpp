@@ -6,6 +6,7 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inside.hpp"
+#include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -123,15 +124,37 @@ private:
     std::vector<std::vector<std::size_t>> callees_;  // by call path, those that are shown
 };
 
-/// "main > ... > solve" of a call path and those that only lead to it.
-std::string row_name(const model::Profile& profile, const std::vector<std::size_t>& paths)
+/// Where MPI functions are called.
+class Sites
 {
-    const auto name = [&](std::size_t path) -> const std::string& {
-        return profile.rows[profile.call_paths[path].row.value].name;
-    };
+public:
+    explicit Sites(const model::Profile& profile) : profile_(profile) {}
+
+    /// Empty where it is not known.
+    std::string of(std::size_t path)
+    {
+        return site_text(profile_, {static_cast<std::uint32_t>(path)}, profile_.call_paths[path].site, lines_);
+    }
+
+    /// "solve", or "MPI_Send at halo.c:12".
+    std::string name(std::size_t path)
+    {
+        const std::string site = of(path);
+        const std::string& name = profile_.rows[profile_.call_paths[path].row.value].name;
+        return site.empty() ? name : fmt::format("{} at {}", name, basename(site));
+    }
+
+private:
+    const model::Profile& profile_;
+    binary::SourceLines lines_;
+};
+
+/// "main > ... > solve" of a call path and those that only lead to it.
+std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
+{
     if (paths.size() == 1)
-        return name(paths.front());
-    return name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + name(paths.back());
+        return sites.name(paths.front());
+    return sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + sites.name(paths.back());
 }
 
 /// By call path: path time without those below.
@@ -171,7 +194,7 @@ public:
     /// `own_ns`: the time of the call path without those below it.
     [[nodiscard]] std::vector<InsidePart> parts(std::size_t path, std::int64_t own_ns) const
     {
-        const auto& [row_id, parent] = profile_.call_paths[path];
+        const auto& [row_id, parent, site] = profile_.call_paths[path];
         const model::Row& row = profile_.rows[row_id.value];
         const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == "[transfer]";
         if (!is_wanted_ || (!is_transfer && row.kind != model::RowKind::Mpi))
@@ -216,25 +239,33 @@ Document call_path_view(const HotspotRequest& request)
 
     Table table;
     table.key = "call_paths";
-    table.columns = {
-        {"", "Call path", Align::Left, Fit::Name}, {"call_path", ""}, {"depth", ""}, {"function", ""},
-        {"", "Module", Align::Left, Fit::Middle},  {"module", ""},    {"kind", ""},  {"own_path_seconds", "Own s"}};
+    table.columns = {{"", "Call path", Align::Left, Fit::Name},
+                     {"call_path", ""},
+                     {"depth", ""},
+                     {"function", ""},
+                     {"call_site", ""},
+                     {"", "Module", Align::Left, Fit::Middle},
+                     {"module", ""},
+                     {"kind", ""},
+                     {"own_path_seconds", "Own s"}};
     const bool of_run = !request.window;
     const std::ptrdiff_t left_out = of_run ? 1 : 0;  // the imbalance: what it calls may wait
     const std::vector<Column> times = time_columns(of_run);
     table.columns.insert(table.columns.end(), times.begin(), times.end() - left_out);
     const CallChains chains(profile);
     const InsidePaths inside(request);
+    Sites sites(profile);
     if (inside.is_wanted())
         table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     std::size_t shown = 0;
     const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, std::int64_t own_ns,
-                             const Hotspot& item, const std::string& divided, const char* side) {
+                             const Hotspot& item, const std::string& site, const std::string& divided,
+                             const char* side) {
         Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
-                                         item.name, std::string(basename(item.place())), item.module, item.kind,
-                                         Seconds{own_ns}});
+                                         item.name, site.empty() ? Cell() : Cell(site),
+                                         std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
         add_time_cells(row, item, of_run);
         row.resize(row.size() - static_cast<std::size_t>(left_out));
         if (inside.is_wanted())
@@ -243,13 +274,14 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        add_row(branch.of_name + row_name(profile, paths), name, chains.depth(i), own[i], hotspots.items[i], "", "");
+        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), own[i], hotspots.items[i], sites.of(i),
+                "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);
         for (std::size_t p = 0; p < parts.size(); ++p)
             add_row(drawn(parts, p, branch.below, branch.has_callees), name + ";" + parts[p].item.name,
-                    chains.depth(i) + 1, parts[p].item.path_ns, parts[p].item, name, parts[p].side);
+                    chains.depth(i) + 1, parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
     });
     table.each_row = rows_of(std::move(rows));
 

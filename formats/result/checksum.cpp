@@ -46,6 +46,7 @@ void add(Sum& sum, const model::CallPath& path)
 {
     sum.add(path.row.value);
     sum.add(path.parent.value);
+    sum.add(path.site);
 }
 
 void add(Sum& sum, const model::Module& module)

@@ -123,12 +123,13 @@ void read_call_tree(TableReader& tables, model::Profile& profile)
             damaged("events are missing");
         profile.events.push_back(row.text(1));
     });
-    tables.each("SELECT id, row, parent FROM call_path ORDER BY id", [&](const Statement& row) {
+    tables.each("SELECT id, row, parent, site FROM call_path ORDER BY id", [&](const Statement& row) {
         const std::size_t before = profile.call_paths.size();
         if (row.integer(0) != static_cast<std::int64_t>(before))
             damaged("call paths are missing");
         const auto parent = row.is_null(2) ? model::CallPathId::none() : model::CallPathId{index(row, 2, before)};
-        profile.call_paths.push_back({model::RowId{index(row, 1, profile.rows.size())}, parent});
+        profile.call_paths.push_back(
+            {model::RowId{index(row, 1, profile.rows.size())}, parent, std::bit_cast<std::uint64_t>(row.integer(3))});
     });
 }
 

@@ -36,7 +36,8 @@ CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGE
 CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
     file TEXT NOT NULL, line INTEGER NOT NULL);
 CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL);
-CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES row, parent INTEGER REFERENCES call_path);
+CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES row, parent INTEGER REFERENCES call_path,
+    site INTEGER NOT NULL);
 CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
     ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, process)) WITHOUT ROWID;
 CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
@@ -107,10 +108,11 @@ void insert_names(const Database& database, const model::Profile& profile)
     for (const std::string& name : profile.events)
         event.run(id++, name);
 
-    Statement call_path(database, "INSERT INTO call_path VALUES(?, ?, ?)");
+    Statement call_path(database, "INSERT INTO call_path VALUES(?, ?, ?, ?)");
     id = 0;
     for (const model::CallPath& c : profile.call_paths)
-        call_path.run(id++, c.row.value, c.parent.valid() ? Statement::Value(c.parent.value) : Statement::Value());
+        call_path.run(id++, c.row.value, c.parent.valid() ? Statement::Value(c.parent.value) : Statement::Value(),
+                      std::bit_cast<std::int64_t>(c.site));
 }
 
 void insert_times(const Database& database, const model::Profile& profile)

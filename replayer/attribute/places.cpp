@@ -106,31 +106,32 @@ void Places::make_call_paths(const model::Definitions& definitions, const std::v
     const auto add_pseudos = [&](Uses of, CallPathId parent) {
         for (std::size_t pseudo = 1; pseudo < pseudo_names.size(); ++pseudo)
             if ((of >> pseudo & 1U) != 0)
-                add(row_of_pseudo_[pseudo], parent);
+                add({row_of_pseudo_[pseudo], parent});
     };
     path_of_context_.assign(contexts.size(), CallPathId::none());
     visit_parents_first(contexts, [&](ContextId context) {
         if ((uses[context.value] & (as_place | as_ancestor)) == 0)
             return;
-        const ContextId parent = contexts[context.value].parent;
+        const auto [region, parent, site] = contexts[context.value];
         CallPathId& path = path_of_context_[context.value];
-        path = add(row(context), parent.valid() ? path_of_context_[parent.value] : CallPathId::none());
+        path = add({row(region), parent.valid() ? path_of_context_[parent.value] : CallPathId::none(), site});
         add_pseudos(uses[context.value], path);
     });
     add_pseudos(uses.back(), CallPathId::none());
 }
 
-CallPathId Places::add(RowId row, CallPathId parent)
+CallPathId Places::add(const model::CallPath& path)
 {
-    const auto [entry, is_new] = children_.try_emplace({parent, row}, CallPathId::none());
+    const auto [entry, is_new] = children_.try_emplace({path.parent, path.row, path.site}, CallPathId::none());
     if (is_new) {
-        call_paths_.push_back({row, parent});
+        call_paths_.push_back(path);
         entry->second = {static_cast<std::uint32_t>(call_paths_.size() - 1)};
     }
     return entry->second;
 }
 
-/// From the roots to the leaves, the callees of each in the order of their rows: whatever order the contexts have.
+/// From the roots to the leaves, the callees of each in the order of their rows and sites: whatever order the contexts
+/// have.
 void Places::number_call_paths()
 {
     std::vector<CallPathId> number(call_paths_.size());
@@ -138,8 +139,8 @@ void Places::number_call_paths()
     std::vector<CallPathId> open;  // to be numbered, the next one last
     const auto open_children = [&](CallPathId parent) {
         const auto first = static_cast<std::ptrdiff_t>(open.size());
-        const auto end = children_.upper_bound({parent, RowId::none()});
-        for (auto child = children_.lower_bound({parent, {0}}); child != end; ++child)
+        const auto end = children_.lower_bound({parent, RowId::none(), 0});
+        for (auto child = children_.lower_bound({parent, {0}, 0}); child != end; ++child)
             open.push_back(child->second);
         std::reverse(open.begin() + first, open.end());
     };
@@ -147,15 +148,15 @@ void Places::number_call_paths()
     while (!open.empty()) {
         const CallPathId old = open.back();
         open.pop_back();
-        const auto [row, parent] = call_paths_[old.value];
+        const auto [row, parent, site] = call_paths_[old.value];
         number[old.value] = {static_cast<std::uint32_t>(numbered.size())};
-        numbered.push_back({row, parent.valid() ? number[parent.value] : parent});
+        numbered.push_back({row, parent.valid() ? number[parent.value] : parent, site});
         open_children(old);
     }
-    std::map<std::pair<CallPathId, RowId>, CallPathId> children;
+    std::map<Child, CallPathId> children;
     for (const auto& [key, child] : children_) {
-        const auto [parent, row] = key;
-        children[{parent.valid() ? number[parent.value] : parent, row}] = number[child.value];
+        const auto [parent, row, site] = key;
+        children[{parent.valid() ? number[parent.value] : parent, row, site}] = number[child.value];
     }
     for (CallPathId& path : path_of_context_)
         if (path.valid())
@@ -169,7 +170,7 @@ CallPathId Places::id(Place place) const
     const CallPathId context = place.context.valid() ? path_of_context_[place.context.value] : CallPathId::none();
     if (place.pseudo == Pseudo::None)
         return context;
-    const auto found = children_.find({context, row_of_pseudo_[static_cast<std::size_t>(place.pseudo)]});
+    const auto found = children_.find({context, row_of_pseudo_[static_cast<std::size_t>(place.pseudo)], 0});
     return found == children_.end() ? CallPathId::none() : found->second;
 }
 

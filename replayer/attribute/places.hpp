@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace critpath::replayer
@@ -53,7 +53,7 @@ struct Place {
 };
 
 /// What at least one process uses. Regions that look alike (same kind, module and name) share a row, and contexts of
-/// these below the same parent share a call path.
+/// these below the same parent share a call path, but for calls of MPI at several sites.
 class Places
 {
 public:
@@ -69,6 +69,8 @@ public:
     [[nodiscard]] const std::vector<model::CallPath>& call_paths() const { return call_paths_; }
 
 private:
+    using Child = std::tuple<model::CallPathId, model::RowId, std::uint64_t>;  // its parent, row and site
+
     using Uses = std::uint16_t;  // bits: 1 << Pseudo, and
     static constexpr Uses as_ancestor = 1U << 14;
     static constexpr Uses as_place = as_ancestor - 1;  // one of them
@@ -77,7 +79,7 @@ private:
     [[nodiscard]] std::vector<Uses> uses(const Replay& replay, const std::vector<Place>& used_here) const;
     void make_rows(const model::Definitions& definitions, const std::vector<Uses>& uses);
     void make_call_paths(const model::Definitions& definitions, const std::vector<Uses>& uses);
-    model::CallPathId add(model::RowId row, model::CallPathId parent);
+    model::CallPathId add(const model::CallPath& path);
     void number_call_paths();
 
     std::vector<model::Row> rows_;
@@ -85,7 +87,7 @@ private:
     std::array<model::RowId, pseudo_names.size()> row_of_pseudo_;
     std::vector<model::RegionId> region_of_context_;
     std::vector<model::CallPath> call_paths_;
-    std::map<std::pair<model::CallPathId, model::RowId>, model::CallPathId> children_;
+    std::map<Child, model::CallPathId> children_;
     std::vector<model::CallPathId> path_of_context_;
 };
 

@@ -157,9 +157,10 @@ class Case(unittest.TestCase):
                    "path_samples")
         return [[row[column] for column in columns] for row in hotspots if row["path_seconds"] > 0]
 
-    def lines(self):
-        """All rows of `cpreport hotspots --by line`, as dictionaries."""
-        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--by", "line"))["hotspots"]
+    def lines(self, *options):
+        """All rows of `cpreport hotspots --by line`, as dictionaries, also those below the sampling error."""
+        return json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--sort", "name", "--by", "line",
+                                      *options))["hotspots"]
 
     def path(self):
         """The critical path: Segments in order of time, in seconds."""

@@ -107,6 +107,32 @@ class Workload(harness.Case):
         os.utime(os.path.join(self.trace, "traces.otf2"), (0, 0))
         self.assertIn("work.h: changed after the recording", self.report("annotate", "use_processor"))
 
+    def test_lines_of_calls(self):
+        """MPI functions, and what is without a processor or in flight in them, stand at the lines that call them."""
+        source = os.path.join(os.path.dirname(__file__), "..", "workloads", "uneven.c")
+        with open(source, encoding="utf-8") as file:
+            calls = [number for number, line in enumerate(file, 1) if "MPI_Allreduce(&one, &sum, 1" in line][:2]
+        self.record_replay_report(2, harness.workload("uneven"), "phases", "40")
+        for options in ([], ["--rank", "1"], ["--from", "30%", "--to", "95%"]):
+            functions = {row["function"]: row["path_seconds"] for row in self.hotspots("name", *options)}
+            rows = self.lines(*options)
+            self.assertAlmostEqual(sum(row["path_seconds"] for row in rows), sum(functions.values()), places=6)
+            seconds = {row["line"]: row["path_seconds"] for row in rows if row["function"] == "MPI_Allreduce"}
+            self.assertTrue(seconds and set(seconds) <= set(calls), seconds)
+            self.assertAlmostEqual(sum(seconds.values()), functions["MPI_Allreduce"], places=8)
+            self.assertTrue(all(os.path.samefile(row["file"], source) for row in rows if row["line"] in calls))
+            for row in rows:
+                if row["kind"] == "pseudo" and row["line"] in calls:
+                    seconds[row["line"]] = seconds.get(row["line"], 0) + row["path_seconds"]
+            annotated = json.loads(self.report("annotate", "two_phases", "--format", "json", *options))
+            self.assertAlmostEqual(annotated["mpi_seconds"], sum(seconds.values()), places=8)
+            in_source = {row["line"]: row["mpi_seconds"] for row in annotated["lines"] if row["mpi_seconds"]}
+            self.assertEqual(in_source, {line: round(value, 9) for line, value in seconds.items()})
+        tree = json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--by", "callpath"))["call_paths"]
+        sites = {row["call_site"] for row in tree if row["function"] == "MPI_Allreduce"}
+        self.assertEqual({os.path.basename(site) for site in sites}, {f"uneven.c:{line}" for line in calls})
+        self.assertIn(f"MPI_Allreduce at uneven.c:{calls[0]}", self.report("hotspots", "--by", "callpath", "--top", "0"))
+
     @harness.retry_once
     def test_poll_loop(self):
         self.check(2, "poll_loop", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},

@@ -29,7 +29,7 @@ inline auto fields(const model::Row& r)
 }
 inline auto fields(const model::CallPath& c)
 {
-    return std::tie(c.row, c.parent);
+    return std::tie(c.row, c.parent, c.site);
 }
 inline auto fields(const model::CallPathTime& t)
 {

@@ -97,6 +97,7 @@ TEST(Database, ChecksumSeesEveryValue)
                                "DROP TABLE kind_time",
                                "UPDATE path_time SET call_path = 99 WHERE call_path = 0",
                                "UPDATE call_path SET parent = 5 WHERE id = 3",
+                               "UPDATE call_path SET site = site + 1 WHERE id = 3",
                                "UPDATE address_time SET ns = 1 WHERE address = 4409",
                                "DELETE FROM module",
                                "UPDATE stretch SET peers_ns = peers_ns + 1 WHERE id = 0",

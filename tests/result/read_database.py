@@ -17,7 +17,7 @@ COLUMNS = {
     "location": ["id", "name", "process", "computed_ns"],
     "row": ["id", "kind", "name", "module", "file", "line"],
     "module": ["id", "path", "build_id"],
-    "call_path": ["id", "row", "parent"],
+    "call_path": ["id", "row", "parent", "site"],
     "path_time": ["call_path", "process", "ns", "samples"],
     "event": ["id", "name"],
     "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
@@ -55,7 +55,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 7)
+    expect("schema_version", facts["schema_version"], 8)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
