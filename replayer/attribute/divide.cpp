@@ -64,8 +64,10 @@ void PathDivider::add_computation(const Segment& segment)
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
         const ContextId context = surroundings(location, begin, end);
         const std::int64_t ns = (end - begin).count();
-        const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, begin, end);
-        const std::int64_t preempted = o.preempted ? ns : preemption_of_team(stretch, begin, end, ns - worked);
+        const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
+        const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);
+        // Or it waits until they have a processor again, of whom there may be several.
+        const std::int64_t preempted = o.preempted ? ns : std::min(ns - worked, preemption_of_others(waiter, waits_));
         const std::int64_t blocked = ns - worked - preempted;
         const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length, PathThread thread) {
             add_interval(stretch, AttributionKind::Computation, {context, pseudo}, since, length, thread);
@@ -177,10 +179,11 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
     }
 }
 
-/// Who is blocked in [begin, end] while other threads of the process compute waits for these: returns what is theirs.
-std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
+/// Who is blocked while other threads of the process compute waits for these: returns what is theirs.
+std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter)
 {
-    const std::vector<Work> work = work_of_others(stretch.trace, stretch.location.location, begin, end, waits_);
+    const auto& [trace, location, begin, end, back] = waiter;
+    const std::vector<Work> work = work_of_others(waiter, waits_);
     if (work.empty())
         return 0;
     const std::int64_t weight = weight_of(work);
@@ -190,12 +193,6 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, Ns begin, Ns end)
     share_out(stretch,
               {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), PathThread::Blocked});
     return worked;
-}
-
-/// Or it waits until they have a processor again; `most`, because there may be several.
-std::int64_t PathDivider::preemption_of_team(const Stretch& stretch, Ns begin, Ns end, std::int64_t most) const
-{
-    return std::min(most, preemption_of_others(stretch.trace, stretch.location.location, begin, end, waits_));
 }
 
 /// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples have before and

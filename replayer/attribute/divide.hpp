@@ -73,9 +73,7 @@ private:
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
-    std::int64_t give_to_team(const Stretch& stretch, model::Ns begin, model::Ns end);
-    [[nodiscard]] std::int64_t preemption_of_team(const Stretch& stretch, model::Ns begin, model::Ns end,
-                                                  std::int64_t most) const;
+    std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
     [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns begin,
                                                 model::Ns end) const;
 

@@ -62,7 +62,7 @@ class Tallier
 {
 public:
     Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin)
-        : replay_(replay), definitions_(replay.definitions), waits_(definitions_),
+        : replay_(replay), definitions_(replay.definitions), waits_(definitions_, replay.processes),
           counter_(replay, {path.begin, path.begin + path.makespan}, waits_, result_),
           divider_(replay, path.begin, waits_, counter_, result_), inside_(replay, spin, waits_, path.begin, result_)
     {

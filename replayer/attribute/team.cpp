@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/team.hpp"
 
+#include "formats/otf2/function_map.hpp"
+#include "replayer/parents_first.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -35,16 +38,58 @@ bool in_call(const LocationTrace& location, Ns time)
     return call < location.calls.size() && location.calls.leave(call) > time;
 }
 
+/// Blocked or gone at that moment, or as soon as it has seen to what others wait for.
+bool stops_at(const LocationTrace& location, Ns time)
+{
+    constexpr Ns soon{100'000};  // of a processor
+    Ns left = soon;
+    auto off = std::ranges::upper_bound(location.off, time, {}, &model::OffProcessor::end);
+    for (; off != location.off.end(); ++off) {
+        left -= std::max(off->begin - time, Ns{});
+        if (left < Ns{})
+            return false;
+        if (!off->preempted)
+            return true;
+        time = off->end;
+    }
+    return location.end - time <= left;
+}
+
+/// Of the threads that are `meant`, in (begin, end].
+template <class Meant>
+std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns end, const TeamWaits& waits, Meant meant)
+{
+    std::vector<Work> result;
+    for (const LocationTrace& location : trace.locations) {
+        auto sample = std::ranges::upper_bound(location.samples, begin, {}, &model::Sample::time);
+        if (sample == location.samples.end() || sample->time > end || !meant(location))
+            continue;
+        for (; sample != location.samples.end() && sample->time <= end; ++sample)
+            if (sample->context.valid() && sample->weight > 0 && !waits.has(sample->context) &&
+                !in_call(location, sample->time))
+                result.push_back({&location, static_cast<std::size_t>(sample - location.samples.begin())});
+    }
+    return result;
+}
+
+bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const TeamWaits& waits)
+{
+    return location.location != waiter.location &&
+           (!waits.is_apart(location.location) || stops_at(location, waiter.back));
+}
+
 }  // namespace
 
-TeamWaits::TeamWaits(const model::Definitions& definitions) : definitions_(definitions)
+TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const model::ProcessTrace> processes)
+    : definitions_(definitions)
 {
     const std::size_t regions = definitions.regions.size();
-    std::vector<bool> of_runtime(regions), of_c_library(regions);
+    std::vector<bool> of_runtime(regions), of_c_library(regions), is_unknown(regions);
     for (std::size_t i = 0; i < regions; ++i)
         if (definitions.regions[i].role == model::RegionRole::Sampled) {
             of_runtime[i] = begins_with_one_of(definitions.regions[i].module, runtimes);
             of_c_library[i] = begins_with_one_of(definitions.regions[i].module, c_libraries);
+            is_unknown[i] = definitions.regions[i].name == otf2::unknown_callers_region;
         }
     for (const model::CallingContext& context : definitions.contexts) {
         is_runtime_.push_back(of_runtime[context.region.value]);
@@ -56,6 +101,29 @@ TeamWaits::TeamWaits(const model::Definitions& definitions) : definitions_(defin
             c = definitions.contexts[c.value].parent;
         waits_.push_back(c.valid() && is_runtime_[c.value]);
     }
+    may_be_of_team_.resize(definitions.contexts.size());
+    visit_parents_first(definitions.contexts, [&](ContextId c) {
+        const auto [region, parent, site] = definitions.contexts[c.value];
+        may_be_of_team_[c.value] =
+            is_runtime_[c.value] || is_unknown[region.value] || (parent.valid() && may_be_of_team_[parent.value]);
+    });
+    for (const model::ProcessTrace& process : processes)
+        if (process.locations.size() > 1)
+            for (const LocationTrace& location : process.locations)
+                if (is_apart(location))
+                    apart_.insert(location.location);
+}
+
+bool TeamWaits::is_apart(const LocationTrace& thread) const
+{
+    bool has_callers = false;
+    for (const model::Sample& sample : thread.samples)
+        if (sample.context.valid()) {
+            if (may_be_of_team_[sample.context.value])
+                return false;
+            has_callers = has_callers || definitions_.contexts[sample.context.value].parent.valid();
+        }
+    return has_callers;
 }
 
 ContextId TeamWaits::waiter(ContextId context) const
@@ -70,37 +138,29 @@ Place TeamWaits::place_of(const model::Sample& sample) const
     return has(sample.context) ? Place{waiter(sample.context), Pseudo::TeamWait} : Place{sample.context};
 }
 
-std::vector<Work> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting, Ns begin, Ns end,
-                                 const TeamWaits& waits)
+std::vector<Work> work_of_others(const Waiter& waiter, const TeamWaits& waits)
 {
-    std::vector<Work> result;
-    for (const LocationTrace& location : trace.locations) {
-        if (location.location == waiting)
-            continue;
-        auto sample = std::ranges::upper_bound(location.samples, begin, {}, &model::Sample::time);
-        for (; sample != location.samples.end() && sample->time <= end; ++sample)
-            if (sample->context.valid() && sample->weight > 0 && !waits.has(sample->context) &&
-                !in_call(location, sample->time))
-                result.push_back({&location, static_cast<std::size_t>(sample - location.samples.begin())});
-    }
-    return result;
+    return work_between(waiter.trace, waiter.begin, waiter.end, waits,
+                        [&](const LocationTrace& location) { return may_wait_for(waiter, location, waits); });
 }
 
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const TeamWaits& waits)
 {
     const Ns around{sample.weight};
-    return work_of_others(trace, waiting, sample.time - around, sample.time + around, waits);
+    return work_between(trace, sample.time - around, sample.time + around, waits, [&](const LocationTrace& location) {
+        return location.location != waiting && !waits.is_apart(location.location);
+    });
 }
 
-std::int64_t preemption_of_others(const model::ProcessTrace& trace, model::LocationId waiting, Ns begin, Ns end,
-                                  const TeamWaits& waits)
+std::int64_t preemption_of_others(const Waiter& waiter, const TeamWaits& waits)
 {
+    const auto& [trace, waiting, begin, end, back] = waiter;
     std::int64_t sum = 0;
     for (const LocationTrace& location : trace.locations) {
-        if (location.location == waiting)
-            continue;
         auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
+        if (off == location.off.end() || off->begin >= end || !may_wait_for(waiter, location, waits))
+            continue;
         for (; off != location.off.end() && off->begin < end; ++off) {
             if (!off->preempted || in_call(location, off->begin))
                 continue;

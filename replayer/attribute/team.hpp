@@ -10,17 +10,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <span>
 #include <vector>
 
 namespace critpath::replayer
 {
 
 /// Contexts in which a thread waits for others: those of the libraries of OpenMP, which call the loops of the
-/// application, and otherwise do next to nothing but wait until all have done theirs.
+/// application, and otherwise do next to nothing but wait until all have done theirs. And of the threads of
+/// `processes`, which ones have nothing to do with these libraries.
 class TeamWaits
 {
 public:
-    explicit TeamWaits(const model::Definitions& definitions);
+    explicit TeamWaits(const model::Definitions& definitions, std::span<const model::ProcessTrace> processes = {});
 
     /// The sampled function is of such a library, or of the C library that it called.
     [[nodiscard]] bool has(model::ContextId context) const { return waits_[context.value]; }
@@ -28,10 +31,16 @@ public:
     [[nodiscard]] model::ContextId waiter(model::ContextId context) const;
     /// What a sample is time of.
     [[nodiscard]] Place place_of(const model::Sample& sample) const;
+    /// Nobody in a library of OpenMP waits for this thread: none of its samples came by one, and their call chains are
+    /// whole.
+    [[nodiscard]] bool is_apart(model::LocationId thread) const { return apart_.contains(thread); }
 
 private:
+    [[nodiscard]] bool is_apart(const model::LocationTrace& thread) const;
+
     const model::Definitions& definitions_;
-    std::vector<bool> waits_, is_runtime_, is_c_library_;  // by ContextId
+    std::vector<bool> waits_, is_runtime_, is_c_library_, may_be_of_team_;  // by ContextId
+    std::set<model::LocationId> apart_;
 };
 
 /// A sample of what another thread did.
@@ -41,16 +50,24 @@ struct Work {
     [[nodiscard]] const model::Sample& sample() const { return location->samples[index]; }
 };
 
-/// Samples of what the threads of `trace` but `waiting` did in (begin, end]: not of those that wait as well, nor in
-/// calls of MPI.
-std::vector<Work> work_of_others(const model::ProcessTrace& trace, model::LocationId waiting, model::Ns begin,
-                                 model::Ns end, const TeamWaits& waits);
-/// What they did around a sample of `waiting`: threads are not sampled at the same moments.
+/// A thread that waits for the others of its process in [begin, end].
+struct Waiter {
+    const model::ProcessTrace& trace;
+    model::LocationId location;
+    model::Ns begin, end;
+    model::Ns back;  // when it has a processor again: with `end`, or behind it
+};
+
+/// Samples of what the threads did in (begin, end] that `waiter`, which is blocked, may wait for: not of those that
+/// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is one of them if it stops when the
+/// waiter is back.
+std::vector<Work> work_of_others(const Waiter& waiter, const TeamWaits& waits);
+/// What its team did around a sample of `waiting`, which spins: threads are not sampled at the same moments.
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const TeamWaits& waits);
 
-/// How long they lacked a processor in [begin, end], all together; not those that waited before that.
-std::int64_t preemption_of_others(const model::ProcessTrace& trace, model::LocationId waiting, model::Ns begin,
-                                  model::Ns end, const TeamWaits& waits);
+/// How long threads that `waiter`, which is blocked, may wait for lacked a processor in [begin, end], all together; not
+/// those that waited before that.
+std::int64_t preemption_of_others(const Waiter& waiter, const TeamWaits& waits);
 
 }  // namespace critpath::replayer

@@ -79,6 +79,26 @@ class Workload(harness.Case):
                 self.check_functions({"work_late": (8, 80), "work_early": (8, 20), "work_after": (8, 30)}, absent=[])
 
     @harness.retry_once
+    def test_thread_beside(self):
+        # A thread that works on while another one is back from being blocked was not what that one waited for.
+        for how, blocked in ("sleeps", True), ("waits", False), ("joins", False):
+            with self.subTest(how):
+                self.setUp()
+                self.record_replay_report(1, harness.workload("helper"), how, env=harness.environment(
+                    OMPI_MCA_hwloc_base_binding_policy="none"))
+                if harness.perf_event_refused():
+                    self.skipTest("nothing is sampled on this machine")
+                seconds = {row["function"]: row["path_seconds"] for row in self.hotspots()}
+                if seconds.get("[preempted]", 0) > 0.2 * sum(seconds.values()):
+                    self.skipTest("other processes took the processors")
+                if blocked:  # or longer, until it has a processor again
+                    self.check_functions({"work_after": (8, 20)}, absent=[])
+                    self.assertGreater(seconds["[blocked]"], 0.9 * 8 * 0.040, seconds)
+                    self.assertLess(seconds["work_beside"], 0.03, "it is joined in the end, after 5 ms at most")
+                else:
+                    self.check_functions({"work_after": (8, 20), "work_late": (8, 40)}, absent=[])
+
+    @harness.retry_once
     def test_lines(self):
         # All work is in the loop of a function that the compiler has inlined into the one that is sampled.
         source = os.path.join(os.path.dirname(__file__), "..", "workloads", "work.h")

@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace critpath::tests
 {
@@ -225,6 +228,84 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(r.path_us("[blocked]"), 10);
     EXPECT_EQ(r.path_us("[preempted]"), 290);
     EXPECT_EQ(r.path_us("[waiting for threads]"), 300);
+}
+
+/// The first thread is blocked from 300 to 700, while the second one works, which `caller` has called.
+class BlockedBesideAThread : public TwoThreads
+{
+protected:
+    /// The path time that is the work of the second thread; the rest of 400 us is [blocked].
+    std::int64_t work_us(const std::string& caller, const std::string& module, std::vector<model::OffProcessor> off,
+                         std::int64_t end = 1000)
+    {
+        const ContextId main = functions_.add("main2", "/bin/app");
+        const ContextId loop = functions_.add("loop", "/bin/app", functions_.add(caller, module));
+        for (const std::int64_t t : {100, 200, 300, 800, 900, 1000})
+            sample(0, t - 1, main, 100);
+        thread(0).off = {{us(300), us(700), false}};
+        for (std::int64_t t = 400; t <= end; t += 100)
+            if (std::ranges::none_of(off,
+                                     [&](const model::OffProcessor& o) { return us(t) > o.begin && us(t) <= o.end; }))
+                sample(1, t, loop, 100);
+        thread(1).off = std::move(off);
+        thread(1).end = us(end);
+        const Replayed r = run();
+        EXPECT_EQ(r.path_us("[blocked]") + r.path_us("loop"), 400);
+        return r.path_us("loop");
+    }
+};
+
+TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {}), 0);
+}
+
+TEST_F(BlockedBesideAThread, ThatGoesOnForLongBeforeItStopsWasNotWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {{us(702), us(850), true}, {us(970), us(1000), false}}), 0);
+}
+
+TEST_F(BlockedBesideAThread, ThatStopsAsTheOtherIsBackWasWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {{us(705), us(1000), false}}), 400);
+}
+
+TEST_F(BlockedBesideAThread, ThatHadStoppedBeforeWasWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {{us(650), us(900), false}}), 300);
+}
+
+TEST_F(BlockedBesideAThread, ThatStopsOnceItHasAProcessorAgainWasWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {{us(702), us(850), true}, {us(860), us(1000), false}}), 400);
+}
+
+TEST_F(BlockedBesideAThread, ThatEndsWasWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {}, 710), 400);
+}
+
+TEST_F(BlockedBesideAThread, OfATeamWasWaitedForAlthoughItGoesOn)
+{
+    EXPECT_EQ(work_us("gomp_thread_start", gomp, {}), 400);
+}
+
+TEST_F(BlockedBesideAThread, ThatMayBeOfATeamWasWaitedFor)
+{
+    EXPECT_EQ(work_us("[unknown callers]", "", {}), 400);
+}
+
+TEST_F(TwoThreads, WhoSpinsDoesNotWaitForAThreadThatIsOfNoTeam)
+{
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app", functions_.add("start_thread", libc));
+    for (int t = 100; t <= 1000; t += 100) {
+        sample(0, t - 1, spin, 100);
+        sample(1, t - 40, loop, 100);
+    }
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 1000);
+    EXPECT_EQ(r.path_us("loop"), 0);
 }
 
 TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
