@@ -136,12 +136,12 @@ public:
         return site_text(profile_, {static_cast<std::uint32_t>(path)}, profile_.call_paths[path].site, lines_);
     }
 
-    /// "solve", or "MPI_Send at halo.c:12".
+    /// "solve", or, if the line is known, "MPI_Send at halo.c:12".
     std::string name(std::size_t path)
     {
-        const std::string site = of(path);
+        const std::optional<SourceLine> line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_);
         const std::string& name = profile_.rows[profile_.call_paths[path].row.value].name;
-        return site.empty() ? name : fmt::format("{} at {}", name, basename(site));
+        return line ? fmt::format("{} at {}:{}", name, basename(line->file), line->line) : name;
     }
 
 private:

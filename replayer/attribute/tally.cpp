@@ -29,6 +29,20 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
+/// Of the collector's own making, as far as it has recorded that.
+std::int64_t tool_time(const LocationTrace& location)
+{
+    std::vector<model::Interval> tool = location.tool;
+    std::ranges::sort(tool, {}, &model::Interval::begin);
+    std::int64_t ns = 0;
+    Ns known = location.begin;  // they may overlap
+    for (const model::Interval& interval : tool) {
+        ns += std::max(Ns{}, interval.end - std::max(known, interval.begin)).count();
+        known = std::max(known, interval.end);
+    }
+    return ns;
+}
+
 /// How much of a location's time was recorded and is not the collector's own: outside of calls, what would be
 /// computation if it were on the path (restore/cut.cpp).
 class OwnTime
@@ -170,6 +184,8 @@ private:
             if (sample.context.valid())
                 add_total(divider_.place_of(sample), sample.weight, 1, is_first);
         }
+        if (const std::int64_t ns = tool_time(location); ns > 0)
+            add_total({ContextId::none(), Pseudo::Measurement}, ns, 0, is_first);
         for (const model::OffProcessor& off : location.off)
             add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
     }

@@ -21,6 +21,8 @@ using model::Ns;
 
 /// GNU, LLVM, Intel, NVIDIA.
 constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so", "libiomp5.so", "libnvomp.so"};
+/// The library that is loaded into the application; what it calls for an MPI function is none of it.
+constexpr std::array<std::string_view, 1> collector = {"libcritpath-preload.so"};
 /// They sleep, yield and read clocks with these.
 constexpr std::array<std::string_view, 6> c_libraries = {"libc.so",       "libc-2.", "libpthread.so",
                                                          "libpthread-2.", "[vdso]",  "[kernel]"};
@@ -84,11 +86,12 @@ TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const mode
     : definitions_(definitions)
 {
     const std::size_t regions = definitions.regions.size();
-    std::vector<bool> of_runtime(regions), of_c_library(regions), is_unknown(regions);
+    std::vector<bool> of_runtime(regions), of_c_library(regions), of_collector(regions), is_unknown(regions);
     for (std::size_t i = 0; i < regions; ++i)
         if (definitions.regions[i].role == model::RegionRole::Sampled) {
             of_runtime[i] = begins_with_one_of(definitions.regions[i].module, runtimes);
             of_c_library[i] = begins_with_one_of(definitions.regions[i].module, c_libraries);
+            of_collector[i] = begins_with_one_of(definitions.regions[i].module, collector);
             is_unknown[i] = definitions.regions[i].name == otf2::unknown_callers_region;
         }
     for (const model::CallingContext& context : definitions.contexts) {
@@ -96,10 +99,9 @@ TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const mode
         is_c_library_.push_back(of_c_library[context.region.value]);
     }
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
-        ContextId c{i};
-        while (c.valid() && is_c_library_[c.value])
-            c = definitions.contexts[c.value].parent;
+        const ContextId c = outside_c_library({i});
         waits_.push_back(c.valid() && is_runtime_[c.value]);
+        measures_.push_back(c.valid() && of_collector[definitions.contexts[c.value].region.value]);
     }
     may_be_of_team_.resize(definitions.contexts.size());
     visit_parents_first(definitions.contexts, [&](ContextId c) {
@@ -126,6 +128,13 @@ bool TeamWaits::is_apart(const LocationTrace& thread) const
     return has_callers;
 }
 
+ContextId TeamWaits::outside_c_library(ContextId context) const
+{
+    while (context.valid() && is_c_library_[context.value])
+        context = definitions_.contexts[context.value].parent;
+    return context;
+}
+
 ContextId TeamWaits::waiter(ContextId context) const
 {
     while (context.valid() && (is_runtime_[context.value] || is_c_library_[context.value]))
@@ -135,7 +144,12 @@ ContextId TeamWaits::waiter(ContextId context) const
 
 Place TeamWaits::place_of(const model::Sample& sample) const
 {
-    return has(sample.context) ? Place{waiter(sample.context), Pseudo::TeamWait} : Place{sample.context};
+    if (has(sample.context))
+        return {waiter(sample.context), Pseudo::TeamWait};
+    ContextId caller = sample.context;
+    while (caller.valid() && measures_[caller.value])
+        caller = definitions_.contexts[caller.value].parent;
+    return {caller, caller == sample.context ? Pseudo::None : Pseudo::Measurement};
 }
 
 std::vector<Work> work_of_others(const Waiter& waiter, const TeamWaits& waits)

@@ -29,17 +29,20 @@ public:
     [[nodiscard]] bool has(model::ContextId context) const { return waits_[context.value]; }
     /// The function of the application that came there; none() if the trace does not know.
     [[nodiscard]] model::ContextId waiter(model::ContextId context) const;
-    /// What a sample is time of.
+    /// What a sample is time of: [measurement], if the collector works, and [waiting for threads] if it waits, below
+    /// who came there; or its context.
     [[nodiscard]] Place place_of(const model::Sample& sample) const;
     /// Nobody in a library of OpenMP waits for this thread: none of its samples came by one, and their call chains are
     /// whole.
     [[nodiscard]] bool is_apart(model::LocationId thread) const { return apart_.contains(thread); }
 
 private:
+    /// The first of the functions that lead to this one that is none of the C library; none() if there is none.
+    [[nodiscard]] model::ContextId outside_c_library(model::ContextId context) const;
     [[nodiscard]] bool is_apart(const model::LocationTrace& thread) const;
 
     const model::Definitions& definitions_;
-    std::vector<bool> waits_, is_runtime_, is_c_library_, may_be_of_team_;  // by ContextId
+    std::vector<bool> waits_, is_runtime_, is_c_library_, measures_, may_be_of_team_;  // by ContextId
     std::set<model::LocationId> apart_;
 };
 

@@ -308,6 +308,25 @@ TEST_F(TwoThreads, WhoSpinsDoesNotWaitForAThreadThatIsOfNoTeam)
     EXPECT_EQ(r.path_us("loop"), 0);
 }
 
+TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId wrapper = functions_.add("MPI_Test", "/opt/critpath/lib/libcritpath-preload.so", main);
+    const ContextId clock = functions_.add("clock_gettime", libc, wrapper);
+    const ContextId test = functions_.add("PMPI_Test", "/usr/lib/libmpi.so.40", wrapper);
+    const ContextId copy = functions_.add("memcpy", libc, test);
+    const std::array<ContextId, 5> all = {main, wrapper, clock, test, copy};
+    for (std::size_t i = 0; i < 2 * all.size(); ++i)
+        sample(i % 2, 100 * static_cast<std::int64_t>(i + 1) - 1, all[i / 2], 100);
+    thread(0).tool = {{us(200), us(210)}, {us(205), us(215)}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("[measurement]"), 15 + 200);
+    EXPECT_EQ(r.total_us("[measurement]"), 15 + 400);
+    EXPECT_EQ(r.path_us("MPI_Test"), 0);
+    EXPECT_EQ(r.path_us("PMPI_Test"), 100);
+    EXPECT_EQ(r.path_us("memcpy"), 100);
+}
+
 TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
