@@ -138,7 +138,8 @@ model::CountPlace ThreadCounts::place_of(std::size_t sample) const
     CountOwner owner = CountOwner::Function;
     if (waits_.has(s.context))
         owner = work_around(trace_, location_.location, s, waits_).empty() ? CountOwner::Waiting : CountOwner::Others;
-    return {owner == CountOwner::Function ? s.offset : 0, numbers_.number(waits_.place_of(s)), owner};
+    const Place place = waits_.place_of(s);
+    return {place.pseudo == Pseudo::None ? s.offset : 0, numbers_.number(place), owner};
 }
 
 bool ThreadCounts::is_of_computation(const Sample& sample) const

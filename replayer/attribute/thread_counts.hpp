@@ -27,12 +27,13 @@ public:
     {
     }
 
-    /// Of a function, or of a wait for other threads.
+    /// What a sample may be time of: a function, the collector, or waiting for other threads.
     [[nodiscard]] std::uint32_t number(Place place) const
     {
         if (place.pseudo == Pseudo::None)
             return place.context.value;
-        return contexts_ + (place.context.valid() ? place.context.value : contexts_);
+        const std::uint32_t below = place.context.valid() ? place.context.value : contexts_;
+        return contexts_ + below + (place.pseudo == Pseudo::Measurement ? contexts_ + 1 : 0);
     }
 
     [[nodiscard]] Place place(std::uint32_t number) const
@@ -41,8 +42,10 @@ public:
             return {model::ContextId::none(), Pseudo::NotSampled};
         if (number < contexts_)
             return {model::ContextId{number}};
-        const std::uint32_t waiter = number - contexts_;
-        return {waiter < contexts_ ? model::ContextId{waiter} : model::ContextId::none(), Pseudo::TeamWait};
+        const bool waits = number <= 2 * contexts_;
+        const std::uint32_t below = number - contexts_ - (waits ? 0 : contexts_ + 1);
+        return {below < contexts_ ? model::ContextId{below} : model::ContextId::none(),
+                waits ? Pseudo::TeamWait : Pseudo::Measurement};
     }
 
 private:

@@ -319,12 +319,19 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
     for (std::size_t i = 0; i < 2 * all.size(); ++i)
         sample(i % 2, 100 * static_cast<std::int64_t>(i + 1) - 1, all[i / 2], 100);
     thread(0).tool = {{us(200), us(210)}, {us(205), us(215)}};
+    counts(0, 70);
+    counts(1, 70);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("[measurement]"), 15 + 200);
     EXPECT_EQ(r.total_us("[measurement]"), 15 + 400);
     EXPECT_EQ(r.path_us("MPI_Test"), 0);
     EXPECT_EQ(r.path_us("PMPI_Test"), 100);
     EXPECT_EQ(r.path_us("memcpy"), 100);
+    // A count of 70 is of the 200 us before its sample; of those around the recorded time of the collector, 101 and 84.
+    EXPECT_EQ(counted(r), (Words{{"main2", "105 of 200, 200"},
+                                 {"[measurement]", "100 of 284, 284"},
+                                 {"PMPI_Test", "70 of 200, 200"},
+                                 {"memcpy", "70 of 301, 200"}}));
 }
 
 TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
