@@ -151,9 +151,10 @@ class Kernel(harness.Case):
         faults = counts("page-faults")
         self.assertGreaterEqual(faults, 4000)
         self.assertGreaterEqual(counts("minor-faults"), 4000)
-        # The kernel counts a fault as it begins, and as a minor one as it ends: the first sample of a thread can be between.
+        # The kernel counts a fault as it begins, and as a minor one as it ends: the first sample of a thread can be between,
+        # and so can the borders of what is on the path, where counts are rounded.
         threads, _ = self.read()
-        self.assertLessEqual(counts("minor-faults"), faults + len(threads))
+        self.assertLessEqual(counts("minor-faults"), 1.001 * faults + len(threads))
         for by in ("line", "thread", "rank"):
             self.assertEqual(counts("page-faults", "--by", by, "--top", "0"), faults)
         self.assertEqual(counts("page-faults", "--by", "phase"), faults)
