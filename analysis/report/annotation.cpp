@@ -104,11 +104,12 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     for (const CallTime& time : calls) {
         bool is_counted = false;
         visit_caller(time, [&](const std::string& function, const std::string& file, int line) {
-            if (function != result.function || is_counted || file.empty() || line <= 0)
+            if (function != result.function || is_counted)
                 return;
             is_counted = true;
             result.mpi_ns += time.ns;
-            result.lines[{file, line}].mpi_ns += time.ns;
+            if (!file.empty() && line > 0)
+                result.lines[{file, line}].mpi_ns += time.ns;
         });
     }
     return result;

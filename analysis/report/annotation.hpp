@@ -31,7 +31,7 @@ struct LineTime {
 struct Annotation {
     std::string function;
     SampledTime time;
-    std::int64_t mpi_ns = 0;                                // of the MPI calls that lines of it make
+    std::int64_t mpi_ns = 0;                                // of the MPI calls that it makes
     std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;

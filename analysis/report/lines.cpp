@@ -173,9 +173,19 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
     constexpr std::size_t most = 3;
     std::vector<std::string> notes;
     Hotspots modules = by_module(profile, selection);
+    for (Hotspot& module : modules.items)
+        module.path_ns = module.sampled_ns;
+    for (const CallTime& time : call_times(profile, selection)) {
+        const auto& [function, caller, site] = profile.call_paths[time.call.value];
+        if (!caller.valid() || site == 0 || line_of_call(profile, time.call, lines))
+            continue;
+        const auto module = std::ranges::find(modules.items, profile.row(caller).module, &Hotspot::name);
+        if (module != modules.items.end())
+            module->path_ns += time.ns;
+    }
     sort_by_path(modules.items);
     for (const Hotspot& module : modules.items) {
-        const double share = part(module.sampled_ns, modules.path_ns);
+        const double share = part(module.path_ns, modules.path_ns);
         if (module.kind != "module" || share < worth_it || notes.size() == most)
             continue;
         const auto note = [&](std::string_view what) {

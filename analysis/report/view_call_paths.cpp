@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace critpath::report
 {
@@ -128,7 +130,11 @@ private:
 class Sites
 {
 public:
-    explicit Sites(const model::Profile& profile) : profile_(profile) {}
+    explicit Sites(const model::Profile& profile) : profile_(profile)
+    {
+        for (const model::CallPath& path : profile.call_paths)
+            ++callees_[{path.parent, path.row}];
+    }
 
     /// Empty where it is not known.
     std::string of(std::size_t path)
@@ -136,17 +142,22 @@ public:
         return site_text(profile_, {static_cast<std::uint32_t>(path)}, profile_.call_paths[path].site, lines_);
     }
 
-    /// "solve", or, if the line is known, "MPI_Send at halo.c:12".
+    /// "solve", or "MPI_Send at halo.c:12"; an address only where it tells two calls apart.
     std::string name(std::size_t path)
     {
-        const std::optional<SourceLine> line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_);
-        const std::string& name = profile_.rows[profile_.call_paths[path].row.value].name;
-        return line ? fmt::format("{} at {}:{}", name, basename(line->file), line->line) : name;
+        const auto& [row, parent, address] = profile_.call_paths[path];
+        const std::string& name = profile_.rows[row.value].name;
+        const bool is_line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_).has_value();
+        const std::string site = of(path);
+        if (site.empty() || (!is_line && callees_.at({parent, row}) == 1))
+            return name;
+        return fmt::format("{} at {}", name, basename(site));
     }
 
 private:
     const model::Profile& profile_;
     binary::SourceLines lines_;
+    std::map<std::pair<CallPathId, model::RowId>, std::size_t> callees_;  // by caller and function
 };
 
 /// "main > ... > solve" of a call path and those that only lead to it.

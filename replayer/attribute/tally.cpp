@@ -29,18 +29,19 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
-/// Of the collector's own making, as far as it has recorded that.
-std::int64_t tool_time(const LocationTrace& location)
+/// What the collector has recorded of its own time, in order and apart from each other.
+std::vector<model::Interval> tool_intervals(const LocationTrace& location)
 {
     std::vector<model::Interval> tool = location.tool;
     std::ranges::sort(tool, {}, &model::Interval::begin);
-    std::int64_t ns = 0;
-    Ns known = location.begin;  // they may overlap
+    std::vector<model::Interval> apart;
     for (const model::Interval& interval : tool) {
-        ns += std::max(Ns{}, interval.end - std::max(known, interval.begin)).count();
-        known = std::max(known, interval.end);
+        if (!apart.empty() && interval.begin <= apart.back().end)
+            apart.back().end = std::max(apart.back().end, interval.end);
+        else
+            apart.push_back(interval);
     }
-    return ns;
+    return apart;
 }
 
 /// How much of a location's time was recorded and is not the collector's own: outside of calls, what would be
@@ -178,14 +179,22 @@ private:
         computed_ns += own.between(time, location.end);
         if (!definitions_.has_samples)
             add_user_regions(location, time, location.end, is_first);
+        const std::vector<model::Interval> tool = tool_intervals(location);
+        for (const model::Interval& interval : tool)
+            add_total({ContextId::none(), Pseudo::Measurement}, (interval.end - interval.begin).count(), 0, is_first);
+        auto known = tool.begin();  // samples are in order
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
             totals.sampled_ns += sample.weight;
-            if (sample.context.valid())
-                add_total(divider_.place_of(sample), sample.weight, 1, is_first);
+            while (known != tool.end() && known->end <= sample.time)
+                ++known;
+            if (!sample.context.valid())
+                continue;
+            const Place place = divider_.place_of(sample);
+            const bool is_known =
+                place.pseudo == Pseudo::Measurement && known != tool.end() && known->begin <= sample.time;
+            add_total(place, is_known ? 0 : sample.weight, is_known ? 0 : 1, is_first);
         }
-        if (const std::int64_t ns = tool_time(location); ns > 0)
-            add_total({ContextId::none(), Pseudo::Measurement}, ns, 0, is_first);
         for (const model::OffProcessor& off : location.off)
             add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
     }

@@ -21,6 +21,8 @@ using model::Ns;
 
 /// GNU, LLVM, Intel, NVIDIA.
 constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so", "libiomp5.so", "libnvomp.so"};
+/// What their functions are called, if they are linked into the program.
+constexpr std::array<std::string_view, 4> runtime_functions = {"gomp_", "GOMP_", "__kmp", "omp_"};
 /// The library that is loaded into the application; what it calls for an MPI function is none of it.
 constexpr std::array<std::string_view, 1> collector = {"libcritpath-preload.so"};
 /// They sleep, yield and read clocks with these.
@@ -40,21 +42,47 @@ bool in_call(const LocationTrace& location, Ns time)
     return call < location.calls.size() && location.calls.leave(call) > time;
 }
 
-/// Blocked or gone at that moment, or as soon as it has seen to what others wait for.
-bool stops_at(const LocationTrace& location, Ns time)
+/// Who has done what others wait for may look for more to do before it stops: for so long at least, and at most.
+constexpr Ns looks_around{100'000}, looks_around_at_most{5'000'000};
+
+/// When it is blocked or ends, if it has no more than that of a processor from `time` on; the end of the run otherwise.
+Ns next_stop(const model::ProcessTrace& trace, const LocationTrace& location, Ns time, Ns most)
 {
-    constexpr Ns soon{100'000};  // of a processor
-    Ns left = soon;
+    const Ns never = std::max(trace.locations.front().end, location.end);
     auto off = std::ranges::upper_bound(location.off, time, {}, &model::OffProcessor::end);
     for (; off != location.off.end(); ++off) {
-        left -= std::max(off->begin - time, Ns{});
-        if (left < Ns{})
-            return false;
+        most -= std::max(off->begin - time, Ns{});
+        if (most < Ns{})
+            return never;
         if (!off->preempted)
-            return true;
+            return std::max(time, off->begin);
         time = off->end;
     }
-    return location.end - time <= left;
+    return location.end < never && location.end - time <= most ? location.end : never;
+}
+
+/// With what it did before: it is seen in the same function when the waiter is back, and works as long again.
+bool goes_on(const Waiter& waiter, const LocationTrace& location, const TeamWaits& waits)
+{
+    const Ns most = std::clamp(waiter.back - waiter.begin, looks_around, looks_around_at_most);
+    if (next_stop(waiter.trace, location, waiter.back, most) < waiter.trace.locations.front().end)
+        return false;
+    const auto& samples = location.samples;
+    const auto next = std::ranges::upper_bound(samples, waiter.back, {}, &model::Sample::time);
+    if (next == samples.end() || !next->context.valid())
+        return false;
+    const ContextId function = waits.outside_c_library(next->context);
+    const auto first = std::ranges::upper_bound(samples, waiter.begin, {}, &model::Sample::time);
+    return function.valid() && std::any_of(first, next, [&](const model::Sample& sample) {
+               return waits.outside_c_library(sample.context) == function;
+           });
+}
+
+/// Functions of the C library stand in the collector's by the same name, perhaps with more underscores.
+bool is_same_function(std::string_view inner, std::string_view outer)
+{
+    inner.remove_prefix(std::min(inner.find_first_not_of('_'), inner.size()));
+    return inner == outer;
 }
 
 /// Of the threads that are `meant`, in (begin, end].
@@ -77,7 +105,7 @@ std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns en
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const TeamWaits& waits)
 {
     return location.location != waiter.location &&
-           (!waits.is_apart(location.location) || stops_at(location, waiter.back));
+           (!waits.is_apart(location.location) || !goes_on(waiter, location, waits));
 }
 
 }  // namespace
@@ -89,7 +117,10 @@ TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const mode
     std::vector<bool> of_runtime(regions), of_c_library(regions), of_collector(regions), is_unknown(regions);
     for (std::size_t i = 0; i < regions; ++i)
         if (definitions.regions[i].role == model::RegionRole::Sampled) {
-            of_runtime[i] = begins_with_one_of(definitions.regions[i].module, runtimes);
+            of_runtime[i] = begins_with_one_of(definitions.regions[i].module, runtimes) ||
+                            std::ranges::any_of(runtime_functions, [&](std::string_view known) {
+                                return std::string_view(definitions.regions[i].name).starts_with(known);
+                            });
             of_c_library[i] = begins_with_one_of(definitions.regions[i].module, c_libraries);
             of_collector[i] = begins_with_one_of(definitions.regions[i].module, collector);
             is_unknown[i] = definitions.regions[i].name == otf2::unknown_callers_region;
@@ -101,7 +132,8 @@ TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const mode
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i) {
         const ContextId c = outside_c_library({i});
         waits_.push_back(c.valid() && is_runtime_[c.value]);
-        measures_.push_back(c.valid() && of_collector[definitions.contexts[c.value].region.value]);
+        measures_.push_back(c.valid() && of_collector[definitions.contexts[c.value].region.value] &&
+                            !is_for_application({i}));
     }
     may_be_of_team_.resize(definitions.contexts.size());
     visit_parents_first(definitions.contexts, [&](ContextId c) {
@@ -133,6 +165,18 @@ ContextId TeamWaits::outside_c_library(ContextId context) const
     while (context.valid() && is_c_library_[context.value])
         context = definitions_.contexts[context.value].parent;
     return context;
+}
+
+bool TeamWaits::is_for_application(ContextId context) const
+{
+    const auto name = [&](ContextId c) {
+        return std::string_view(definitions_.regions[definitions_.contexts[c.value].region.value].name);
+    };
+    for (ContextId c = context; c.valid() && is_c_library_[c.value]; c = definitions_.contexts[c.value].parent)
+        if (const ContextId caller = definitions_.contexts[c.value].parent;
+            caller.valid() && !is_c_library_[caller.value] && is_same_function(name(c), name(caller)))
+            return true;
+    return false;
 }
 
 ContextId TeamWaits::waiter(ContextId context) const

@@ -32,13 +32,15 @@ public:
     /// What a sample is time of: [measurement], if the collector works, and [waiting for threads] if it waits, below
     /// who came there; or its context.
     [[nodiscard]] Place place_of(const model::Sample& sample) const;
-    /// Nobody in a library of OpenMP waits for this thread: none of its samples came by one, and their call chains are
-    /// whole.
+    /// Nobody in a library of OpenMP waits for this thread: its samples have callers, none of them came by one, and
+    /// none is known to be cut off.
     [[nodiscard]] bool is_apart(model::LocationId thread) const { return apart_.contains(thread); }
+    /// The last of the functions that led to this context that is none of the C library; none() if there is none.
+    [[nodiscard]] model::ContextId outside_c_library(model::ContextId context) const;
 
 private:
-    /// The first of the functions that lead to this one that is none of the C library; none() if there is none.
-    [[nodiscard]] model::ContextId outside_c_library(model::ContextId context) const;
+    /// The C library, called by the collector as the application had called it: pthread_create, dlsym.
+    [[nodiscard]] bool is_for_application(model::ContextId context) const;
     [[nodiscard]] bool is_apart(const model::LocationTrace& thread) const;
 
     const model::Definitions& definitions_;
@@ -62,8 +64,8 @@ struct Waiter {
 };
 
 /// Samples of what the threads did in (begin, end] that `waiter`, which is blocked, may wait for: not of those that
-/// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is one of them if it stops when the
-/// waiter is back.
+/// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is none of them if it goes on when
+/// the waiter is back.
 std::vector<Work> work_of_others(const Waiter& waiter, const TeamWaits& waits);
 /// What its team did around a sample of `waiting`, which spins: threads are not sampled at the same moments.
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,

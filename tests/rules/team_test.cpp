@@ -230,27 +230,30 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(r.path_us("[waiting for threads]"), 300);
 }
 
-/// The first thread is blocked from 300 to 700, while the second one works, which `caller` has called.
+/// The first thread is blocked from 300 to 500, while the second one works, which `caller` has called.
 class BlockedBesideAThread : public TwoThreads
 {
 protected:
-    /// The path time that is the work of the second thread; the rest of 400 us is [blocked].
-    std::int64_t work_us(const std::string& caller, const std::string& module, std::vector<model::OffProcessor> off,
+    /// The path time that is the work of the second thread; the rest of 200 us is [blocked].
+    std::int64_t work_us(const std::string& caller, const std::string& module,
+                         const std::vector<model::OffProcessor>& off, std::int64_t spins_from = 1000,
                          std::int64_t end = 1000)
     {
         const ContextId main = functions_.add("main2", "/bin/app");
-        const ContextId loop = functions_.add("loop", "/bin/app", functions_.add(caller, module));
-        for (const std::int64_t t : {100, 200, 300, 800, 900, 1000})
+        const ContextId start = functions_.add(caller, module);
+        const ContextId loop = functions_.add("loop", "/bin/app", start);
+        const ContextId spin = functions_.add("look_for_more", "/bin/app", start);
+        for (const std::int64_t t : {100, 200, 300, 600, 700, 800, 900, 1000})
             sample(0, t - 1, main, 100);
-        thread(0).off = {{us(300), us(700), false}};
-        for (std::int64_t t = 400; t <= end; t += 100)
+        thread(0).off = {{us(300), us(500), false}};
+        for (std::int64_t t = 340; t <= end; t += 80)
             if (std::ranges::none_of(off,
                                      [&](const model::OffProcessor& o) { return us(t) > o.begin && us(t) <= o.end; }))
-                sample(1, t, loop, 100);
-        thread(1).off = std::move(off);
+                sample(1, t, t < spins_from ? loop : spin, 80);
+        thread(1).off = off;
         thread(1).end = us(end);
         const Replayed r = run();
-        EXPECT_EQ(r.path_us("[blocked]") + r.path_us("loop"), 400);
+        EXPECT_EQ(r.path_us("[blocked]") + r.path_us("loop"), 200);
         return r.path_us("loop");
     }
 };
@@ -262,37 +265,47 @@ TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedFor)
 
 TEST_F(BlockedBesideAThread, ThatGoesOnForLongBeforeItStopsWasNotWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(702), us(850), true}, {us(970), us(1000), false}}), 0);
+    EXPECT_EQ(work_us("start_thread", libc, {{us(510), us(600), true}, {us(800), us(1000), false}}), 0);
 }
 
 TEST_F(BlockedBesideAThread, ThatStopsAsTheOtherIsBackWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(705), us(1000), false}}), 400);
+    EXPECT_EQ(work_us("start_thread", libc, {{us(505), us(1000), false}}), 200);
 }
 
 TEST_F(BlockedBesideAThread, ThatHadStoppedBeforeWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(650), us(900), false}}), 300);
+    EXPECT_EQ(work_us("start_thread", libc, {{us(430), us(700), false}}), 160);
 }
 
 TEST_F(BlockedBesideAThread, ThatStopsOnceItHasAProcessorAgainWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(702), us(850), true}, {us(860), us(1000), false}}), 400);
+    EXPECT_EQ(work_us("start_thread", libc, {{us(502), us(650), true}, {us(760), us(1000), false}}), 200);
+}
+
+TEST_F(BlockedBesideAThread, ThatLooksForMoreToDoWasWaitedFor)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {}, 505), 200);
 }
 
 TEST_F(BlockedBesideAThread, ThatEndsWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {}, 710), 400);
+    EXPECT_EQ(work_us("start_thread", libc, {}, 1000, 590), 200);
 }
 
 TEST_F(BlockedBesideAThread, OfATeamWasWaitedForAlthoughItGoesOn)
 {
-    EXPECT_EQ(work_us("gomp_thread_start", gomp, {}), 400);
+    EXPECT_EQ(work_us("start_team", gomp, {}), 200);
+}
+
+TEST_F(BlockedBesideAThread, OfATeamThatIsPartOfTheProgramWasWaitedForAlthoughItGoesOn)
+{
+    EXPECT_EQ(work_us("gomp_thread_start", "/bin/app", {}), 200);
 }
 
 TEST_F(BlockedBesideAThread, ThatMayBeOfATeamWasWaitedFor)
 {
-    EXPECT_EQ(work_us("[unknown callers]", "", {}), 400);
+    EXPECT_EQ(work_us("[unknown callers]", "", {}), 200);
 }
 
 TEST_F(TwoThreads, WhoSpinsDoesNotWaitForAThreadThatIsOfNoTeam)
@@ -315,15 +328,21 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
     const ContextId clock = functions_.add("clock_gettime", libc, wrapper);
     const ContextId test = functions_.add("PMPI_Test", "/usr/lib/libmpi.so.40", wrapper);
     const ContextId copy = functions_.add("memcpy", libc, test);
+    const ContextId create = functions_.add("pthread_create", "/opt/critpath/lib/libcritpath-preload.so", main);
+    const ContextId of_libc = functions_.add("__pthread_create", libc, create);
+    const ContextId map = functions_.add("mmap", libc, of_libc);
     const std::array<ContextId, 5> all = {main, wrapper, clock, test, copy};
     for (std::size_t i = 0; i < 2 * all.size(); ++i)
         sample(i % 2, 100 * static_cast<std::int64_t>(i + 1) - 1, all[i / 2], 100);
+    sample(1, 1000, map, 10);
     thread(0).tool = {{us(200), us(210)}, {us(205), us(215)}};
+    thread(1).tool = {{us(390), us(400)}};  // a sample of the wrapper is at 399
     counts(0, 70);
     counts(1, 70);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("[measurement]"), 15 + 200);
-    EXPECT_EQ(r.total_us("[measurement]"), 15 + 400);
+    EXPECT_EQ(r.total_us("[measurement]"), 15 + 10 + 300);
+    EXPECT_EQ(r.total_us("mmap"), 10);
     EXPECT_EQ(r.path_us("MPI_Test"), 0);
     EXPECT_EQ(r.path_us("PMPI_Test"), 100);
     EXPECT_EQ(r.path_us("memcpy"), 100);
