@@ -4,11 +4,11 @@
 
 #include "formats/support/mixed.hpp"
 #include "replayer/exchange.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/peers/chosen.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -81,12 +81,12 @@ struct Seen {
     std::vector<std::int64_t> ns;  // by place
     // By index into Replay::processes, in order of time. They are many, and to copy them while they grow costs more
     // than to find them.
-    std::vector<std::deque<SeenGap>> gaps;
+    std::vector<GrowingList<SeenGap>> gaps;
 };
 
 Seen see(const Replay& replay, const Path& path, std::vector<Gaps>& gaps)
 {
-    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<std::deque<SeenGap>>(gaps.size())};
+    Seen seen{GapPlaces(replay.definitions.contexts.size()), {}, std::vector<GrowingList<SeenGap>>(gaps.size())};
     for_each_gap_on_path(replay, path, gaps, [&](const GapOnPath& gap) {
         const std::uint32_t place = seen.places.add(gaps[gap.process].place(gap.gap));
         if (place == seen.ns.size())
@@ -136,9 +136,10 @@ public:
             places.push_back(chosen.find(place));
         std::vector<std::int64_t> shorts(times.size() * lengths);
         for (const auto& gaps : seen.gaps)
-            for (const SeenGap& gap : gaps)
+            gaps.for_each([&](const SeenGap& gap) {
                 if (const std::uint32_t place = places[gap.place]; place != GapPlaces::none)
                     shorts[kind(place, gap.ns)] += gap.ns < long_ns_[place] ? 1 : 0;
+            });
         MPI_Allreduce(MPI_IN_PLACE, shorts.data(), static_cast<int>(shorts.size()), MPI_INT64_T, MPI_SUM, replay.comm);
         for (const std::int64_t all : shorts)
             one_of_.push_back(std::bit_floor(static_cast<std::uint64_t>(std::max(all / enough, std::int64_t{1}))));
@@ -187,10 +188,11 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     chosen.totals.resize(times.size(), std::vector<Chosen::Total>(gaps.size()));
     std::vector<std::vector<std::uint32_t>> lists(times.size());  // of one process; they keep their memory
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        auto next = seen.gaps[p].begin();
+        GrowingList<SeenGap>::Reader seen_gaps(seen.gaps[p]);
+        const SeenGap* next = seen_gaps.peek();
         for (std::size_t i = 1; i < gaps[p].end(); ++i) {
             const std::uint32_t place = places.find(gaps[p].place(i));
-            const bool is_on_path = next != seen.gaps[p].end() && next->gap == i;
+            const bool is_on_path = next != nullptr && next->gap == i;
             if (place != GapPlaces::none) {
                 const auto occurrence = static_cast<std::uint32_t>(lists[place].size());
                 lists[place].push_back(static_cast<std::uint32_t>(i));
@@ -202,8 +204,10 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
                         chosen.on_path[p].push_back({next->ns, place, occurrence, stands_for});
                 }
             }
-            if (is_on_path)
-                ++next;
+            if (is_on_path) {
+                seen_gaps.next();
+                next = seen_gaps.peek();
+            }
         }
         for (std::size_t place = 0; place < lists.size(); ++place) {
             chosen.lists[place][p] = lists[place];

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows that are almost in order.
+// Rows that are almost in order, and lists that grow.
+#include "replayer/growing_list.hpp"
 #include "replayer/order.hpp"
 
 #include <gtest/gtest.h>
@@ -54,6 +55,23 @@ TEST(CountFirst, FindsTheEndFromWhereverItBegins)
                               size, [&](std::size_t i) { return i < end; }, near),
                           end)
                     << size << " rows, from " << near;
+}
+
+TEST(GrowingList, GivesBackAllInOrder)
+{
+    for (const int size : {0, 1, 63, 64, 65, 191, 192, 193, 1'000'000}) {
+        replayer::GrowingList<Item> list;
+        std::vector<Item> expected, visited, read;
+        for (int i = 0; i < size; ++i) {
+            list.push_back({i, -i});
+            expected.emplace_back(i, -i);
+        }
+        list.for_each([&](const Item& item) { visited.push_back(item); });
+        for (replayer::GrowingList<Item>::Reader reader(list); const Item* item = reader.peek(); reader.next())
+            read.push_back(*item);
+        EXPECT_EQ(visited, expected) << size;
+        EXPECT_EQ(read, expected) << size;
+    }
 }
 
 }  // namespace
