@@ -265,8 +265,7 @@ int main(int argc, char** argv)
     if (command_line.stop) {
         return end(command_line);
     }
-    int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // PagedMemory has a thread, which never calls MPI
+    MPI_Init(&argc, &argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     catch_crashes("cpreplay", rank != 0);

@@ -4,21 +4,20 @@
 
 #include "formats/support/error.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <ctime>
 #include <new>
 #include <string>
-#include <thread>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace critpath::replayer
@@ -35,6 +34,7 @@ const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // be
 /// them.
 struct File {
     int descriptor = -1;
+    int statm = -1;  // /proc/self/statm
     std::byte* base = nullptr;
     std::atomic<std::size_t> used{0};  // addresses are never used again
     std::atomic<bool> is_open{false};  // for new arrays
@@ -42,9 +42,34 @@ struct File {
 };
 constinit File file;
 
+/// Libraries that use a real-time signal take one of the first.
+int keeper_signal()
+{
+    return SIGRTMAX - 4;
+}
+
 /// In front of each array.
 struct alignas(64) Header {
     std::size_t bytes;  // of the block, with this
+};
+
+/// While it exists, the keeper does not interrupt this thread: a file system may give up what a signal interrupts.
+class Uninterrupted
+{
+public:
+    Uninterrupted()
+    {
+        sigset_t keeper;
+        sigemptyset(&keeper);
+        sigaddset(&keeper, keeper_signal());
+        pthread_sigmask(SIG_BLOCK, &keeper, &before_);
+    }
+    Uninterrupted(const Uninterrupted&) = delete;
+    Uninterrupted& operator=(const Uninterrupted&) = delete;
+    ~Uninterrupted() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
 };
 
 bool is_paged(const void* array)
@@ -57,6 +82,7 @@ bool is_paged(const void* array)
 /// would end the program.
 void* make(std::size_t bytes)
 {
+    const Uninterrupted uninterrupted;
     const std::size_t block = (bytes + sizeof(Header) + page - 1) / page * page;
     const std::size_t begin = file.used.fetch_add(block);
     if (begin + block > reserved ||
@@ -70,12 +96,14 @@ void* make(std::size_t bytes)
         file.had_no_room = true;
         return nullptr;
     }
+    madvise(address, block, MADV_NOHUGEPAGE);  // one touch would bring in 2 MiB
     reinterpret_cast<Header*>(address)->bytes = block;
     return address + sizeof(Header);
 }
 
 void free_paged(void* array)
 {
+    const Uninterrupted uninterrupted;
     std::byte* address = static_cast<std::byte*>(array) - sizeof(Header);
     const std::size_t block = reinterpret_cast<Header*>(address)->bytes;
     const auto begin = static_cast<off_t>(address - file.base);
@@ -127,60 +155,100 @@ void open_file(const std::filesystem::path& directory)
                  directory.string(), std::strerror(error));
         }
         file.descriptor = descriptor;
+        file.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
         file.base = static_cast<std::byte*>(base);
         std::signal(SIGXFSZ, SIG_IGN);  // there is no room then, and nothing else
     }
     file.is_open = true;
 }
 
-/// Bytes of files that are in the memory of this process.
+/// Bytes of files that are in the memory of this process. In a signal handler, where there is no stdio.
 std::uint64_t resident_bytes()
 {
-    unsigned long long all = 0;
-    unsigned long long resident = 0;
-    unsigned long long shared = 0;
-    std::FILE* statm = std::fopen("/proc/self/statm", "re");
-    if (statm == nullptr)
-        return 0;
-    const int found = std::fscanf(statm, "%llu %llu %llu", &all, &resident, &shared);
-    std::fclose(statm);
-    return found == 3 ? shared * page : 0;
+    char text[128];
+    const ssize_t size = pread(file.statm, text, sizeof(text), 0);
+    constexpr int shared = 2;  // numbers before it
+    int number = 0;
+    std::uint64_t pages = 0;
+    for (ssize_t i = 0; i < size && number <= shared; ++i) {
+        if (text[i] == ' ')
+            ++number;
+        else if (number == shared)
+            pages = 10 * pages + static_cast<std::uint64_t>(text[i] - '0');
+    }
+    return pages * page;
 }
+
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
+/// What a thread brings into memory at most, if it does nothing else, bytes a ns: the system maps 64 KiB of a file that
+/// it has in its cache in half a microsecond. Phases that look at few of many calls come near that.
+constexpr std::uint64_t fastest = 128;
+constexpr std::uint64_t least_room = 16 * mebi;  // with less, looking would cost more than what is given back
 
 }  // namespace
 
-/// Looks again and again whether too much is in memory, and gives it back: it is in the file all the same.
+/// Looks again and again whether too much is in memory, and gives it back: it is in the file all the same. This is done
+/// by the thread that fills the memory, which a timer interrupts: another thread would have to wait for a processor
+/// while the first one goes on, and give back what comes again meanwhile.
 class PagedMemory::Keeper
 {
 public:
-    explicit Keeper(std::uint64_t resident) : limit_(resident_bytes() + resident), thread_([this] { run(); }) {}
+    explicit Keeper(std::uint64_t resident)
+    {
+        limit = resident_bytes() + resident;
+        struct sigaction action = {};
+        action.sa_handler = [](int) { look(); };
+        action.sa_flags = SA_RESTART;
+        sigevent event{};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = keeper_signal();
+        event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));  // glibc has no name for it
+        if (sigaction(keeper_signal(), &action, nullptr) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+            fail(ExitCode::Failed, "--memory: no timer ({}); replay without it", std::strerror(errno));
+        sigset_t signals;
+        sigemptyset(&signals);
+        sigaddset(&signals, keeper_signal());
+        pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // whoever started the program may have blocked it
+        watches = 1;
+        look_again(resident);
+    }
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
     ~Keeper()
     {
-        {
-            const std::lock_guard lock(mutex_);
-            stops_ = true;
-        }
-        wake_.notify_one();
-        thread_.join();
+        watches = 0;  // a signal may be on its way
+        timer_delete(timer);
     }
 
 private:
-    void run()
+    static void look()
     {
-        constexpr std::chrono::milliseconds period{5};  // in which a process fills some 10 MiB
-        std::unique_lock lock(mutex_);
-        while (!wake_.wait_for(lock, period, [&] { return stops_; }))
-            if (resident_bytes() > limit_)
-                madvise(file.base, file.used, MADV_DONTNEED);
+        if (watches == 0)
+            return;
+        const int error = errno;
+        std::uint64_t resident = resident_bytes();
+        if (resident + least_room > limit) {
+            madvise(file.base, file.used, MADV_DONTNEED);
+            resident = resident_bytes();
+        }
+        look_again(limit - std::min(limit, resident));
+        errno = error;
     }
 
-    std::uint64_t limit_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    bool stops_ = false;
-    std::thread thread_;
+    /// Before there can be `room` bytes more.
+    static void look_again(std::uint64_t room)
+    {
+        constexpr std::uint64_t second = 1'000'000'000;
+        itimerspec once{};
+        once.it_value.tv_nsec = static_cast<long>(std::min(std::max(room, least_room) / fastest, second - 1));
+        timer_settime(timer, 0, &once, nullptr);
+    }
+
+    // There is one at a time, and the handler has to find it.
+    static inline std::uint64_t limit = 0;
+    static inline timer_t timer{};
+    static inline volatile std::sig_atomic_t watches = 0;
 };
 
 PagedMemory::PagedMemory(const std::filesystem::path& directory, std::uint64_t resident)

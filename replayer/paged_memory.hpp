@@ -14,12 +14,13 @@ namespace critpath::replayer
 {
 
 /// While it exists, arrays of 64 KiB and more that are made go to a file in `directory`; there is one at a time. What
-/// is still alive after that stays valid.
+/// is still alive after that stays valid. A timer interrupts the thread that makes it, which is the one that works on
+/// the arrays, so that system calls of that may end with EINTR where SA_RESTART does not help.
 class PagedMemory
 {
 public:
-    /// Of the arrays, about `resident` bytes stay in memory at a time. The first one of a program chooses the
-    /// directory. Throws Failure if there can be no such file.
+    /// Of the arrays, `resident` bytes at most, or some MiB, are in memory at a time. The first one of a program
+    /// chooses the directory. Throws Failure if there can be no such file.
     PagedMemory(const std::filesystem::path& directory, std::uint64_t resident);
     PagedMemory(const PagedMemory&) = delete;
     PagedMemory& operator=(const PagedMemory&) = delete;

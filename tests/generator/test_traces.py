@@ -63,6 +63,16 @@ class Traces(harness.Case):
         self.assertLess(bounded, peak - 20000, f"KiB, of {peak}")
         self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin"])
 
+    def test_bounded_memory_does_not_grow_with_the_events(self):
+        """Of 3 million events, the arrays need more than the bound already."""
+        def peak(events):
+            trace = os.path.join(self.scratch, str(events))
+            self.generate("--pattern", "halo", "--locations", 2, "--events", events, directory=trace)
+            said = self.succeed(harness.mpirun(1, harness.tool("cpreplay"), "-q", "--timings=json", "--memory=32M", trace)).err
+            return json.loads(next(line for line in said.splitlines() if line.startswith("{")))["phases"][-1]["peak_kib"]
+        few, many = peak(3000000), peak(12000000)
+        self.assertLess(many, few + 10000, f"KiB, of {few}")
+
     def test_halo(self):
         self.check("halo")
 

@@ -1,14 +1,18 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/support/error.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/paged_memory.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,6 +35,18 @@ std::size_t resident()
     EXPECT_EQ(std::fscanf(statm, "%zu %zu", &all, &pages), 2);
     std::fclose(statm);
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Bytes of memory of this process that are of no file.
+std::size_t anonymous()
+{
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    while (status >> word && word != "RssAnon:") {
+    }
+    std::size_t kibi = 0;
+    EXPECT_TRUE(status >> kibi);
+    return kibi << 10;
 }
 
 std::vector<std::uint64_t> numbers(std::size_t bytes)
@@ -79,6 +95,41 @@ TEST_F(Paged, ArraysAreNotAllInMemory)
     EXPECT_TRUE(are_numbers(second));
     EXPECT_TRUE(falls_below(before + 32 * mebi));
     EXPECT_FALSE(PagedMemory::had_no_room());
+}
+
+/// What is in the system's cache comes into memory at 100 GB/s if little is looked at in much: that has to be noticed
+/// before some milliseconds are over, whether or not there is a processor for who notices.
+TEST_F(Paged, TheBoundHoldsHoweverFastArraysAreTouched)
+{
+    const PagedMemory memory(directory, 32 * mebi);
+    const auto values = numbers(512 * mebi);
+    const std::size_t at_rest = resident();
+    std::size_t most = 0;
+    std::size_t sum = 0;
+    constexpr std::size_t stride = (std::size_t{1} << 16) / sizeof(std::uint64_t);
+    for (int round = 0; round < 3; ++round)
+        for (std::size_t i = 0; i < values.size(); i += stride) {
+            sum += values[i];
+            if (i / stride % 64 == 0)
+                most = std::max(most, resident());
+        }
+    EXPECT_EQ(sum, 3 * (values.size() / stride) * (values.size() - stride) / 2);
+    EXPECT_LT(most, at_rest + 128 * mebi);
+}
+
+TEST_F(Paged, ALongListThatGrowsIsPaged)
+{
+    const PagedMemory memory(directory, 32 * mebi);
+    GrowingList<std::uint64_t> list;
+    const std::size_t before = anonymous();
+    constexpr std::uint64_t size = 8 * mebi;  // 64 MiB
+    for (std::uint64_t i = 0; i < size; ++i)
+        list.push_back(i);
+    EXPECT_LT(anonymous(), before + 4 * mebi);
+    std::uint64_t next = 0;
+    for (GrowingList<std::uint64_t>::Reader reader(list); const std::uint64_t* item = reader.peek(); reader.next())
+        next += *item == next ? 1 : 0;
+    EXPECT_EQ(next, size);
 }
 
 TEST_F(Paged, ArraysGrowAndOutliveIt)
