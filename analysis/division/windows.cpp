@@ -135,7 +135,12 @@ public:
         }
         const std::int64_t ns = length_in(window_, attribution.begin, attribution.begin + attribution.ns);
         add_path(call_path, attribution.process, ns, 0);
-        if (attribution.kind == model::AttributionKind::Computation)
+        add_address(attribution, ns, 0);
+        const bool is_sampled =  // what a sample in another wait has left
+            profile_.row(call_path).kind == model::RowKind::Sampled && defaults_.not_sampled().valid();
+        if (is_sampled)
+            coverage_[attribution.process].sampled += ns;
+        else if (attribution.kind == model::AttributionKind::Computation)
             coverage_[attribution.process].time -= ns;
         else
             add_path(profile_.call_paths[call_path.value].parent, attribution.process, -ns, 0);
@@ -183,8 +188,13 @@ private:
     {
         add_path({sample.call_path}, sample.process, sample.ns, 1);
         coverage_[sample.process].sampled += sample.ns;
-        if (sample.address != 0 && (!has_rank_ || has_rank_({sample.process})))
-            addresses_[{profile_.row_of({sample.call_path}).value, sample.address}].add(sample.ns, 1);
+        add_address(sample, sample.ns, 1);
+    }
+
+    void add_address(const Attribution& of, std::int64_t ns, std::uint64_t samples)
+    {
+        if (of.address != 0 && (ns > 0 || samples > 0) && (!has_rank_ || has_rank_({of.process})))
+            addresses_[{profile_.row_of({of.call_path}).value, of.address}].add(ns, samples);
     }
 
     const model::Profile& profile_;

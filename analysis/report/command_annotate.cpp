@@ -247,7 +247,7 @@ Document run(const Request& request)
     document.view = "annotate";
     document.fields = {{"function", "Function", annotation.function, Fit::Name},
                        {"", "On the path",
-                        whole.path_samples == 0
+                        whole.path_ns == 0
                             ? "no sample"
                             : fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
                        {"path_seconds", "", Seconds{whole.path_ns}},

@@ -30,11 +30,6 @@ bool is_unsampled_rest(const model::Row& row)
     return row.kind == model::RowKind::Pseudo && row.name == unsampled;
 }
 
-bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time)
-{
-    return time.samples > 0 || is_unsampled_rest(row);
-}
-
 /// Functions of the application, which may be among the callers that are not known.
 bool can_call(const Hotspot& item)
 {
@@ -221,6 +216,11 @@ std::vector<bool> find_outermost(const model::Profile& profile)
 
 }  // namespace
 
+bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time)
+{
+    return time.samples > 0 || is_unsampled_rest(row) || (row.kind == model::RowKind::Sampled && time.ns > 0);
+}
+
 bool Selection::has_rank(model::ProcessId process) const
 {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), process.value) != ranks.end();
@@ -235,7 +235,7 @@ void Hotspots::add_share(Hotspot& item) const
 {
     if (path_ns <= 0)
         return;
-    item.is_estimate = item.sampled_ns > 0 && path_samples > 0;
+    item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || item.name != unsampled);
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
     item.share.low = item.share.value;
     item.share.high = item.share.value + part(item.may_have_ns, path_ns);
@@ -245,7 +245,7 @@ void Hotspots::add_share(Hotspot& item) const
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
     const auto n = static_cast<double>(independent_samples);
     const double p = std::min(1.0, part(item.sampled_ns, domain_ns));
-    const Interval within = score_interval(p, n);
+    const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
     const double domain_share = part(domain_ns, path_ns);
     item.share.low -= (p - within.low) * domain_share;
     item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share);

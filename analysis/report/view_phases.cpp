@@ -54,13 +54,16 @@ struct Phase {
 /// Of the functions that have path time, the one with most.
 Hotspot costliest(const model::Profile& profile)
 {
+    const Hotspots whole = sums(profile);
     std::vector<Hotspot> items(profile.rows.size());
     for (const model::CallPathTime& time : profile.path) {
-        if (profile.row(time.call_path).kind == model::RowKind::Pseudo)
+        const model::RowKind kind = profile.row(time.call_path).kind;
+        const bool is_guessed = kind == model::RowKind::Sampled && whole.path_samples == 0;  // by samples of elsewhere
+        if (kind == model::RowKind::Pseudo || is_guessed)
             continue;
         Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;
-        item.sampled_ns += time.samples > 0 ? time.ns : 0;
+        item.sampled_ns += is_found_by_samples(profile.row(time.call_path), time) ? time.ns : 0;
         item.path_samples += time.samples;
     }
     const auto best = std::max_element(items.begin(), items.end(),
@@ -69,7 +72,7 @@ Hotspot costliest(const model::Profile& profile)
         return {};
     best->name = profile.rows[static_cast<std::size_t>(best - items.begin())].name;
     best->module = profile.rows[static_cast<std::size_t>(best - items.begin())].module;
-    sums(profile).add_share(*best);
+    whole.add_share(*best);
     return *best;
 }
 

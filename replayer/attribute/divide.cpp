@@ -66,16 +66,18 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);
+        const std::int64_t more = o.preempted ? 0 : give_rests(stretch, waiter, worked);
         // Or it waits until they have a processor again, of whom there may be several.
-        const std::int64_t preempted = o.preempted ? ns : std::min(ns - worked, preemption_of_others(waiter, waits_));
-        const std::int64_t blocked = ns - worked - preempted;
+        const std::int64_t left = ns - worked - more;
+        const std::int64_t preempted = o.preempted ? ns : std::min(left, preemption_of_others(waiter, waits_));
+        const std::int64_t blocked = left - preempted;
         const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length, PathThread thread) {
             add_interval(stretch, AttributionKind::Computation, {context, pseudo}, since, length, thread);
         };
         // Of a mixed interval, nobody knows what came first. If the thread was not preempted itself, its team was.
-        add(Pseudo::Preempted, begin, preempted, o.preempted ? PathThread::Works : PathThread::Blocked);
-        add(Pseudo::Blocked, begin + Ns{preempted}, blocked, PathThread::Works);
-        return ns - worked;
+        add(Pseudo::Preempted, begin + Ns{more}, preempted, o.preempted ? PathThread::Works : PathThread::Blocked);
+        add(Pseudo::Blocked, begin + Ns{more + preempted}, blocked, PathThread::Works);
+        return ns - worked - more;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
     for (auto s = std::ranges::lower_bound(location.samples, stretch.begin, {}, &Sample::time);
@@ -111,12 +113,12 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
 }
 
 void PathDivider::add_interval(const Stretch& stretch, AttributionKind kind, Place place, Ns begin, std::int64_t ns,
-                               PathThread thread)
+                               PathThread thread, std::uint64_t address)
 {
     tally_.add_path(place, stretch.process, ns);
     if (ns > 0)
         tally_.attributions.push_back({place,
-                                       {(begin - origin_).count(), ns, 0, 0, stretch.process, 0, kind},
+                                       {(begin - origin_).count(), ns, address, 0, stretch.process, 0, kind},
                                        stretch.location.location,
                                        thread});
 }
@@ -192,7 +194,50 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
     share_out(stretch,
               {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), PathThread::Blocked});
+    constexpr std::size_t most = 64;  // older ones may be of what is over by now
+    std::deque<Rest>& rests = rests_[location];
+    for (const Work& w : work)
+        if (const auto part = static_cast<std::int64_t>(Wide{worked} * w.sample().weight / weight);
+            part < w.sample().weight && waits_.place_of(w.sample()).pseudo == Pseudo::None)
+            rests.push_back({w, w.sample().weight - part});
+    while (rests.size() > most)
+        rests.pop_front();
     return worked;
+}
+
+/// Waits are often shorter than the time between two samples: those without one have what samples of the same threads
+/// in others leave, as far as these threads had processors. Returns what is theirs, which stands at the beginning of
+/// the wait.
+std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked)
+{
+    const auto found = rests_.find(waiter.location);
+    const std::int64_t most = (waiter.end - waiter.begin).count() - worked;
+    if (found == rests_.end() || most == 0)
+        return 0;
+    std::deque<Rest>& rests = found->second;
+    std::map<const LocationTrace*, std::int64_t> running_ns;
+    std::int64_t given = 0;
+    for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
+        const auto [ran, is_new] = running_ns.try_emplace(rest->work.location, 0);
+        if (is_new)
+            ran->second = running(waiter, *rest->work.location, waits_);
+        const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
+        if (ns == 0)
+            continue;
+        const Sample& sample = rest->work.sample();
+        const Ns begin = waiter.begin + Ns{given};
+        if (sample.offset != 0)
+            tally_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 0);
+        add_interval(stretch, AttributionKind::Computation, {sample.context}, begin, ns, PathThread::Blocked,
+                     sample.offset);
+        counter_.add_work(waiter.location, begin, ns, rest->work);
+        given += ns;
+        rest->ns -= ns;
+        ran->second -= ns;
+    }
+    std::erase_if(rests, [](const Rest& rest) { return rest.ns == 0; });
+    tally_.coverage[stretch.process].sampled += given;
+    return given;
 }
 
 /// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples have before and

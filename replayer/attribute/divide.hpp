@@ -13,7 +13,10 @@
 #include "replayer/attribute/team.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <iterator>
+#include <map>
 #include <vector>
 
 namespace critpath::replayer
@@ -67,19 +70,27 @@ private:
         PathThread thread;
     };
     void add_interval(const Stretch& stretch, model::AttributionKind kind, Place place, model::Ns begin,
-                      std::int64_t ns, PathThread thread = PathThread::Works);
+                      std::int64_t ns, PathThread thread = PathThread::Works, std::uint64_t address = 0);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
     void add_sampled(const Stretch& stretch, const model::Sample& sample, const Sampled& sampled);
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
+    std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
     [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns begin,
                                                 model::Ns end) const;
+
+    /// What a sample stands for beyond the wait that it was taken in.
+    struct Rest {
+        Work work;
+        std::int64_t ns;
+    };
 
     const Replay& replay_;
     const model::Definitions& definitions_;
     ContextTree tree_;
+    std::map<model::LocationId, std::deque<Rest>> rests_;  // by who waits; in the order of their waits
     const TeamWaits& waits_;
     model::Ns origin_;
     CountDivider& counter_;

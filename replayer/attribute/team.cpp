@@ -211,6 +211,19 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
     });
 }
 
+std::int64_t running(const Waiter& waiter, const LocationTrace& location, const TeamWaits& waits)
+{
+    const Ns begin = std::max(waiter.begin, location.begin), end = std::min(waiter.end, location.end);
+    const auto next = std::ranges::upper_bound(location.samples, begin, {}, &model::Sample::time);
+    if (begin >= end || next == location.samples.end() || !next->context.valid() || waits.has(next->context))
+        return 0;
+    std::int64_t ns = (end - begin).count();
+    auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
+    for (; off != location.off.end() && off->begin < end; ++off)
+        ns -= (std::min(end, off->end) - std::max(begin, off->begin)).count();
+    return ns > 0 && !in_call(location, begin) && may_wait_for(waiter, location, waits) ? ns : 0;
+}
+
 std::int64_t preemption_of_others(const Waiter& waiter, const TeamWaits& waits)
 {
     const auto& [trace, waiting, begin, end, back] = waiter;

@@ -71,6 +71,10 @@ std::vector<Work> work_of_others(const Waiter& waiter, const TeamWaits& waits);
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,
                               const TeamWaits& waits);
 
+/// How long a thread had a processor in [begin, end], if `waiter`, which is blocked, may wait for it: 0 if the next
+/// sample finds it waiting as well, or if it was in a call of MPI.
+std::int64_t running(const Waiter& waiter, const model::LocationTrace& location, const TeamWaits& waits);
+
 /// How long threads that `waiter`, which is blocked, may wait for lacked a processor in [begin, end], all together; not
 /// those that waited before that.
 std::int64_t preemption_of_others(const Waiter& waiter, const TeamWaits& waits);

@@ -230,6 +230,58 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(r.path_us("[waiting for threads]"), 300);
 }
 
+TEST_F(TwoThreads, WhoIsBlockedForLessThanAPeriodHasWhatSamplesInOtherWaitsLeave)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (std::int64_t t = 0; t < 1000; t += 100) {  // by turns, 50 us each
+        sample(0, t + 25, main, 50);
+        thread(0).off.push_back({us(t + 50), us(t + 100), false});
+        thread(1).off.push_back({us(t), us(t + 50), false});
+        if (t % 200 == 0)
+            sample(1, t + 75, loop, 100);
+    }
+    counts(0, 60);
+    counts(1, 700);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("main2"), 500);
+    EXPECT_EQ(r.path_us("loop"), 450);
+    EXPECT_EQ(r.path_us("[blocked]"), 50) << "no sample comes behind it";
+    EXPECT_EQ(r.fact("independent_samples"), 10 + 5);
+    EXPECT_EQ(counted(r), (Words{{"main2", "600 of 500, 475"}, {"loop", "3150 of 450, 450"}}));
+}
+
+TEST_F(TwoThreads, WhatSamplesLeaveIsForWaitsInWhichSomebodyWorks)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 99, main, 100);
+    thread(0).off = {{us(100), us(200), false}, {us(300), us(400), false}, {us(500), us(600), false}};
+    sample(1, 150, loop, 400);
+    thread(1).off = {{us(290), us(330), false}, {us(490), us(610), true}};
+    sample(1, 900, loop, 400);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 100 + 70);
+    EXPECT_EQ(r.path_us("[blocked]"), 30);
+    EXPECT_EQ(r.path_us("[preempted]"), 100);
+}
+
+TEST_F(TwoThreads, WhatSamplesLeaveIsNotForWaitsBeforeAThreadBegins)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 99, main, 100);
+    thread(0).off = {{us(600), us(700), false}, {us(700), us(800), false}, {us(800), us(900), false}};
+    sample(1, 650, loop, 400);
+    sample(1, 990, loop, 400);
+    thread(1).begin = us(620);
+    thread(1).end = us(1000);
+    thread(1).off = {{us(720), us(800), false}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 100 + 20 + 100);
+    EXPECT_EQ(r.path_us("[blocked]"), 80);
+}
+
 /// The first thread is blocked from 300 to 500, while the second one works, which `caller` has called.
 class BlockedBesideAThread : public TwoThreads
 {

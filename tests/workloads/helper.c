@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `helper sleeps|waits|joins`: 1 rank with a second thread, not of OpenMP. In a round, the first one does 40 ms without
-// a processor, and then works 20 ms:
+// `helper sleeps|waits|shortly|joins`: 1 rank with a second thread, not of OpenMP. In a round, the first one does 40 ms
+// without a processor, and then works 20 ms:
 //
 //   sleeps  it sleeps, and the second one works meanwhile on something else, without a pause
 //   waits   the second one works for it, which then waits for the next piece
-//   joins   likewise, and then ends
+//   shortly likewise; in 20 rounds for each of the others, of a 20th
+//   joins   as `waits`, and then ends
 //
 // Path: work_after 20 ms, and 40 ms of [blocked] in `sleeps`, of work_late otherwise.
 #include "work.h"
@@ -19,12 +20,13 @@ WORK(work_late)
 WORK(work_beside)
 WORK(work_after)
 
-enum { rounds = 8, nothing = 0, piece = 1, end = 2 };
+enum { rounds = 8, parts = 20, nothing = 0, piece = 1, end = 2 };
 
 static atomic_int is_over;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int to_do = nothing;
+static double late = 40, after = 20;  // ms
 
 static void* beside(void* unused)
 {
@@ -35,7 +37,7 @@ static void* beside(void* unused)
 
 static void* one_piece(void* unused)
 {
-    work_late(40);
+    work_late(late);
     return unused;
 }
 
@@ -60,7 +62,7 @@ static int wait_while(int what)
 static void* pieces(void* unused)
 {
     while (wait_while(nothing) == piece) {
-        work_late(40);
+        work_late(late);
         set(nothing);
     }
     return unused;
@@ -70,11 +72,16 @@ int main(int argc, char** argv)
 {
     start(&argc, &argv);
     const char* how = argv[1];
-    const int sleeps = strcmp(how, "sleeps") == 0, waits = strcmp(how, "waits") == 0;
+    const int shortly = strcmp(how, "shortly") == 0;
+    const int sleeps = strcmp(how, "sleeps") == 0, waits = shortly || strcmp(how, "waits") == 0;
+    if (shortly) {
+        late /= parts;
+        after /= parts;
+    }
     pthread_t thread;
     if (sleeps || waits)
         pthread_create(&thread, NULL, sleeps ? beside : pieces, NULL);
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < (shortly ? parts : 1) * rounds; ++round) {
         if (sleeps) {
             nanosleep(&(struct timespec){0, 40000000}, NULL);
         } else if (waits) {
@@ -84,7 +91,7 @@ int main(int argc, char** argv)
             pthread_create(&thread, NULL, one_piece, NULL);
             pthread_join(thread, NULL);
         }
-        work_after(20);
+        work_after(after);
     }
     is_over = 1;
     if (waits)
