@@ -64,7 +64,7 @@ void balance(model::Profile& profile, const std::vector<SampledTime>& processes,
             largest = i;
     }
     for (model::CallPathTime& time : profile.path)
-        if (time.samples > 0 || profile.row(time.call_path).kind == model::RowKind::Sampled) {
+        if (profile.is_sampled(time)) {
             time.ns = balanced.scale(time.ns);
             left -= time.ns;
         }

@@ -133,6 +133,11 @@ struct Profile {
 
     [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
     [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }
+    /// Of a run with samples: whether these have divided that time, also if they were taken elsewhere.
+    [[nodiscard]] bool is_sampled(const CallPathTime& time) const
+    {
+        return time.samples > 0 || row(time.call_path).kind == RowKind::Sampled;
+    }
 };
 
 }  // namespace critpath::model

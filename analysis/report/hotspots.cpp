@@ -105,8 +105,9 @@ void distribute(const model::Profile& profile, const Selection& selection, Hotsp
     for (const model::CallPathTime& time : profile.path) {
         const model::Row& row = profile.row(time.call_path);
         if (selection.has_rank(time.process) && selection.has_row(row))
-            items_of(time.call_path,
-                     [&](std::size_t item) { add_path(hotspots.items[item], time, is_found_by_samples(row, time)); });
+            items_of(time.call_path, [&](std::size_t item) {
+                add_path(hotspots.items[item], time, is_found_by_samples(profile, time));
+            });
     }
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
@@ -149,7 +150,7 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
     for (const model::CallPathTime& time : profile.path) {
         const model::Row& row = profile.row(time.call_path);
         if (selection.has_rank(time.process) && selection.has_row(row))
-            add_path(whole.work[time.call_path.value], time, is_found_by_samples(row, time));
+            add_path(whole.work[time.call_path.value], time, is_found_by_samples(profile, time));
     }
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
@@ -216,9 +217,9 @@ std::vector<bool> find_outermost(const model::Profile& profile)
 
 }  // namespace
 
-bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time)
+bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time)
 {
-    return time.samples > 0 || is_unsampled_rest(row) || (row.kind == model::RowKind::Sampled && time.ns > 0);
+    return profile.is_sampled(time) || is_unsampled_rest(profile.row(time.call_path));
 }
 
 bool Selection::has_rank(model::ProcessId process) const
@@ -235,7 +236,8 @@ void Hotspots::add_share(Hotspot& item) const
 {
     if (path_ns <= 0)
         return;
-    item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || item.name != unsampled);
+    const bool is_guessed = is_sampled && item.name != unsampled;  // where no sample is: by those of elsewhere
+    item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || is_guessed);
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
     item.share.low = item.share.value;
     item.share.high = item.share.value + part(item.may_have_ns, path_ns);
@@ -264,7 +266,7 @@ Hotspots sums(const model::Profile& profile)
     Hotspots result;
     for (const model::CallPathTime& time : profile.path) {
         result.path_ns += time.ns;
-        if (is_found_by_samples(profile.row(time.call_path), time)) {
+        if (is_found_by_samples(profile, time)) {
             result.domain_ns += time.ns;
             result.path_samples += time.samples;
         }

@@ -81,8 +81,8 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection 
 /// The sums of the profile that shares are about, without items.
 Hotspots sums(const model::Profile& profile);
 
-/// Whether path time was divided by samples, and is not exact.
-bool is_found_by_samples(const model::Row& row, const model::CallPathTime& time);
+/// Whether path time was divided by samples, or is what these have left.
+bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time);
 
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);

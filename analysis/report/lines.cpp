@@ -63,11 +63,6 @@ private:
     std::map<std::tuple<std::string, std::string, int, std::string, std::string>, Hotspot> found_;
 };
 
-std::string_view kind_of(const model::Row& row)
-{
-    return row.kind == model::RowKind::Mpi ? "mpi" : "pseudo";
-}
-
 }  // namespace
 
 binary::Module recorded_module(const model::Profile& profile, const std::string& path)
@@ -150,11 +145,12 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
         std::optional<SourceLine> at = line_of_call(profile, time.call, lines);
         if (!at)
             continue;
-        const model::Row& row = profile.rows[time.function.value];
-        at->function = row.name;
+        Hotspot& function = hotspots.items[time.function.value];
+        at->function = function.name;
         at->inlined_into.clear();
-        found.at(*at, profile.row(profile.call_paths[time.call.value].parent).module, kind_of(row)).path_ns += time.ns;
-        hotspots.items[time.function.value].path_ns -= time.ns;
+        const std::string& module = profile.row(profile.call_paths[time.call.value].parent).module;
+        found.at(*at, module, function.kind).path_ns += time.ns;
+        function.path_ns -= time.ns;
     }
     found.move_to(hotspots.items);
     for (Hotspot& item : hotspots.items) {

@@ -147,11 +147,10 @@ public:
     {
         const auto& [row, parent, address] = profile_.call_paths[path];
         const std::string& name = profile_.rows[row.value].name;
-        const bool is_line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_).has_value();
-        const std::string site = of(path);
-        if (site.empty() || (!is_line && callees_.at({parent, row}) == 1))
+        const bool has_line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_).has_value();
+        if (address == 0 || (!has_line && callees_.at({parent, row}) == 1))
             return name;
-        return fmt::format("{} at {}", name, basename(site));
+        return fmt::format("{} at {}", name, basename(of(path)));
     }
 
 private:

@@ -58,12 +58,13 @@ Hotspot costliest(const model::Profile& profile)
     std::vector<Hotspot> items(profile.rows.size());
     for (const model::CallPathTime& time : profile.path) {
         const model::RowKind kind = profile.row(time.call_path).kind;
-        const bool is_guessed = kind == model::RowKind::Sampled && whole.path_samples == 0;  // by samples of elsewhere
+        const bool is_guessed =  // by samples of elsewhere
+            kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
         if (kind == model::RowKind::Pseudo || is_guessed)
             continue;
         Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;
-        item.sampled_ns += is_found_by_samples(profile.row(time.call_path), time) ? time.ns : 0;
+        item.sampled_ns += is_found_by_samples(profile, time) ? time.ns : 0;
         item.path_samples += time.samples;
     }
     const auto best = std::max_element(items.begin(), items.end(),

@@ -53,15 +53,14 @@ void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const
             count = static_cast<std::int64_t>(Wide{count} * ns / sample.weight);
     const Place place = waits_.place_of(sample);
     const std::int64_t begin = (time - run_.begin).count();
-    const CountInterval moment{
-        begin,
-        ns,
-        begin,
-        begin,
-        {place.pseudo == Pseudo::None ? sample.offset : 0, numbers_.number(place), CountOwner::Function},
-        {0, model::CallPathId::none().value, CountOwner::None},
-        location.value,
-        CountInterval::moment | scaled_flag(*work.location, work.index)};
+    const CountInterval moment{begin,
+                               ns,
+                               begin,
+                               begin,
+                               {address_in(place, sample), numbers_.number(place), CountOwner::Function},
+                               {0, model::CallPathId::none().value, CountOwner::None},
+                               location.value,
+                               CountInterval::moment | scaled_flag(*work.location, work.index)};
     ThreadCounts& waiter = thread(location);
     waiter.add_moment(moment, counts);
     std::vector<EventAmount>& sums = amounts(place, waiter.process());

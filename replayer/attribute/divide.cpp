@@ -150,7 +150,7 @@ void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, cons
     const auto [time, ns, independent, thread] = sampled;
     const std::uint32_t process = stretch.process;
     const Place place = waits_.place_of(sample);
-    const std::uint64_t address = place.pseudo == Pseudo::None ? sample.offset : 0;
+    const std::uint64_t address = address_in(place, sample);
     ++tally_.path_samples;
     tally_.independent_samples += independent;
     tally_.coverage[process].sampled += ns;
@@ -176,6 +176,8 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
         const Ns time = std::clamp(sample.time, shared.begin, shared.end);
         add_sampled(stretch, sample, {time, part, std::exchange(independent, 0), shared.thread});
         counter_.add_work(stretch.location.location, time, part, work);
+        if (shared.rests != nullptr && part < sample.weight && waits_.place_of(sample).pseudo == Pseudo::None)
+            shared.rests->push_back({work, sample.weight - part});
         ns -= part;
         weight -= sample.weight;
     }
@@ -192,14 +194,10 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     const std::int64_t worked = std::min((end - begin).count(), weight);
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
-    share_out(stretch,
-              {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), PathThread::Blocked});
-    constexpr std::size_t most = 64;  // older ones may be of what is over by now
     std::deque<Rest>& rests = rests_[location];
-    for (const Work& w : work)
-        if (const auto part = static_cast<std::int64_t>(Wide{worked} * w.sample().weight / weight);
-            part < w.sample().weight && waits_.place_of(w.sample()).pseudo == Pseudo::None)
-            rests.push_back({w, w.sample().weight - part});
+    share_out(stretch, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread),
+                        PathThread::Blocked, &rests});
+    constexpr std::size_t most = 64;  // older ones may be of what is over by now
     while (rests.size() > most)
         rests.pop_front();
     return worked;

@@ -52,6 +52,12 @@ private:
         model::Ns begin, end;
     };
 
+    /// What a sample stands for beyond the wait that it was taken in.
+    struct Rest {
+        Work work;
+        std::int64_t ns;
+    };
+
     /// Samples that divide `ns` of the path, each at its time, or else at the next one in [begin, end].
     struct Shared {
         const std::vector<Work>& work;
@@ -59,6 +65,7 @@ private:
         model::Ns begin, end;
         std::uint64_t independent;  // samples that they count as
         PathThread thread;
+        std::deque<Rest>* rests = nullptr;  // where to keep what is left of them
     };
 
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
@@ -80,12 +87,6 @@ private:
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
     [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns begin,
                                                 model::Ns end) const;
-
-    /// What a sample stands for beyond the wait that it was taken in.
-    struct Rest {
-        Work work;
-        std::int64_t ns;
-    };
 
     const Replay& replay_;
     const model::Definitions& definitions_;

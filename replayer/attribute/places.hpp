@@ -52,6 +52,12 @@ struct Place {
     auto operator<=>(const Place&) const = default;
 };
 
+/// The instruction of a sample, if that place is a function; 0 otherwise.
+inline std::uint64_t address_in(Place place, const model::Sample& sample)
+{
+    return place.pseudo == Pseudo::None ? sample.offset : 0;
+}
+
 /// What at least one process uses. Regions that look alike (same kind, module and name) share a row, and contexts of
 /// these below the same parent share a call path, but for calls of MPI at several sites.
 class Places

@@ -29,13 +29,12 @@ std::uint64_t analyzed(const Replay& replay, const model::LocationTrace& locatio
                : enters.size();
 }
 
-/// What the collector has recorded of its own time, in order and apart from each other.
-std::vector<model::Interval> tool_intervals(const LocationTrace& location)
+/// In order and apart from each other.
+std::vector<model::Interval> joined(std::vector<model::Interval> intervals)
 {
-    std::vector<model::Interval> tool = location.tool;
-    std::ranges::sort(tool, {}, &model::Interval::begin);
+    std::ranges::sort(intervals, {}, &model::Interval::begin);
     std::vector<model::Interval> apart;
-    for (const model::Interval& interval : tool) {
+    for (const model::Interval& interval : intervals) {
         if (!apart.empty() && interval.begin <= apart.back().end)
             apart.back().end = std::max(apart.back().end, interval.end);
         else
@@ -49,10 +48,11 @@ std::vector<model::Interval> tool_intervals(const LocationTrace& location)
 class OwnTime
 {
 public:
-    explicit OwnTime(const LocationTrace& location) : left_out_(location.tool)
+    explicit OwnTime(const LocationTrace& location)
     {
-        left_out_.insert(left_out_.end(), location.unrecorded.begin(), location.unrecorded.end());
-        std::ranges::sort(left_out_, {}, &model::Interval::begin);
+        std::vector<model::Interval> left_out = location.tool;
+        left_out.insert(left_out.end(), location.unrecorded.begin(), location.unrecorded.end());
+        left_out_ = joined(std::move(left_out));
     }
 
     /// Of [begin, end), which comes behind what was asked for before.
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    std::vector<model::Interval> left_out_;  // they may overlap
+    std::vector<model::Interval> left_out_;
     std::size_t next_ = 0;
 };
 
@@ -179,7 +179,15 @@ private:
         computed_ns += own.between(time, location.end);
         if (!definitions_.has_samples)
             add_user_regions(location, time, location.end, is_first);
-        const std::vector<model::Interval> tool = tool_intervals(location);
+        add_samples(location, totals, is_first);
+        for (const model::OffProcessor& off : location.off)
+            add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
+    }
+
+    /// And what the collector has recorded of its own time, which is not to be counted twice.
+    void add_samples(const LocationTrace& location, model::ProcessTotals& totals, bool is_first)
+    {
+        const std::vector<model::Interval> tool = joined(location.tool);
         for (const model::Interval& interval : tool)
             add_total({ContextId::none(), Pseudo::Measurement}, (interval.end - interval.begin).count(), 0, is_first);
         auto known = tool.begin();  // samples are in order
@@ -195,8 +203,6 @@ private:
                 place.pseudo == Pseudo::Measurement && known != tool.end() && known->begin <= sample.time;
             add_total(place, is_known ? 0 : sample.weight, is_known ? 0 : 1, is_first);
         }
-        for (const model::OffProcessor& off : location.off)
-            add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
     }
 
     void add_user_regions(const LocationTrace& location, Ns begin, Ns end, bool is_first)

@@ -22,7 +22,7 @@ using model::Ns;
 /// GNU, LLVM, Intel, NVIDIA.
 constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so", "libiomp5.so", "libnvomp.so"};
 /// What their functions are called, if they are linked into the program.
-constexpr std::array<std::string_view, 4> runtime_functions = {"gomp_", "GOMP_", "__kmp", "omp_"};
+constexpr std::array<std::string_view, 3> runtime_functions = {"gomp_", "GOMP_", "__kmp"};
 /// The library that is loaded into the application; what it calls for an MPI function is none of it.
 constexpr std::array<std::string_view, 1> collector = {"libcritpath-preload.so"};
 /// They sleep, yield and read clocks with these.
@@ -45,36 +45,34 @@ bool in_call(const LocationTrace& location, Ns time)
 /// Who has done what others wait for may look for more to do before it stops: for so long at least, and at most.
 constexpr Ns looks_around{100'000}, looks_around_at_most{5'000'000};
 
-/// When it is blocked or ends, if it has no more than that of a processor from `time` on; the end of the run otherwise.
-Ns next_stop(const model::ProcessTrace& trace, const LocationTrace& location, Ns time, Ns most)
+/// Whether it is blocked, or ends before the process does, when it has had no more than that of a processor from `time`
+/// on.
+bool stops(const model::ProcessTrace& trace, const LocationTrace& location, Ns time, Ns most)
 {
-    const Ns never = std::max(trace.locations.front().end, location.end);
     auto off = std::ranges::upper_bound(location.off, time, {}, &model::OffProcessor::end);
     for (; off != location.off.end(); ++off) {
         most -= std::max(off->begin - time, Ns{});
-        if (most < Ns{})
-            return never;
-        if (!off->preempted)
-            return std::max(time, off->begin);
+        if (most < Ns{} || !off->preempted)
+            return most >= Ns{};
         time = off->end;
     }
-    return location.end < never && location.end - time <= most ? location.end : never;
+    return location.end < trace.locations.front().end && location.end - time <= most;
 }
 
 /// With what it did before: it is seen in the same function when the waiter is back, and works as long again.
 bool goes_on(const Waiter& waiter, const LocationTrace& location, const TeamWaits& waits)
 {
     const Ns most = std::clamp(waiter.back - waiter.begin, looks_around, looks_around_at_most);
-    if (next_stop(waiter.trace, location, waiter.back, most) < waiter.trace.locations.front().end)
+    if (stops(waiter.trace, location, waiter.back, most))
         return false;
     const auto& samples = location.samples;
     const auto next = std::ranges::upper_bound(samples, waiter.back, {}, &model::Sample::time);
     if (next == samples.end() || !next->context.valid())
         return false;
-    const ContextId function = waits.outside_c_library(next->context);
+    const model::RegionId function = waits.function(next->context);
     const auto first = std::ranges::upper_bound(samples, waiter.begin, {}, &model::Sample::time);
     return function.valid() && std::any_of(first, next, [&](const model::Sample& sample) {
-               return waits.outside_c_library(sample.context) == function;
+               return waits.function(sample.context) == function;
            });
 }
 
@@ -144,11 +142,11 @@ TeamWaits::TeamWaits(const model::Definitions& definitions, std::span<const mode
     for (const model::ProcessTrace& process : processes)
         if (process.locations.size() > 1)
             for (const LocationTrace& location : process.locations)
-                if (is_apart(location))
+                if (is_of_no_team(location))
                     apart_.insert(location.location);
 }
 
-bool TeamWaits::is_apart(const LocationTrace& thread) const
+bool TeamWaits::is_of_no_team(const LocationTrace& thread) const
 {
     bool has_callers = false;
     for (const model::Sample& sample : thread.samples)
@@ -165,6 +163,12 @@ ContextId TeamWaits::outside_c_library(ContextId context) const
     while (context.valid() && is_c_library_[context.value])
         context = definitions_.contexts[context.value].parent;
     return context;
+}
+
+model::RegionId TeamWaits::function(ContextId context) const
+{
+    const ContextId c = outside_c_library(context);
+    return c.valid() ? definitions_.contexts[c.value].region : model::RegionId::none();
 }
 
 bool TeamWaits::is_for_application(ContextId context) const

@@ -35,13 +35,14 @@ public:
     /// Nobody in a library of OpenMP waits for this thread: its samples have callers, none of them came by one, and
     /// none is known to be cut off.
     [[nodiscard]] bool is_apart(model::LocationId thread) const { return apart_.contains(thread); }
-    /// The last of the functions that led to this context that is none of the C library; none() if there is none.
-    [[nodiscard]] model::ContextId outside_c_library(model::ContextId context) const;
+    /// The sampled function, or who called the C library for it; none() if that is not known.
+    [[nodiscard]] model::RegionId function(model::ContextId context) const;
 
 private:
+    [[nodiscard]] model::ContextId outside_c_library(model::ContextId context) const;
     /// The C library, called by the collector as the application had called it: pthread_create, dlsym.
     [[nodiscard]] bool is_for_application(model::ContextId context) const;
-    [[nodiscard]] bool is_apart(const model::LocationTrace& thread) const;
+    [[nodiscard]] bool is_of_no_team(const model::LocationTrace& thread) const;
 
     const model::Definitions& definitions_;
     std::vector<bool> waits_, is_runtime_, is_c_library_, measures_, may_be_of_team_;  // by ContextId

@@ -139,7 +139,7 @@ model::CountPlace ThreadCounts::place_of(std::size_t sample) const
     if (waits_.has(s.context))
         owner = work_around(trace_, location_.location, s, waits_).empty() ? CountOwner::Waiting : CountOwner::Others;
     const Place place = waits_.place_of(s);
-    return {place.pseudo == Pseudo::None ? s.offset : 0, numbers_.number(place), owner};
+    return {address_in(place, s), numbers_.number(place), owner};
 }
 
 bool ThreadCounts::is_of_computation(const Sample& sample) const

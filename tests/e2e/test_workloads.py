@@ -11,6 +11,7 @@ that is not on the path gets at most 3 % of the path's work."""
 import itertools
 import json
 import os
+import re
 
 import harness
 
@@ -154,6 +155,24 @@ class Workload(harness.Case):
         sites = {row["call_site"] for row in tree if row["function"] == "MPI_Allreduce"}
         self.assertEqual({os.path.basename(site) for site in sites}, {f"uneven.c:{line}" for line in calls})
         self.assertIn(f"MPI_Allreduce at uneven.c:{calls[0]}", self.report("hotspots", "--by", "callpath", "--top", "0"))
+
+    def test_calls_without_lines(self):
+        """Without debug information, addresses tell calls of one function apart, and it is said what is missing."""
+        program = os.path.join(self.scratch, "uneven")
+        self.succeed(harness.run("objcopy", "--strip-debug", harness.workload("uneven"), program))
+        self.record_replay_report(2, program, "phases", "40")
+        tree = self.report("hotspots", "--by", "callpath", "--top", "0")
+        calls = re.findall(r"MPI_Allreduce at uneven\+(0x[0-9a-f]+)", tree)
+        self.assertEqual((len(calls), len(set(calls))), (2, 2), tree)
+        self.assertRegex(tree, r"MPI_Init +MPI")
+        rows = self.lines()
+        self.assertEqual({row["line"] for row in rows if row["kind"] == "mpi"}, {None})
+        self.assertIn("No lines of uneven", self.report("hotspots", "--by", "line", "--module", "MPI"))
+        functions = {row["function"]: row["path_seconds"] for row in self.hotspots()}
+        paths = json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--by", "callpath"))["call_paths"]
+        caller = next(row["call_path"].split(";")[-2] for row in paths if row["function"] == "MPI_Allreduce")
+        annotated = json.loads(self.report("annotate", caller, "--format", "json"))
+        self.assertGreaterEqual(annotated["mpi_seconds"], functions["MPI_Allreduce"] - 1e-8)
 
     @harness.retry_once
     def test_poll_loop(self):

@@ -438,6 +438,36 @@ TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
     EXPECT_FALSE(knows_time_off_processor(profile));
 }
 
+/// Half of the path is a function that samples have found, the other half a call of MPI; but no sample is in it.
+model::Profile without_own_samples()
+{
+    model::Profile p;
+    p.processes.push_back({"rank 0", "node", 0, 0, 0, 0, 0, 0});
+    p.rows = {{model::RowKind::Sampled, "solve", "/bin/app", "", 0}, {model::RowKind::Mpi, "MPI_Send", "MPI", "", 0}};
+    p.call_paths = {{{0}, model::CallPathId::none()}, {{1}, {0}}};
+    p.path = {{{0}, {0}, 500, 0}, {{1}, {0}, 500, 0}};
+    return p;
+}
+
+TEST(Hotspots, WhatOnlySamplesOfElsewhereTellMayBeAnyPartOfTheComputation)
+{
+    model::Profile p = without_own_samples();
+    p.properties["event"] = "cpu-clock";
+    const Hotspots hotspots = by_function(p);
+    const Hotspot& solve = find(hotspots, "solve");
+    EXPECT_TRUE(solve.is_estimate);
+    EXPECT_EQ(solve.share.value, 0.5);
+    expect_interval(solve, {0, 0.5});
+    EXPECT_TRUE(find(hotspots, "MPI_Send").share.exact);
+}
+
+TEST(Hotspots, FunctionsOfARunWithoutSamplesAreExactWhateverTheirKind)
+{
+    const Hotspots hotspots = by_function(without_own_samples());
+    EXPECT_TRUE(find(hotspots, "solve").share.exact);
+    EXPECT_FALSE(find(hotspots, "solve").is_below_error());
+}
+
 TEST(Hotspots, WithoutSamplesEverythingIsExact)
 {
     const Hotspots hotspots = by_function(testing::traced_run().profile);

@@ -61,9 +61,11 @@ TEST(TeamWaits, AreInTheLibrariesOfOpenMPAndNotInTheLoopsThatTheyCall)
     const ContextId copy = functions.add("memcpy", libc, loop);
     const ContextId sleep = functions.add("nanosleep", libc);
     const ContextId other = functions.add("__kmp_wait", "/opt/llvm/libomp.so.5", main);
+    const ContextId linked = functions.add("gomp_team_barrier_wait", "/bin/app", main);
+    const ContextId named = functions.add("omp_solver", "/bin/app", main);
     const replayer::TeamWaits waits(definitions);
-    EXPECT_TRUE(waits.has(barrier) && waits.has(yield) && waits.has(other));
-    EXPECT_FALSE(waits.has(main) || waits.has(loop) || waits.has(copy) || waits.has(sleep));
+    EXPECT_TRUE(waits.has(barrier) && waits.has(yield) && waits.has(other) && waits.has(linked));
+    EXPECT_FALSE(waits.has(named) || waits.has(main) || waits.has(loop) || waits.has(copy) || waits.has(sleep));
     EXPECT_EQ(waits.waiter(yield), main);
 }
 
