@@ -47,12 +47,17 @@ public:
     {
         const Side dependent = side.partner(result_.members.is_inter(side));
         const std::size_t size = result_.members.size(side);
+        std::vector<bool> is_open(instances.size());
+        result_.members.for_each_part(
+            dependent, instances.size(), [&](std::size_t i) { return first + static_cast<std::uint32_t>(i); },
+            [&](const Part& part, std::size_t i) {
+                if (usable(instances[i], size) && !see(part, instances[i]))
+                    is_open[i] = true;
+            });
         std::vector<Collectives::Open>& open = result_.open[side.value];
-        result_.members.for_each_part(dependent, first, instances.size(), [&](const Part& part) {
-            const rules::Instance& instance = instances[part.number - first];
-            if (usable(instance, size) && !see(part, instance) && (open.empty() || open.back().number != part.number))
-                open.push_back({part.number, instance});
-        });
+        for (std::size_t i = 0; i < instances.size(); ++i)
+            if (is_open[i])
+                open.push_back({first + static_cast<std::uint32_t>(i), instances[i]});
     }
 
     /// Puts the fastest completion of each kind of collective into `calibration`. Collective.

@@ -27,12 +27,17 @@ public:
     template <class Visit>
     void for_each_open(Visit visit) const
     {
-        for (const auto& [side, instances] : open)
-            for (const Open& o : instances)
-                members.for_each_part(Side{side}.partner(members.is_inter({side})), o.number, 1, [&](const Part& part) {
+        for (const auto& entry : open) {
+            const Side side{entry.first};
+            const std::vector<Open>& instances = entry.second;
+            members.for_each_part(
+                side.partner(members.is_inter(side)), instances.size(),
+                [&](std::size_t i) { return instances[i].number; },
+                [&](const Part& part, std::size_t i) {
                     const rules::Member member = members.describe(part);
-                    visit(part, member, case_of(part, member, o.instance));
+                    visit(part, member, case_of(part, member, instances[i].instance));
                 });
+        }
     }
 
     /// What the rules decide about a part from. `instance`: of the partner side.

@@ -8,6 +8,8 @@
 #include "replayer/analysis.hpp"
 #include "replayer/rules/collective_rule.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -71,16 +73,21 @@ public:
     [[nodiscard]] const std::vector<MemberCalls>& of(Side side) const;
     [[nodiscard]] const std::unordered_map<std::uint32_t, std::vector<MemberCalls>>& sides() const { return sides_; }
 
-    /// visit(part), for the owned members that were recorded to take part in instance `first` of the side, in the next
-    /// one, and so on, `count` of them.
-    template <class Visit>
-    void for_each_part(Side side, std::uint32_t first, std::size_t count, Visit visit) const
+    /// visit(part, i), for the owned members that were recorded to take part in the instances number(i) of the side, i
+    /// from 0 to `count`, ascending. Some instances at a time, and of these, member by member: what is known of one
+    /// member's calls is together in memory, and what is known of the calls of one instance is not.
+    template <class Number, class Visit>
+    void for_each_part(Side side, std::size_t count, Number number, Visit visit) const
     {
+        constexpr std::size_t some = 64;
         const std::vector<MemberCalls>& of_side = of(side);
-        for (std::size_t n = first; n < first + count; ++n)
+        for (std::size_t begin = 0; begin < count; begin += some)
             for (const MemberCalls& member : of_side)
-                if (n < member.calls.size() && member.calls[n] != MemberCalls::none)
-                    visit(Part{side, static_cast<std::uint32_t>(n), member.process, member.rank, member.calls[n]});
+                for (std::size_t i = begin; i < std::min(begin + some, count); ++i) {
+                    const std::uint32_t n = number(i);
+                    if (n < member.calls.size() && member.calls[n] != MemberCalls::none)
+                        visit(Part{side, n, member.process, member.rank, member.calls[n]}, i);
+                }
     }
 
     /// From here on there are none.

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -78,23 +80,36 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
     auto parts = lists_for<KnownMember>(replay.size);
     for (std::size_t home = 0; home < parts.size(); ++home)
         for (const InstanceName name : requests.from(static_cast<int>(home)))
-            members.for_each_part({name.side}, name.number, 1, [&](const Part& part) {
-                const auto m = members.describe(part);
-                parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
-            });
+            members.for_each_part(
+                {name.side}, 1, [&](std::size_t) { return name.number; },
+                [&](const Part& part, std::size_t) {
+                    const auto m = members.describe(part);
+                    parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
+                });
     return parts;
 }
 
-/// Where the rounds of this process end, as indices into `queries`.
-std::vector<std::size_t> ends_of_rounds(const Members& members, const std::vector<InstanceQuery>& queries)
+/// Indices of queries, those about one instance one after the other.
+std::vector<std::uint32_t> by_instance(const std::vector<InstanceQuery>& queries)
+{
+    std::vector<std::uint32_t> order(queries.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return std::pair(queries[i].side, queries[i].number); });
+    return order;
+}
+
+/// Where the rounds of this process end, as indices into `order`.
+std::vector<std::size_t> ends_of_rounds(const Members& members, const std::vector<InstanceQuery>& queries,
+                                        const std::vector<std::uint32_t>& order)
 {
     std::vector<std::size_t> ends;
     std::size_t begin = 0;
     std::size_t wanted = 0;  // members, in the round
-    for (std::size_t i = 0; i < queries.size(); ++i) {
-        const InstanceQuery& q = queries[i];
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const InstanceQuery& q = queries[order[i]];
         const std::size_t size = members.group(q.side).size();
-        bool is_known = i > begin && q.side == queries[i - 1].side && q.number == queries[i - 1].number;
+        const InstanceQuery& before = queries[order[i > begin ? i - 1 : i]];
+        bool is_known = i > begin && q.side == before.side && q.number == before.number;
         if (i - begin == most_questions || (i > begin && !is_known && wanted + size > most_members)) {
             ends.push_back(i);
             begin = i;
@@ -140,18 +155,18 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
                                     const std::vector<InstanceQuery>& queries)
 {
     std::vector<rules::Predecessor> result(queries.size());
-    std::vector<std::size_t> ends = ends_of_rounds(members, queries);
+    const std::vector<std::uint32_t> order = by_instance(queries);
+    std::vector<std::size_t> ends = ends_of_rounds(members, queries, order);
     ends.resize(exchange_rounds(replay.comm, ends.size(), 1), queries.size());
     std::size_t i = 0;
     for (const std::size_t end : ends) {
         auto out = lists_for<Question>(replay.size);
         auto out_sources = lists_for<std::uint32_t>(replay.size);
         for (; i < end; ++i) {
-            const InstanceQuery& q = queries[i];
+            const InstanceQuery& q = queries[order[i]];
             const InstanceName name{q.side.value, q.number};
             const std::size_t home = home_of(replay, name);
-            out[home].push_back(
-                {name, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(q.sources.size()), q.question});
+            out[home].push_back({name, order[i], static_cast<std::uint32_t>(q.sources.size()), q.question});
             out_sources[home].insert(out_sources[home].end(), q.sources.begin(), q.sources.end());
         }
         const auto questions = replayer::exchange(replay.comm, out);

@@ -39,8 +39,9 @@ Reduction::~Reduction()
 
 void merge_own(const Members& members, Side side, std::uint32_t first, std::span<Instance> instances)
 {
-    members.for_each_part(side, first, instances.size(),
-                          [&](const Part& part) { instances[part.number - first].add(members.describe(part)); });
+    members.for_each_part(
+        side, instances.size(), [&](std::size_t i) { return first + static_cast<std::uint32_t>(i); },
+        [&](const Part& part, std::size_t i) { instances[i].add(members.describe(part)); });
 }
 
 void count(std::span<const Instance> instances, std::size_t size, InstanceCounts& result)
