@@ -53,7 +53,8 @@ inline model::CallRef status_poll_before(const model::Definitions& definitions, 
     using enum functions::SemanticClass;
     const model::Calls& calls = calls_of(trace, ref.location);
     const auto class_of = [&](std::size_t call) {
-        return functions::info(definitions.region(calls.context(call)).function).semantic_class;
+        const functions::FunctionId function = definitions.region(calls.context(call)).function;
+        return function < functions::FunctionId::count ? functions::info(function).semantic_class : Local;
     };
     const std::size_t before = calls.behind_last_call(ref.call.value);
     if (before == 0 || class_of(before - 1) != RequestGetStatus)

@@ -448,7 +448,7 @@ model::RegionId Program::region(FunctionId function)
         model::Region region;
         region.role = model::RegionRole::Mpi;
         region.function = function;
-        region.name = functions::info(function).name;
+        region.name = function == FunctionId::none ? "MPI_Not_yet_invented" : functions::info(function).name;
         definitions_.regions.push_back(region);
         entry->second = {static_cast<std::uint32_t>(definitions_.regions.size() - 1)};
     }

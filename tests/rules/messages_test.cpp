@@ -59,6 +59,22 @@ TEST(Messages, LongReceiveOfAMessageThatWasThereIsADelay)
     EXPECT_EQ(path(p), "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-30 | delay? 1: 30-70 | compute 1: 70-80");
 }
 
+// A message that lay there while its receiver computed says little about the time that messages take: rank 1 has had
+// nothing but such ones, and its MPI_Wait is long for another reason.
+TEST(Messages, MessagesThatNobodyWaitedForDoNotTellWhatATransferTakes)
+{
+    Program p(2);
+    for (const int step : {0, 10'100}) {
+        const Request received = p[1].irecv({step, step + 1}, 0, 8);
+        p[0].send({step + 1, step + 2}, 1, 8);
+        p[1].wait({step + 10'000, step + 10'050}, received);
+    }
+    p[0].finish(20'100);
+    p[1].finish(20'200);
+    EXPECT_EQ(path(p), "mpi 1: 0-1 | compute 1: 1-10000 | delay? 1: 10000-10050 | compute 1: 10050-10100 | "
+                       "mpi 1: 10100-10101 | compute 1: 10101-20100 | delay? 1: 20100-20150 | compute 1: 20150-20200");
+}
+
 TEST(Messages, SlowTransferIsATransferOfLowConfidence)
 {
     Program p(2);
@@ -381,6 +397,18 @@ TEST(Messages, PollsBeforeABlockingReceiveAreOfSomethingElse)
 }
 
 // One look in vain, and then a wait that waits by itself.
+TEST(Messages, WhatIsNotKnownIsNoPoll)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1, 8);
+    const Request received = p[1].irecv({0, 1}, 0, 8);
+    p[1].call(FunctionId::none, {8, 9});
+    p[1].wait({10, 53}, received);
+    p[0].finish(80);
+    p[1].finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
+}
+
 TEST(Messages, AWaitBehindALookIsAWait)
 {
     Program p(2);
