@@ -3,6 +3,7 @@
 #include "replayer/onesided/onesided.hpp"
 
 #include "replayer/onesided/phase.hpp"
+#include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/transfer_times.hpp"
 
 #include <algorithm>
@@ -16,17 +17,11 @@ namespace
 {
 
 using model::WindowEvent;
-using Examples = std::array<rules::FastestMessages, rules::links>;
-
-void add(Examples& examples, rules::Link link, Ns elapsed, std::uint64_t bytes)
-{
-    if (elapsed > Ns{0})
-        examples[static_cast<std::size_t>(link)][static_cast<std::size_t>(rules::size_bucket(bytes))].add(
-            elapsed.count(), bytes);
-}
+using Examples = std::array<TransferExamples, rules::links>;
 
 /// From each transfer to the end of the call that completed it.
-void add_transfers(const model::ProcessTrace& trace, const Replay& replay, Examples& examples)
+void add_transfers(const model::ProcessTrace& trace, const Replay& replay, const rules::CallCosts& costs,
+                   Examples& examples)
 {
     Peers peers(replay.definitions, trace.process);
     using Target = std::pair<model::WindowId, std::int32_t>;
@@ -43,9 +38,13 @@ void add_transfers(const model::ProcessTrace& trace, const Replay& replay, Examp
         const auto end = under_way.upper_bound({event.window, event.target < 0 ? INT32_MAX : event.target});
         for (auto to = begin; to != end; ++to)
             for (const WindowEvent* transfer : to->second)
-                if (const auto target = peers.at(replay.definitions.windows[event.window.value].comm, transfer->target))
-                    add(examples, link_between(replay.definitions, trace.process, *target),
-                        leave_of(trace, event.call) - enter_of(trace, transfer->call).time, transfer->bytes);
+                if (const auto target =
+                        peers.at(replay.definitions.windows[event.window.value].comm, transfer->target)) {
+                    const rules::Link link = link_between(replay.definitions, trace.process, *target);
+                    examples[static_cast<std::size_t>(link)].add(enter_of(trace, transfer->call).time,
+                                                                 waiting(replay, trace, costs, event.call),
+                                                                 transfer->bytes);
+                }
         under_way.erase(begin, end);
     }
 }
@@ -54,7 +53,7 @@ void add_transfers(const model::ProcessTrace& trace, const Replay& replay, Examp
 void agree(const Replay& replay, const Examples& examples, rules::Calibration& calibration)
 {
     for (std::size_t link = 0; link < rules::links; ++link)
-        calibration.one_sided[link] = agree_on_transfer_time(replay.comm, examples[link]);
+        calibration.one_sided[link] = examples[link].agree(replay.comm);
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ void learn_one_sided(const Replay& replay, rules::Calibration& calibration)
         return;
     Examples examples;
     for (const model::ProcessTrace& trace : replay.processes)
-        add_transfers(trace, replay, examples);
+        add_transfers(trace, replay, calibration.calls, examples);
     agree(replay, examples, calibration);
 }
 
@@ -83,11 +82,12 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
     Examples examples;
     for (std::size_t p = 0; p < result.size(); ++p) {
         const model::ProcessTrace& trace = replay.processes[p];
-        add_transfers(trace, replay, examples);
+        add_transfers(trace, replay, calibration.calls, examples);
         for (const auto& [call, message] : result[p].dependencies) {
             const bool both = message.protocol == rules::Protocol::Rendezvous;
             const Ns start = both ? std::max(message.own.time, message.remote.time) : message.remote.time;
-            add(examples, message.link, leave_of(trace, call) - start, message.bytes);
+            examples[static_cast<std::size_t>(message.link)].add(start, waiting(replay, trace, calibration.calls, call),
+                                                                 message.bytes);
         }
     }
     agree(replay, examples, calibration);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/conclude.hpp"
 
+#include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/transfer_times.hpp"
 
@@ -50,29 +51,27 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
     std::copy_n(limits.begin() + rules::links, rules::links, calibration.local_limit.begin());
 }
 
-/// The time from start to completion bounds the transfer time from above for every message, also for one that lay
-/// waiting; the least of them is the estimate.
 void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration,
                           Pairs& counts)
 {
-    std::array<rules::FastestMessages, rules::links> fastest;
+    std::array<TransferExamples, rules::links> examples;
     for_each_message(replay, pairs, [&](const model::ProcessTrace& trace, std::size_t i, const MatchedSend& send) {
         const auto link = static_cast<std::size_t>(send.link);
         const std::uint64_t bytes = trace.receives.bytes(i);
         const model::CallRef post = trace.numbers.ref(trace.receives.post(i));
-        const Ns leave = leave_of(trace, trace.numbers.ref(trace.receives.completion(i)));
+        const model::CallRef completion = trace.numbers.ref(trace.receives.completion(i));
         const Protocol protocol = rules::protocol(send.mode, bytes, send.over_before, calibration.eager_limit[link]);
         const Ns start =
             protocol == Protocol::Eager ? send.post.time : std::max(send.post.time, enter_of(trace, post).time);
-        if (leave > start)
-            fastest[link][static_cast<std::size_t>(rules::size_bucket(bytes))].add((leave - start).count(), bytes);
-        const Ns back = send.post.time - leave;
+        if (completion.valid())
+            examples[link].add(start, waiting(replay, trace, calibration.calls, completion), bytes);
+        const Ns back = send.post.time - leave_of(trace, completion);
         ++counts.messages;
         counts.clock_violations +=
             back > Ns{0} && back > calibration.clocks.between(send.post.call.location, post.location) ? 1 : 0;
     });
     for (std::size_t link = 0; link < rules::links; ++link)
-        calibration.transfer[link] = agree_on_transfer_time(replay.comm, fastest[link]);
+        calibration.transfer[link] = examples[link].agree(replay.comm);
 }
 
 void add_counts(const Replay& replay, Pairs& pairs)

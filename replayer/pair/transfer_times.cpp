@@ -7,7 +7,11 @@
 namespace critpath::replayer
 {
 
-rules::TransferTime agree_on_transfer_time(MPI_Comm comm, rules::FastestMessages fastest)
+namespace
+{
+
+/// The fastest ones of all processes.
+rules::FastestMessages least_of_all(MPI_Comm comm, rules::FastestMessages fastest)
 {
     std::array<std::int64_t, rules::size_buckets> least{};
     std::array<std::uint64_t, rules::size_buckets> bytes{};
@@ -21,7 +25,25 @@ rules::TransferTime agree_on_transfer_time(MPI_Comm comm, rules::FastestMessages
     MPI_Allreduce(MPI_IN_PLACE, bytes.data(), rules::size_buckets, MPI_UINT64_T, MPI_MIN, comm);
     for (std::size_t b = 0; b < rules::size_buckets; ++b)
         fastest[b] = {least[b], bytes[b]};
-    return rules::TransferTime(fastest);
+    return fastest;
+}
+
+}  // namespace
+
+void TransferExamples::add(Ns start, const rules::Waiting& completion, std::uint64_t bytes)
+{
+    const Ns elapsed = completion.leave - start;
+    if (elapsed <= Ns{0})
+        return;
+    const auto bucket = static_cast<std::size_t>(rules::size_bucket(bytes));
+    fastest_[bucket].add(elapsed.count(), bytes);
+    if (completion.waited() && 2 * (completion.leave - completion.enter) >= elapsed)
+        waited_for_[bucket].add(elapsed.count(), bytes);
+}
+
+rules::TransferTime TransferExamples::agree(MPI_Comm comm) const
+{
+    return {least_of_all(comm, waited_for_), least_of_all(comm, fastest_)};
 }
 
 }  // namespace critpath::replayer

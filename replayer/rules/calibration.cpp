@@ -137,6 +137,11 @@ CallCost CallCosts::of_bucket(FunctionId function, int bucket) const
 
 // ------------------------------------------------------------------------------------------ time of messages
 
+Ns usual_transfer(std::uint64_t bytes)
+{
+    return std::chrono::microseconds{15} + most_cost(bytes);
+}
+
 void FastestMessage::add(std::int64_t elapsed_ns, std::uint64_t message_bytes)
 {
     if (elapsed_ns < ns || (elapsed_ns == ns && message_bytes < bytes)) {
@@ -166,6 +171,17 @@ TransferTime::TransferTime(const FastestMessages& fastest)
     }
 }
 
+TransferTime::TransferTime(const FastestMessages& waited_for, FastestMessages fastest)
+{
+    const TransferTime known(waited_for);
+    for (std::size_t bucket = 0; bucket < fastest.size(); ++bucket) {
+        FastestMessage& message = fastest[bucket];
+        if (message.ns != FastestMessage::none && waited_for[bucket].ns == FastestMessage::none)
+            message.ns = std::min(message.ns, std::max(usual_transfer(message.bytes), known.of(message.bytes)).count());
+    }
+    *this = TransferTime(fastest);
+}
+
 Ns TransferTime::of(std::uint64_t bytes) const
 {
     if (hull_.empty())
@@ -186,9 +202,8 @@ Ns TransferTime::of(std::uint64_t bytes) const
 
 Ns usual_completion(std::uint64_t bytes, std::size_t members)
 {
-    const Ns step = std::chrono::microseconds{15} + most_cost(bytes);
     const int depth = members > 1 ? size_bucket(members - 1) : 1;
-    return depth * step;
+    return depth * usual_transfer(bytes);
 }
 
 ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)

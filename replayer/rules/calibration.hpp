@@ -91,6 +91,9 @@ struct FastestMessage {
 };
 using FastestMessages = std::array<FastestMessage, size_buckets>;
 
+/// What a message may take of which it is only known that it was there when somebody asked for it: 20 us, and 1 GB/s.
+Ns usual_transfer(std::uint64_t bytes);
+
 /// Least time of a message by its size: the lower convex hull of the fastest messages, made monotone first (a
 /// larger message is not faster). Without any message it is 0.
 class TransferTime
@@ -98,6 +101,10 @@ class TransferTime
 public:
     TransferTime() = default;
     explicit TransferTime(const FastestMessages& fastest);
+    /// `fastest` are upper bounds: also of those that nobody waited for, which may have lain there for as long as their
+    /// receiver computed. Where a size has only such ones, the usual time is the estimate if that is less, or what
+    /// follows from those of other sizes that were `waited_for`.
+    TransferTime(const FastestMessages& waited_for, FastestMessages fastest);
     [[nodiscard]] Ns of(std::uint64_t bytes) const;
 
 private:

@@ -110,6 +110,20 @@ TEST(TransferTime, LargerMessagesAreNotFaster)
     EXPECT_EQ(t.of(4000), Ns{3000});
 }
 
+TEST(TransferTime, OfMessagesThatLayThereIsAtMostTheUsualOne)
+{
+    const std::int64_t long_ago = 10'000'000;
+    const TransferTime usual({}, fastest({{8, long_ago}, {1'000'000, long_ago}}));
+    EXPECT_EQ(usual.of(8), Ns{20'008});
+    EXPECT_EQ(usual.of(1'000'000), Ns{1'020'000});
+    const TransferTime soon({}, fastest({{8, 900}}));
+    EXPECT_EQ(soon.of(8), Ns{900});
+    // A slow network is known from what was waited for, and a fast one from what lay there for a short time.
+    const TransferTime slow(fastest({{8, 60'000}, {16, 60'000}}), fastest({{8, 50'000}, {16, 60'000}, {64, long_ago}}));
+    EXPECT_EQ(slow.of(8), Ns{50'000});
+    EXPECT_EQ(slow.of(64), Ns{60'000});
+}
+
 TEST(Protocol, IsLearnedAndNotGuessed)
 {
     using functions::SendMode;

@@ -68,11 +68,11 @@ TEST(Anchors, AreNotWhereAMessagePassesBy)
     const Request receive = program[1].irecv({310, 311}, 0);
     program[0].send({320, 321}, 1);
     meet(program, {600, 500, 400});
-    program[1].wait({700, 900}, receive);  // which took until long after the collective to arrive
-    meet(program, {1000, 1100, 1200});
-    program.finish(1300);
+    program[1].wait({610, 1200}, receive);  // which took until long after the collective to arrive
+    meet(program, {1300, 1400, 1500});
+    program.finish(1600);
     const Found found = anchors_of(program);
-    EXPECT_EQ(found.enters, (std::vector<std::int64_t>{300, 1200}));
+    EXPECT_EQ(found.enters, (std::vector<std::int64_t>{300, 1500}));
     EXPECT_EQ(found.anchors.count, 2U);
 }
 
