@@ -128,10 +128,6 @@ void add_excess(Explanation& e)
     if (*e.cause < Factor::Preempted && e.has_more_faults() &&
         s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
-    // The parts are of a product: to be blocked for half of the time is one of log(2), however much longer the rest is.
-    const std::optional<Factor> loss = e.main_loss();
-    if (loss && *loss != Factor::Threads && e.parts[static_cast<std::size_t>(*loss)] > 0)
-        e.cause = loss;
     // Whoever waits for threads that lack a processor waits for that.
     const bool has_processors = 2 * e.code.preempted_ns <= e.code.threads_ns();
     if (2 * e.longer_for_threads_ns() >= s.compared_ns - s.peers_ns)

@@ -106,8 +106,7 @@ struct Explanation {
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
     Verdict verdict = Verdict::NoPeers;
-    // Where it takes longer: what takes most of the time and is no work, if that is a part; or else the largest part,
-    // or page faults, if they can be that part, or other threads likewise.
+    // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
     std::optional<Factor> cause;
     std::optional<Untold> untold;  // of those with peers
 

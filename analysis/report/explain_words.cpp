@@ -189,6 +189,22 @@ std::string remedy_of_some(const Explanation& e)
                                          : "noise, or work that moves between ranks";
 }
 
+/// What takes most of the time and is no work has a remedy of its own, even if peers lose as much and something else
+/// makes the difference.
+std::string besides_in_words(const Explanation& e)
+{
+    const std::optional<Factor> loss = e.main_loss();
+    if (!e.cause || !loss || *loss == *e.cause)
+        return "";
+    const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
+    const Remedy remedy = remedy_of(*loss, e.code);
+    return fmt::format(" Besides, {} for most of that time: {}.",
+                       *loss == Factor::Preempted ? "it lacks a processor"
+                       : *loss == Factor::Blocked ? "it is blocked"
+                                                  : "it waits for its threads",
+                       are_many ? remedy.many : remedy.one);
+}
+
 /// ": find out ...", where all ranks do what this one does.
 std::string remedy_for_all(const Explanation& e)
 {
@@ -290,7 +306,7 @@ std::string Explanation::sentence(const model::Profile& profile) const
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
     words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
-    return words + verdict_in_words(*this, profile);
+    return words + verdict_in_words(*this, profile) + besides_in_words(*this);
 }
 
 }  // namespace critpath::report

@@ -321,6 +321,36 @@ TEST(Explain, LackOfAProcessor)
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
 }
 
+// Peers may lack a processor as well: what makes the difference is to be told from what takes most of the time.
+TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.processor_ns = 450 * ms;
+    s.preempted_ns = 50 * ms;
+    s.own_preempted_ns = 810 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 810 ms of that. Always rank 3 (persistent, 90 %): "
+                                       "move work from there to the others, or look at what slows its processor down. "
+                                       "Besides, it lacks a processor for most of that time: find out who else uses "
+                                       "its processor: more threads"));
+    s.slow_ranks = 3;
+    EXPECT_THAT(sentence(p), HasSubstr("Besides, it lacks a processor for most of that time: find out who else uses "
+                                       "the processors of the slow ones"));
+    s.slow_ranks = 1;
+    s.own_preempted_ns = 0;
+    s.own_blocked_ns = 810 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("Besides, it is blocked for most of that time: find out what it waits for"));
+    s.own_blocked_ns = 450 * ms;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Besides")));
+    s.own_preempted_ns = 810 * ms;
+    s.own_blocked_ns = 0;
+    s.processor_ns = 50 * ms;
+    s.preempted_ns = 450 * ms;  // once is enough
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Besides")));
+}
+
 TEST(Explain, PersistentRankOrNodeOrTransient)
 {
     model::Profile p = one_stretch();
