@@ -19,13 +19,14 @@ namespace critpath::report
 namespace
 {
 
-constexpr double least_part = 0.02;    // of the time of the peers: of a factor
-constexpr double least_error = 0.005;  // likewise: of what samples tell
-constexpr double nothing_from = 99;    // likewise: what peers take is next to nothing
-constexpr double worth_saying = 0.01;  // of the stretch: that has no peers
+constexpr double least_part = 0.02;       // of the time of the peers: of a factor
+constexpr double least_error = 0.005;     // likewise: of what samples tell
+constexpr double of_difference_from = 9;  // likewise: factors are parts of what it takes longer, not of that time
+constexpr double nothing_from = 99;       // likewise: what peers take is next to nothing
+constexpr double worth_saying = 0.01;     // of the stretch: that has no peers
 
 /// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
-/// "+38 % (± 5) by more instructions".
+/// "+38 % (± 5) by more instructions". Many times that time are no percent: then of the difference.
 std::string parts_in_words(const Explanation& e)
 {
     constexpr std::string_view more[factors] = {"more instructions",
@@ -44,18 +45,34 @@ std::string parts_in_words(const Explanation& e)
                                                 "less time on the processor",
                                                 "less of its time preempted",
                                                 "less of its time blocked"};
+    const bool is_of_difference = e.excess >= of_difference_from;
+    const double whole = is_of_difference ? e.excess : 1;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < factors; ++i)
-        if (std::abs(e.parts[i]) >= least_part && e.is_certain(i))
+        if (std::abs(e.parts[i]) >= least_part * whole && e.is_certain(i))
             order.push_back(i);
     std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
     std::vector<std::string> words;
     words.reserve(order.size());
-    for (const std::size_t i : order)
-        words.push_back(fmt::format("{:+.0f} %{} by {}", e.parts[i] * 100,
-                                    e.errors[i] >= least_error ? fmt::format(" (± {:.0f})", e.errors[i] * 100) : "",
+    for (const std::size_t i : order) {
+        const double error = e.errors[i] / whole;
+        words.push_back(fmt::format("{:+.0f} %{}{} by {}", e.parts[i] / whole * 100,
+                                    error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
+                                    is_of_difference && words.empty() ? " of the difference" : "",
                                     e.parts[i] > 0 ? more[i] : less[i]));
-    return fmt::format("{}", fmt::join(words, ", "));
+    }
+    return words.empty() ? "" : fmt::format(": {}", fmt::join(words, ", "));
+}
+
+/// "62 % longer than", "4.5 times as long as".
+std::string change_in_words(const Explanation& e)
+{
+    if (e.excess < by_times_from)
+        return fmt::format("{} {} than", whole_percent(std::abs(e.excess)), e.excess > 0 ? "longer" : "less");
+    const double times = e.excess + 1;
+    return fmt::format("{} times as long as", e.excess >= nothing_from
+                                                  ? count_text(static_cast<std::uint64_t>(std::llround(times)))
+                                                  : fmt::format("{:.1f}", times));
 }
 
 /// Where it takes longer on the processor, and nobody can tell by what.
@@ -64,23 +81,25 @@ std::string untold_in_words(const Explanation& e)
     const double part = std::max({e.parts[static_cast<std::size_t>(Factor::InstructionTime)],
                                   e.parts[static_cast<std::size_t>(Factor::AllCycles)],
                                   e.parts[static_cast<std::size_t>(Factor::Processor)]});
-    if (!e.untold || e.untold->by_nothing || e.cause == Factor::Threads || e.verdict == Verdict::FasterRanks ||
-        e.excess <= balanced_within || part < least_part)
+    if (!e.untold || e.untold->by_nothing || e.cause == Factor::Threads || e.excess <= balanced_within ||
+        part < least_part)
         return "";
     return fmt::format(" Which of {} it is cannot be told: {}.", e.untold->what, e.untold->why);
 }
 
-/// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it."
-std::string faster_ranks_in_words(const model::Stretch& s)
+/// "Most ranks take as long (3 of 4); only rank 3 takes less, 10 % of it." A mean of all says what these few gain.
+std::string faster_ranks_in_words(const Explanation& e)
 {
+    const model::Stretch& s = *e.stretch;
     const std::string time = s.fastest_time < 5'000'000
                                  ? "next to nothing"
                                  : whole_percent(static_cast<double>(s.fastest_time) * 1e-9) + " of it";
-    return s.slow_ranks + 1 == s.ranks
-               ? fmt::format(" Most ranks take as long ({} of {}); only rank {} takes less, {}.", s.slow_ranks, s.ranks,
-                             s.fastest_rank, time)
-               : fmt::format(" Most ranks take as long ({} of {}); the others take less, rank {} least, {}.",
-                             s.slow_ranks, s.ranks, s.fastest_rank, time);
+    const std::string who = s.slow_ranks + 1 == s.ranks
+                                ? fmt::format("only rank {} takes less, {}", s.fastest_rank, time)
+                                : fmt::format("the others take less, rank {} least, {}", s.fastest_rank, time);
+    return fmt::format(
+        " Most ranks take as long ({} of {}); {}. What is on the path takes {} the geometric mean of all others{}.",
+        s.slow_ranks, s.ranks, who, change_in_words(e), parts_in_words(e));
 }
 
 /// Who the peers are, where they do not come here between the same two calls.
@@ -105,15 +124,11 @@ std::string comparison_in_words(const Explanation& e)
     if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
     } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
-        words = faster_ranks_in_words(s);
-    } else if (e.excess >= nothing_from) {
-        words = fmt::format(" Its peers take next to nothing: {} (geometric mean).", duration_text(s.peers_ns));
+        words = faster_ranks_in_words(e);
     } else {
-        const std::string how = e.excess >= by_times_from ? fmt::format("{:.1f} times as long as", e.excess + 1)
-                                                          : fmt::format("{} {} than", whole_percent(std::abs(e.excess)),
-                                                                        e.excess > 0 ? "longer" : "less");
-        const std::string parts = parts_in_words(e);
-        words = fmt::format(" It takes {} on its peers (geometric mean){}{}.", how, parts.empty() ? "" : ": ", parts);
+        const std::string time = e.excess >= nothing_from ? ": " + duration_text(s.peers_ns) : "";
+        words =
+            fmt::format(" It takes {} on its peers (geometric mean{}){}.", change_in_words(e), time, parts_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",

@@ -239,6 +239,34 @@ TEST(Explain, NamesTheFactorsWithTheLargestFirst)
     EXPECT_THAT(sentence(p), HasSubstr("memory accesses"));
 }
 
+// However much longer it takes, it is said by what.
+TEST(Explain, OfManyTimesAsLongFactorsArePartsOfTheDifference)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.counted = s.counted_instructions = s.counted_cycles = 10;
+    s.peers_ns = 4 * ms;
+    s.instructions_ns = 700 * ms;
+    s.cycles_ns = 350 * ms;
+    s.cycles_error_ns = 20 * ms;
+    s.preempted_ns = -54 * ms;
+    s.frequency_ns = 10 * ms;  // twice the time of the peers, but too little of the difference
+    s.processor_ns = 0;
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" It takes 250 times as long as on its peers (geometric mean: 4 ms): +70 % of the "
+                          "difference by more instructions, +35 % (± 2) by more cycles per instruction, "
+                          "-5 % by less of its time preempted."));
+    s.peers_ns = 100 * ms;  // from ten times on
+    EXPECT_THAT(sentence(p), HasSubstr("10.0 times as long as on its peers (geometric mean): +78 % of the difference"));
+    s.peers_ns = 101 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("9.9 times as long as on its peers (geometric mean): +693 % by more instr"));
+    s.slow_ranks = 3;
+    s.peers_ns = 4 * ms;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("What is on the path takes 250 times as long as the geometric mean of all others: "
+                          "+70 % of the difference by more instructions, "));
+}
+
 /// As one_stretch, where samples have told so much.
 model::Profile sampled_stretch(std::int64_t error)
 {
@@ -405,7 +433,8 @@ TEST(Explain, BalancedShorterAndAlone)
     EXPECT_THAT(sentence(p), HasSubstr("33 % less than on its peers"));
     s.peers_ns = 1 * ms;
     s.processor_ns = 999 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr("Its peers take next to nothing: 1 ms (geometric"));
+    EXPECT_THAT(sentence(p), HasSubstr("It takes 1,000 times as long as on its peers (geometric mean: 1 ms): +100 % of "
+                                       "the difference by more time on the processor."));
     s.peers_ns = 200 * ms;
     s.processor_ns = 800 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("5.0 times as long as on its peers"));
@@ -461,9 +490,13 @@ TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
     s.fastest_rank = 2;
     s.fastest_time = 120'000'000;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::FasterRanks);
-    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 4); only rank 2 takes less, 12 % of it. Always "
-                                       "the same ranks take less (persistent, 90 %): move work from the others to "
-                                       "these, or make faster what all do."));
+    EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 4); only rank 2 takes less, 12 % of it. What is "
+                                       "on the path takes 100 % longer than the geometric mean of all others: +100 % "
+                                       "by more time on the processor. Always the same ranks take less (persistent, "
+                                       "90 %): move work from the others to these, or make faster what all do."));
+    s.fewest_samples = 3;
+    s.fewest_samples_rank = 2;
+    EXPECT_THAT(sentence(p), HasSubstr("it is cannot be told: rank 2 has 3 samples"));
     EXPECT_THAT(sentence(p), Not(HasSubstr("longer than on its peers")));
     s.ranks = 5;
     s.fastest_time = 100;
