@@ -190,6 +190,18 @@ std::optional<double> share_of(std::int64_t variance, std::int64_t rest)
     return static_cast<double>(variance) / static_cast<double>(variance + rest);
 }
 
+/// There are enough occurrences to tell ranks from chance.
+bool knows_chance(const model::Stretch& s)
+{
+    return s.has_model() && (s.ranks - 1) * (s.occurrences - 1) >= least_freedom;
+}
+
+/// It differs from time to time, not by rank.
+bool is_transient(const Explanation& e)
+{
+    return knows_chance(*e.stretch) && e.persistent && *e.persistent < persistent_from;
+}
+
 Verdict judge(const Explanation& e)
 {
     if (part(e.stretch->compared_ns, e.stretch->looked_at_ns) < compared_from)
@@ -198,10 +210,10 @@ Verdict judge(const Explanation& e)
         return Verdict::Balanced;
     if (e.excess < 0)
         return Verdict::Shorter;
-    if (!e.persistent || (e.stretch->ranks - 1) * (e.stretch->occurrences - 1) < least_freedom)
+    if (!e.persistent || !knows_chance(*e.stretch))
         return Verdict::Rare;
-    if (*e.persistent < persistent_from)
-        return Verdict::Transient;
+    if (is_transient(e))  // how often it does so, one time on the path does not say
+        return e.stretch->compared > 1 ? Verdict::Transient : Verdict::Rare;
     if (e.has_faster_ranks())
         return Verdict::FasterRanks;
     return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
@@ -264,7 +276,7 @@ std::optional<Factor> Explanation::main_loss() const
 bool Explanation::has_faster_ranks() const
 {
     return 2 * stretch->slow_ranks > stretch->ranks && stretch->slow_ranks < stretch->ranks &&
-           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
+           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within && !is_transient(*this);
 }
 
 Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines)
@@ -289,7 +301,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
-    if (e.verdict == Verdict::Transient && is_told_by_samples(*e.stretch))
+    const bool takes_longer = e.verdict == Verdict::Transient || e.verdict == Verdict::Rare;
+    if (takes_longer && is_transient(e) && is_told_by_samples(*e.stretch))
         forget_samples(e);
     else if (e.stretch->compared > 0)
         add_untold(e);

@@ -28,7 +28,7 @@ enum class Verdict : std::uint8_t {
     PersistentNode,  // the ranks of the same nodes do
     FasterRanks,     // most ranks take as long; the same few take less each time
     Transient,       // they differ from time to time, not by rank
-    Rare,            // it happens too rarely to tell these apart
+    Rare,            // it happens too rarely, there or on the path, to tell these apart
 };
 std::string_view name(Verdict verdict);
 

@@ -419,6 +419,26 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     EXPECT_THAT(sentence(p), HasSubstr("too rarely"));
 }
 
+TEST(Explain, OneTimeDoesNotSayHowOften)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.gaps = s.compared = s.slowest = s.much_longer = 1;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);  // all times of all ranks tell
+    s.rank_variance = 10;
+    s.noise_variance = 90;
+    s.slow_ranks = 3;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Rare);
+    EXPECT_THAT(sentence(p), HasSubstr("It takes 100 % longer than on its peers (geometric mean): +100 % by more time "
+                                       "on the processor. It happens too rarely to tell whether that is always so"));
+    s.sampled = 1;
+    s.instructions_ns = s.processor_ns;
+    s.processor_ns = 0;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);  // what samples count of all times says nothing of this one
+    s.compared = 2;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+}
+
 TEST(Explain, BalancedShorterAndAlone)
 {
     model::Profile p = one_stretch();
