@@ -34,23 +34,33 @@ std::vector<std::uint32_t> with_site(const std::vector<model::CallingContext>& c
     return result;
 }
 
-/// Which ranks make calls, as a number that is the same for the same ranks; 0: none. Collective over `replay.comm`.
-struct Users {
-    std::vector<std::uint64_t> of_context;  // by ContextId
-    std::vector<std::uint64_t> of_group;    // by the number of a group, any call of it
+/// Who makes the calls of a context, or of any of a group.
+struct Use {
+    std::uint64_t users = 0;  // as a number that is the same for the same ranks; 0: nobody
+    std::uint64_t ranks = 0;
+    std::uint64_t calls = 0;  // of all of them
 };
 
-Users find_users(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups)
+/// Collective over `replay.comm`.
+struct Uses {
+    std::vector<Use> of_context;  // by ContextId, of those in groups
+    std::vector<Use> of_group;    // by its number
+};
+
+Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups)
 {
     const std::size_t contexts = group_of.size();
-    std::vector<std::uint64_t> users(contexts + groups, 0);
-    std::vector<std::uint32_t> last_user(users.size(), UINT32_MAX);
+    std::vector<Use> uses(contexts + groups);
+    std::vector<std::uint32_t> last_user(uses.size(), UINT32_MAX);
     for (const model::ProcessTrace& trace : replay.processes) {
         if (trace.locations.empty())
             continue;
         const auto use = [&](std::size_t place) {
-            if (std::exchange(last_user[place], trace.process.value) != trace.process.value)
-                users[place] += mixed(trace.process.value + 1);
+            uses[place].calls += 1;
+            if (std::exchange(last_user[place], trace.process.value) == trace.process.value)
+                return;
+            uses[place].users += mixed(trace.process.value + 1);
+            uses[place].ranks += 1;
         };
         const model::LocationTrace& location = trace.locations.front();
         const model::Calls& calls = location.calls;
@@ -62,9 +72,19 @@ Users find_users(const Replay& replay, const std::vector<std::uint32_t>& group_o
             use(contexts + group_of[context.value]);
         }
     }
-    MPI_Allreduce(MPI_IN_PLACE, users.data(), static_cast<int>(users.size()), MPI_UINT64_T, MPI_SUM, replay.comm);
-    const auto middle = users.begin() + static_cast<std::ptrdiff_t>(contexts);
-    return {{users.begin(), middle}, {middle, users.end()}};
+    constexpr std::size_t numbers = sizeof(Use) / sizeof(std::uint64_t);
+    MPI_Allreduce(MPI_IN_PLACE, uses.data(), static_cast<int>(uses.size() * numbers), MPI_UINT64_T, MPI_SUM,
+                  replay.comm);
+    const auto middle = uses.begin() + static_cast<std::ptrdiff_t>(contexts);
+    return {{uses.begin(), middle}, {middle, uses.end()}};
+}
+
+/// None of the two is made twice as often by those that make it, or more: then the one has no counterpart in the other.
+bool are_as_frequent(const Use& a, const Use& b)
+{
+    const double of_a = static_cast<double>(a.calls) / static_cast<double>(a.ranks);
+    const double of_b = static_cast<double>(b.calls) / static_cast<double>(b.ranks);
+    return of_a < 2 * of_b && of_b < 2 * of_a;
 }
 
 }  // namespace
@@ -87,18 +107,21 @@ SameCalls::SameCalls(const Replay& replay)
         groups += i == 0 || one.parent != before.parent || one.region != before.region ? 1 : 0;
         group_of[sorted[i]] = groups - 1;
     }
-    const Users users = find_users(replay, group_of, groups);
-    std::vector<std::uint32_t> first_of_some(groups, no_group);  // of the calls that not all ranks of the group make
+    const Uses uses = find_uses(replay, group_of, groups);
+    std::vector<std::vector<std::uint32_t>> firsts(groups);  // of the calls that not all ranks of the group make
     for (const std::uint32_t i : sorted) {
+        const Use& use = uses.of_context[i];
         const std::uint32_t group = group_of[i];
-        if (users.of_context[i] == 0 || users.of_context[i] == users.of_group[group])
+        if (use.ranks == 0 || use.users == uses.of_group[group].users)
             continue;
-        std::uint32_t& first = first_of_some[group];
-        if (first == no_group)
-            first = i;
-        else
-            sites_[first] = 0;
-        first_[i] = {first};
+        const auto first = std::ranges::find_if(
+            firsts[group], [&](std::uint32_t other) { return are_as_frequent(uses.of_context[other], use); });
+        if (first == firsts[group].end()) {
+            firsts[group].push_back(i);
+        } else {
+            first_[i] = {*first};
+            sites_[*first] = 0;
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //
 // Owns which calls of MPI are the same place of the program. Calls of one function in one caller are different places
 // where all ranks that come there make both, such as the barriers behind two phases; those that only some make, such as
-// the two branches of `if (rank == 0)`, are one.
+// the two branches of `if (rank == 0)`, are one if these make them about as often: not those of a master and of
+// workers.
 #pragma once
 
 #include "replayer/analysis.hpp"

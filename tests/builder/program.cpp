@@ -62,7 +62,7 @@ CallRef Rank::add(FunctionId function, Span span)
 {
     model::LocationTrace& location = trace_.locations[0];
     model::Calls& calls = location.calls;
-    calls.add(us(span.enter), us(span.leave), program_->context(program_->region(function), caller_));
+    calls.add(us(span.enter), us(span.leave), program_->context(program_->region(function), caller_, site_));
     if (!location.has_finalize)
         location.end = us(span.leave);
     return {location.location, {static_cast<std::uint32_t>(calls.size() - 1)}};
@@ -284,8 +284,9 @@ void Rank::region(std::int64_t time, const std::string& name)
     trace_.locations[0].user_regions.push_back({us(time), context});
 }
 
-void Rank::called_from(const std::vector<std::string>& path)
+void Rank::called_from(const std::vector<std::string>& path, std::uint64_t site)
 {
+    site_ = site;
     caller_ = program_->context(model::RegionRole::Sampled, path);
 }
 
@@ -469,11 +470,11 @@ model::RegionId Program::region(model::RegionRole role, const std::string& name)
     return entry->second;
 }
 
-model::ContextId Program::context(model::RegionId region, model::ContextId parent)
+model::ContextId Program::context(model::RegionId region, model::ContextId parent, std::uint64_t site)
 {
-    const auto [entry, is_new] = contexts_.try_emplace({region, parent});
+    const auto [entry, is_new] = contexts_.try_emplace({region, parent, site});
     if (is_new) {
-        definitions_.contexts.push_back({region, parent});
+        definitions_.contexts.push_back({region, parent, site});
         entry->second = {static_cast<std::uint32_t>(definitions_.contexts.size() - 1)};
     }
     return entry->second;

@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -123,8 +124,8 @@ public:
     void counts(const std::vector<std::pair<std::string, std::int64_t>>& events, bool scaled = false);
     /// Between the last call and the next.
     void counted(std::int64_t instructions, std::int64_t cycles);
-    /// The calls that follow are made by the last of these functions, which the others have called.
-    void called_from(const std::vector<std::string>& path);
+    /// The calls that follow are made by the last of these functions, which the others have called, at this address.
+    void called_from(const std::vector<std::string>& path, std::uint64_t site = 0);
     /// Has no processor.
     void off(Span span, bool preempted);
     void tool(Span span);
@@ -146,6 +147,7 @@ private:
     std::vector<bool> cancelled_;
     model::CommId comm_{0};
     model::ContextId caller_ = model::ContextId::none();
+    std::uint64_t site_ = 0;
 };
 
 class Program
@@ -187,13 +189,13 @@ private:
     friend class Rank;
     model::RegionId region(FunctionId function);
     model::RegionId region(model::RegionRole role, const std::string& name);
-    model::ContextId context(model::RegionId region, model::ContextId parent);
+    model::ContextId context(model::RegionId region, model::ContextId parent, std::uint64_t site = 0);
     model::ContextId context(model::RegionRole role, const std::vector<std::string>& path);
 
     model::Definitions definitions_;
     std::map<FunctionId, model::RegionId> functions_;
     std::map<std::pair<model::RegionRole, std::string>, model::RegionId> regions_;
-    std::map<std::pair<model::RegionId, model::ContextId>, model::ContextId> contexts_;
+    std::map<std::tuple<model::RegionId, model::ContextId, std::uint64_t>, model::ContextId> contexts_;
     std::vector<Rank> ranks_;
 };
 

@@ -31,12 +31,13 @@ struct Work {
     [[nodiscard]] std::int64_t all() const { return on + preempted + blocked; }
 };
 
-/// Steps of so much work each, as a BSP program has them.
-void run_steps(Program& program, int steps, const std::function<Work(int rank, int step)>& work)
+/// Steps of so much work each, as a BSP program has them. `sites`: by rank, where its calls are made, if that is known.
+void run_steps(Program& program, int steps, const std::function<Work(int rank, int step)>& work,
+               const std::vector<std::uint64_t>& sites = {})
 {
     std::int64_t time = 10;
     for (int rank = 0; rank < program.ranks(); ++rank) {
-        program[rank].called_from({"main", "step"});
+        program[rank].called_from({"main", "step"}, sites.empty() ? 0 : sites[static_cast<std::size_t>(rank)]);
         program[rank].collective(FunctionId::MPI_Barrier, {5, time});
     }
     for (int step = 0; step < steps; ++step) {
@@ -508,6 +509,59 @@ TEST(Peers, WhoComesMoreOftenIsNoPeerByOneCall)
     EXPECT_EQ(s.path_ns, times * 100 * us);
     EXPECT_EQ(s.compared, 0);
     EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+}
+
+/// Rank 0 gives tasks to whoever asks, and does 5 us of its own for each; all in one function, at sites of their own.
+void run_tasks(Program& program, int tasks, const std::function<std::int64_t(int rank)>& work)
+{
+    std::vector<std::int64_t> ready(static_cast<std::size_t>(program.ranks()), 10);
+    ready[0] = INT64_MAX;
+    std::int64_t master = 10;
+    const std::vector<std::string> function = {"main"};
+    for (int task = 0; task < tasks; ++task) {
+        const auto next = std::ranges::min_element(ready);
+        const int worker = static_cast<int>(next - ready.begin());
+        const std::int64_t come = std::max(*next, master) + 2;
+        program[worker].called_from(function, 0x10);
+        program[worker].send({*next, *next + 1}, 0);
+        program[0].called_from(function, 0x20);
+        program[0].recv({master, come}, worker);
+        program[0].called_from(function, 0x30);
+        program[0].send({come + 5, come + 6}, worker);
+        program[worker].called_from(function, 0x40);
+        program[worker].recv({*next + 1, come + 7}, 0);
+        *next = come + 7 + work(worker);
+        master = come + 6;
+    }
+    ready[0] = master;
+    program.finish(*std::ranges::max_element(ready) + 1);
+}
+
+// What the master does for each task is not what a worker does with one.
+TEST(Peers, MasterAndWorkersAreNoPeersInOneFunction)
+{
+    Program p(4);
+    run_tasks(p, 80, [](int rank) { return rank == 1 ? 300 : 100; });
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Send");
+    EXPECT_EQ(s.before_site, 0x40);
+    EXPECT_EQ(s.after_site, 0x10);
+    EXPECT_EQ(s.ranks, 3);
+    EXPECT_EQ(s.slow_ranks, 1);
+    EXPECT_EQ(s.slowest_rank, 1);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 / 3, 1e7);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+TEST(Peers, BranchesOfRanksAreOnePlaceIfTheyAreTakenAsOften)
+{
+    Program p(3);
+    run_steps(p, 11, [](int rank, int) { return Work{rank == 2 ? 200 : 100}; }, {0x10, 0x20, 0x20});
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.before_site, 0);
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+    EXPECT_EQ(s.compared, 10);
+    EXPECT_EQ(s.ranks, 3);
 }
 
 TEST(Peers, AnyNumberOfProcessesComparesByTheSameCalls)
