@@ -297,6 +297,20 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
                        e.has_faster_ranks() ? remedy.many : remedy.one);
 }
 
+/// Verdicts on ranks are of those that come there often enough to be told apart.
+std::string left_out_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const auto ranks = static_cast<std::int64_t>(profile.processes.size());
+    const bool is_of_ranks = e.verdict == Verdict::PersistentRank || e.verdict == Verdict::PersistentNode ||
+                             e.verdict == Verdict::FasterRanks || e.verdict == Verdict::Transient;
+    const std::int64_t left_out = ranks - e.stretch->ranks;
+    if (!is_of_ranks || left_out <= 0)
+        return "";
+    return fmt::format(" That leaves out {} of {} ranks, which {} here less often, or never.",
+                       count_text(static_cast<std::uint64_t>(left_out)), count_text(static_cast<std::uint64_t>(ranks)),
+                       left_out == 1 ? "comes" : "come");
+}
+
 /// " (solve.c:12)"; addresses are for machines.
 std::string line_in_words(const std::string& site)
 {
@@ -321,7 +335,7 @@ std::string Explanation::sentence(const model::Profile& profile) const
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
     words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
-    return words + verdict_in_words(*this, profile) + besides_in_words(*this);
+    return words + verdict_in_words(*this, profile) + left_out_in_words(*this, profile) + besides_in_words(*this);
 }
 
 }  // namespace critpath::report

@@ -518,6 +518,7 @@ TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
     s.fewest_samples_rank = 2;
     EXPECT_THAT(sentence(p), HasSubstr("it is cannot be told: rank 2 has 3 samples"));
     EXPECT_THAT(sentence(p), Not(HasSubstr("longer than on its peers")));
+    p.processes.push_back(p.processes.back());
     s.ranks = 5;
     s.fastest_time = 100;
     EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 5); the others take less, rank 2 least, next to "
@@ -532,6 +533,22 @@ TEST(Explain, WhereMostAreSlowTheFewFastOnesGetMore)
     EXPECT_THAT(sentence(p), HasSubstr("Most ranks take as long (3 of 5)"));
     s.fastest_time = 970'000'000;  // too little to be told
     EXPECT_FALSE(explain(p, 0).has_faster_ranks());
+}
+
+TEST(Explain, SaysHowManyRanksAVerdictLeavesOut)
+{
+    model::Profile p = one_stretch();
+    EXPECT_THAT(sentence(p), Not(HasSubstr("leaves out")));
+    p.stretches[0].ranks = 3;
+    EXPECT_THAT(sentence(p), HasSubstr("move work from there to the others, or look at what slows its processor down. "
+                                       "That leaves out 1 of 4 ranks, which comes here less often, or never."));
+    p.stretches[0].slow_ranks = 2;
+    p.stretches[0].ranks = 3;
+    EXPECT_THAT(sentence(p), HasSubstr("or make faster what all do. That leaves out 1 of 4 ranks"));
+    p.processes.push_back(p.processes.back());
+    EXPECT_THAT(sentence(p), HasSubstr("That leaves out 2 of 5 ranks, which come here less often, or never."));
+    p.stretches[0].occurrences = 1;  // nothing is said of ranks
+    EXPECT_THAT(sentence(p), Not(HasSubstr("leaves out")));
 }
 
 TEST(Explain, NothingIsSaidOfWhatCallsMain)
