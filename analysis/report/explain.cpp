@@ -206,6 +206,8 @@ Verdict judge(const Explanation& e)
 {
     if (part(e.stretch->compared_ns, e.stretch->looked_at_ns) < compared_from)
         return Verdict::NoPeers;
+    if (e.may_wait_in_mpi())
+        return Verdict::ThreadsInMpi;
     if (std::abs(e.excess) <= balanced_within)
         return Verdict::Balanced;
     if (e.excess < 0)
@@ -223,8 +225,9 @@ Verdict judge(const Explanation& e)
 
 std::string_view name(Verdict verdict)
 {
-    constexpr std::string_view names[] = {"no peers",        "balanced",     "shorter",   "persistent rank",
-                                          "persistent node", "faster ranks", "transient", "rare"};
+    constexpr std::string_view names[] = {"no peers",        "balanced",        "shorter",
+                                          "persistent rank", "persistent node", "faster ranks",
+                                          "transient",       "threads in MPI",  "rare"};
     return names[static_cast<std::size_t>(verdict)];
 }
 
@@ -273,6 +276,19 @@ std::optional<Factor> Explanation::main_loss() const
     return std::nullopt;
 }
 
+bool Explanation::may_wait_in_mpi() const
+{
+    const model::Stretch& s = *stretch;
+    if (!are_threads_in_mpi)
+        return false;
+    const double spinning = part(code.spinning_ns, s.path_ns) * static_cast<double>(s.compared_ns);
+    const double own = part(s.own_blocked_ns, s.looked_at_ns) * static_cast<double>(s.compared_ns) + spinning;
+    const auto peers = static_cast<double>(std::max(-s.blocked_ns, s.peers_spinning_ns));
+    const double waits = std::max(own, peers);
+    const auto difference = static_cast<double>(std::abs(s.compared_ns - s.peers_ns));
+    return waits > balanced_within * static_cast<double>(s.peers_ns) && waits >= difference;
+}
+
 bool Explanation::has_faster_ranks() const
 {
     return 2 * stretch->slow_ranks > stretch->ranks && stretch->slow_ranks < stretch->ranks &&
@@ -295,12 +311,16 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     }
     add_owners(profile, stretch, e);
     e.code = code_of(profile, stretch);
+    const auto threads = profile.facts.find("threads_calling_mpi");
+    e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
     add_excess(e);
     if (e.stretch->has_model())
         e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);
+    if (e.verdict == Verdict::ThreadsInMpi)
+        e.cause.reset();
     const bool takes_longer = e.verdict == Verdict::Transient || e.verdict == Verdict::Rare;
     if (takes_longer && is_transient(e) && is_told_by_samples(*e.stretch))
         forget_samples(e);

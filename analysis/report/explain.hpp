@@ -28,6 +28,7 @@ enum class Verdict : std::uint8_t {
     PersistentNode,  // the ranks of the same nodes do
     FasterRanks,     // most ranks take as long; the same few take less each time
     Transient,       // they differ from time to time, not by rank
+    ThreadsInMpi,    // it waits, or its peers do, maybe for threads that are in MPI
     Rare,            // it happens too rarely, there or on the path, to tell these apart
 };
 std::string_view name(Verdict verdict);
@@ -105,6 +106,7 @@ struct Explanation {
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
+    bool are_threads_in_mpi = false;  // in this run: others than the first of a process call it, too
     Verdict verdict = Verdict::NoPeers;
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
     std::optional<Factor> cause;
@@ -118,6 +120,8 @@ struct Explanation {
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
+    /// What the peers wait for may be in MPI, or what it waits for itself, and that may be all of the difference.
+    [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.
     [[nodiscard]] std::optional<Factor> main_loss() const;
     /// Whether most ranks take as long as the slowest one, and some take less.

@@ -121,7 +121,9 @@ std::string comparison_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
     std::string words;
-    if (e.verdict == Verdict::Balanced) {
+    if (e.verdict == Verdict::ThreadsInMpi && std::abs(e.excess) <= balanced_within) {
+        words = " It takes as long on its peers.";
+    } else if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
     } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
         words = faster_ranks_in_words(e);
@@ -209,14 +211,18 @@ std::string remedy_of_some(const Explanation& e)
 std::string besides_in_words(const Explanation& e)
 {
     const std::optional<Factor> loss = e.main_loss();
-    if (!e.cause || !loss || *loss == *e.cause)
+    const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss == Factor::Preempted;
+    if (!loss || *loss == e.cause || (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
+    const bool are_threads =
+        part(e.code.preempted_ns, e.stretch->path_ns) > part(e.stretch->own_preempted_ns, e.stretch->looked_at_ns);
     const Remedy remedy = remedy_of(*loss, e.code);
     return fmt::format(" Besides, {} for most of that time: {}.",
-                       *loss == Factor::Preempted ? "it lacks a processor"
-                       : *loss == Factor::Blocked ? "it is blocked"
-                                                  : "it waits for its threads",
+                       *loss == Factor::Blocked   ? "it is blocked"
+                       : *loss == Factor::Threads ? "it waits for its threads"
+                       : are_threads              ? "its threads lack a processor"
+                                                  : "it lacks a processor",
                        are_many ? remedy.many : remedy.one);
 }
 
@@ -237,6 +243,9 @@ std::string remedy_for_all(const Explanation& e)
 std::string remedy_for_one(const Explanation& e, std::string_view separator)
 {
     const std::optional<Factor> loss = e.main_loss();
+    if (loss && *loss != Factor::Preempted && e.are_threads_in_mpi)
+        return fmt::format("{} what it waits for may be another rank, since other threads than the first call MPI, too",
+                           separator);
     return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e.code).one) : "";
 }
 
@@ -290,6 +299,9 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
                 fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
         return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
     }
+    case Verdict::ThreadsInMpi:
+        return " Whether a rank is slow here cannot be told: in this run other threads than the first of a process "
+               "call MPI, too, and who waits for these may wait for another rank.";
     case Verdict::Rare:
         break;
     }

@@ -38,13 +38,22 @@ const char* skipped_key(model::Skipped::What what)
     return "skipped_collectives";
 }
 
+bool calls_mpi(const model::LocationTrace& location)
+{
+    const model::Calls& calls = location.calls;
+    for (std::size_t i = 0; i < calls.size(); ++i)
+        if (!calls.is_point(i))
+            return true;
+    return false;
+}
+
 /// Facts that are sums over the processes of the replay.
 std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tally& tally)
 {
     std::map<std::string, std::int64_t> facts;
     const auto add = [&](const char* key, std::uint64_t value) { facts[key] += static_cast<std::int64_t>(value); };
-    for (const char* key :
-         {"calls", "samples", "preempted_ns", "blocked_ns", "skipped_sends", "skipped_receives", "skipped_collectives"})
+    for (const char* key : {"calls", "samples", "preempted_ns", "blocked_ns", "threads_calling_mpi", "skipped_sends",
+                            "skipped_receives", "skipped_collectives"})
         add(key, 0);
     for (const model::AnomalyCount& anomaly : model::anomaly_counts)
         add(anomaly.name, 0);
@@ -57,6 +66,7 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("calls", tally.processes.at(trace.process.value).calls);
         for (const model::LocationTrace& location : trace.locations) {
             add("samples", location.samples.size());
+            add("threads_calling_mpi", &location != &trace.locations.front() && calls_mpi(location) ? 1 : 0);
             for (const model::OffProcessor& off : location.off) {
                 add(off.preempted ? "preempted_ns" : "blocked_ns",
                     static_cast<std::uint64_t>((off.end - off.begin).count()));

@@ -551,6 +551,53 @@ TEST(Explain, SaysHowManyRanksAVerdictLeavesOut)
     EXPECT_THAT(sentence(p), Not(HasSubstr("leaves out")));
 }
 
+// A rank whose thread waits in MPI for the slow one takes as long as that: both are blocked until the thread is done.
+TEST(Explain, WhoWaitsForAThreadThatIsInMpiMayNotBeSlow)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.peers_ns = 990 * ms;
+    s.processor_ns = 10 * ms;
+    s.own_blocked_ns = 950 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+    p.facts["threads_calling_mpi"] = 4;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::ThreadsInMpi);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("It takes as long on its peers. It was blocked for 950 ms of that. Whether a rank "
+                          "is slow here cannot be told: in this run other threads than the first of a "
+                          "process call MPI, too, and who waits for these may wait for another rank."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("find out")));
+    s.own_blocked_ns = 0;  // nothing waits
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+    s.processor_ns = 910 * ms;
+    s.blocked_ns = -900 * ms;  // the peers do
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::ThreadsInMpi);
+    s.blocked_ns = 0;
+    s.peers_spinning_ns = 900 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::ThreadsInMpi);
+
+    s.peers_spinning_ns = 0;
+    s.peers_ns = s.processor_ns = 500 * ms;
+    s.own_blocked_ns = 300 * ms;  // without that, it takes longer all the same
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    s.own_blocked_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::ThreadsInMpi);
+    EXPECT_EQ(explain(p, 0).cause, std::nullopt);
+    EXPECT_THAT(sentence(p), HasSubstr("It takes 100 % longer than on its peers"));
+    s.compared = s.compared_ns = s.peers_ns = s.processor_ns = 0;
+    EXPECT_THAT(sentence(p), HasSubstr("as often; what it waits for may be another rank, since other threads than the "
+                                       "first call MPI, too."));
+    // But who lacks a processor does so.
+    p = one_stretch();
+    set_code(p, {{sampled("loop"), {0, {}, 200 * ms, 90, 0, 200 * ms}},
+                 {pseudo("[preempted]"), {0, {}, 700 * ms, 0, 0, 700 * ms}}});
+    p.stretches[0].own_blocked_ns = 900 * ms;
+    p.facts["threads_calling_mpi"] = 1;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::ThreadsInMpi);
+    EXPECT_THAT(sentence(p), HasSubstr("may wait for another rank. Besides, its threads lack a processor for most of "
+                                       "that time: find out who else uses its processor"));
+}
+
 TEST(Explain, NothingIsSaidOfWhatCallsMain)
 {
     model::Profile p = one_stretch();

@@ -174,5 +174,12 @@ TEST_F(CodeOfThreads, WhatSpinsForTheOtherIsItsCodeAsFarAsThatWorks)
     EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 60 * us);  // of two gaps
 }
 
+TEST_F(CodeOfThreads, ThreadsThatCallMpiAreCounted)
+{
+    EXPECT_EQ(replay(replay_).fact("threads_calling_mpi"), 0);
+    thread(1).calls.add(Ns{20 * us}, Ns{30 * us}, thread(0).calls.context(0));
+    EXPECT_EQ(replay(replay_).fact("threads_calling_mpi"), 1);
+}
+
 }  // namespace
 }  // namespace critpath::tests
