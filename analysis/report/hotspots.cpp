@@ -22,24 +22,41 @@ namespace
 /// The row of what samples do not cover of the segments that they fall into (formats/FORMAT.md).
 constexpr std::string_view unsampled = "[not sampled]";
 
-/// What call paths begin with that are cut off (formats/FORMAT.md; otf2::unknown_callers_region).
-constexpr std::string_view unknown_callers = "[unknown callers]";
-
 bool is_unsampled_rest(const model::Row& row)
 {
     return row.kind == model::RowKind::Pseudo && row.name == unsampled;
-}
-
-/// Functions of the application, which may be among the callers that are not known.
-bool can_call(const Hotspot& item)
-{
-    return (item.kind == "sampled" || item.kind == "region") && item.name != unknown_callers;
 }
 
 bool has_samples(const model::Profile& profile)
 {
     return !property(profile, "event").empty();
 }
+
+/// Adds each time to the items that `items_of(call path, add)` calls `add(item)` for.
+template <class ItemsOf>
+void distribute(const model::Profile& profile, const Selection& selection, Hotspots& hotspots, ItemsOf items_of)
+{
+    for (const model::CallPathTime& time : profile.path) {
+        const model::Row& row = profile.row(time.call_path);
+        if (selection.has_rank(time.process) && selection.has_row(row))
+            items_of(time.call_path, [&](std::size_t item) {
+                add_path(hotspots.items[item], time, is_found_by_samples(profile, time));
+            });
+    }
+    const bool sampled = has_samples(profile);
+    for (const model::CallPathTime& time : profile.totals) {
+        const model::Row& row = profile.row(time.call_path);
+        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
+        if (selection.has_row(row))
+            items_of(time.call_path, [&](std::size_t item) {
+                // Callers of MPI have its time by the functions of the library, and MPI itself that of all below it.
+                if (is_elsewhere == hotspots.items[item].total_is_elsewhere)
+                    add_total(hotspots.items[item], time);
+            });
+    }
+}
+
+}  // namespace
 
 Hotspot item_of(const model::Row& row, bool has_samples)
 {
@@ -72,6 +89,7 @@ void add_total(Hotspot& item, const model::CallPathTime& time)
 void add(Hotspot& sum, const Hotspot& item)
 {
     sum.path_ns += item.path_ns;
+    sum.guessed_ns += item.guessed_ns;
     sum.sampled_ns += item.sampled_ns;
     sum.path_samples += item.path_samples;
     if (item.total_ns)
@@ -83,7 +101,6 @@ void add(Hotspot& sum, const Hotspot& item)
     sum.functions += item.functions;
 }
 
-/// Once all times are known.
 void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots)
 {
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
@@ -97,125 +114,6 @@ void finish(const model::Profile& profile, const Selection& selection, Hotspots&
             item.imbalance_ns = item.path_ns - *item.total_ns / ranks;
     }
 }
-
-/// Adds each time to the items that `items_of(call path, add)` calls `add(item)` for.
-template <class ItemsOf>
-void distribute(const model::Profile& profile, const Selection& selection, Hotspots& hotspots, ItemsOf items_of)
-{
-    for (const model::CallPathTime& time : profile.path) {
-        const model::Row& row = profile.row(time.call_path);
-        if (selection.has_rank(time.process) && selection.has_row(row))
-            items_of(time.call_path, [&](std::size_t item) {
-                add_path(hotspots.items[item], time, is_found_by_samples(profile, time));
-            });
-    }
-    const bool sampled = has_samples(profile);
-    for (const model::CallPathTime& time : profile.totals) {
-        const model::Row& row = profile.row(time.call_path);
-        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
-        if (selection.has_row(row))
-            items_of(time.call_path, [&](std::size_t item) {
-                // Callers of MPI have its time by the functions of the library, and MPI itself that of all below it.
-                if (is_elsewhere == hotspots.items[item].total_is_elsewhere)
-                    add_total(hotspots.items[item], time);
-            });
-    }
-}
-
-/// Times by call path, each with all below it.
-struct WholeTimes {
-    std::vector<Hotspot> work;       // path time, and the total time of what a caller of MPI has
-    std::vector<Hotspot> elsewhere;  // total time of MPI functions, which callers have by the functions of the library
-
-    /// Adds to a hotspot what it has of a call path.
-    void add_to(Hotspot& item, std::size_t path) const
-    {
-        item.path_ns += work[path].path_ns;
-        item.sampled_ns += work[path].sampled_ns;
-        item.path_samples += work[path].path_samples;
-        const Hotspot& total = (item.total_is_elsewhere ? elsewhere : work)[path];
-        if (total.total_ns)
-            item.total_ns = item.total_ns.value_or(0) + *total.total_ns;
-        item.total_samples += total.total_samples;
-        item.has_other_threads = item.has_other_threads || total.has_other_threads;
-    }
-};
-
-/// Linear: callees have larger numbers than their callers, so each is complete when it is added to its caller. Chains
-/// of calls may be as long as there are call paths.
-WholeTimes whole_times(const model::Profile& profile, const Selection& selection)
-{
-    const std::size_t paths = profile.call_paths.size();
-    WholeTimes whole{std::vector<Hotspot>(paths), std::vector<Hotspot>(paths)};
-    for (const model::CallPathTime& time : profile.path) {
-        const model::Row& row = profile.row(time.call_path);
-        if (selection.has_rank(time.process) && selection.has_row(row))
-            add_path(whole.work[time.call_path.value], time, is_found_by_samples(profile, time));
-    }
-    const bool sampled = has_samples(profile);
-    for (const model::CallPathTime& time : profile.totals) {
-        const model::Row& row = profile.row(time.call_path);
-        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
-        if (selection.has_row(row))
-            add_total((is_elsewhere ? whole.elsewhere : whole.work)[time.call_path.value], time);
-    }
-    for (std::size_t i = paths; i-- > 0;)
-        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid()) {
-            add(whole.work[caller.value], whole.work[i]);
-            add(whole.elsewhere[caller.value], whole.elsewhere[i]);
-        }
-    return whole;
-}
-
-/// By call path: whether its outermost callers are not known.
-std::vector<bool> find_cut(const model::Profile& profile)
-{
-    std::vector<bool> is_cut;  // callers come before their callees
-    for (const model::CallPath& path : profile.call_paths)
-        is_cut.push_back(path.parent.valid() ? is_cut[path.parent.value]
-                                             : profile.rows[path.row.value].name == unknown_callers);
-    return is_cut;
-}
-
-std::int64_t cut_time(const model::Profile& profile, const WholeTimes& whole)
-{
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
-        if (const model::CallPath& path = profile.call_paths[i];
-            !path.parent.valid() && profile.rows[path.row.value].name == unknown_callers)
-            sum += whole.work[i].path_ns;
-    return sum;
-}
-
-/// By call path: whether none of its callers is the same function.
-std::vector<bool> find_outermost(const model::Profile& profile)
-{
-    const std::size_t paths = profile.call_paths.size();
-    std::vector<std::vector<std::uint32_t>> callees(paths);
-    std::vector<std::uint32_t> open;  // the next one last; a second time, it is left
-    for (std::uint32_t i = 0; i < paths; ++i) {
-        const model::CallPathId caller = profile.call_paths[i].parent;
-        (caller.valid() ? callees[caller.value] : open).push_back(i);
-    }
-    std::vector<bool> is_outermost(paths, false);
-    std::vector<bool> is_entered(paths, false);
-    std::vector<std::uint32_t> active(profile.rows.size(), 0);  // calls of each function
-    while (!open.empty()) {
-        const std::uint32_t path = open.back();
-        const std::uint32_t row = profile.call_paths[path].row.value;
-        if (is_entered[path]) {
-            --active[row];
-            open.pop_back();
-            continue;
-        }
-        is_entered[path] = true;
-        is_outermost[path] = active[row]++ == 0;
-        open.insert(open.end(), callees[path].begin(), callees[path].end());
-    }
-    return is_outermost;
-}
-
-}  // namespace
 
 bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time)
 {
@@ -239,9 +137,9 @@ void Hotspots::add_share(Hotspot& item) const
     const bool is_guessed = is_sampled && item.name != unsampled;  // where no sample is: by those of elsewhere
     item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || is_guessed);
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
-    item.share.low = item.share.value;
-    item.share.high = item.share.value + part(item.may_have_ns, path_ns);
-    item.share.exact = !item.is_estimate && item.may_have_ns == 0;
+    item.share.low = item.share.value - part(item.may_lack_ns, path_ns);
+    item.share.high = std::min(1.0, item.share.value + part(item.may_have_ns, path_ns));
+    item.share.exact = !item.is_estimate && item.may_have_ns == 0 && item.may_lack_ns == 0;
     if (!item.is_estimate || domain_ns <= 0)
         return;
     // Samples count in the compute segments only. Within these the share is binomial; what is exact adds to it.
@@ -249,7 +147,7 @@ void Hotspots::add_share(Hotspot& item) const
     const double p = std::min(1.0, part(item.sampled_ns, domain_ns));
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
     const double domain_share = part(domain_ns, path_ns);
-    item.share.low -= (p - within.low) * domain_share;
+    item.share.low = std::max(0.0, item.share.low - (p - within.low) * domain_share);
     item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share);
     item.could_be_missed = report::could_be_missed(p, n);
 }
@@ -280,53 +178,16 @@ Hotspots sums(const model::Profile& profile)
     return result;
 }
 
-Hotspots by_function(const model::Profile& profile, const Selection& selection, bool inclusive)
+Hotspots by_function(const model::Profile& profile, const Selection& selection)
 {
     Hotspots hotspots = sums(profile);
-    const bool sampled = has_samples(profile);
     hotspots.items.reserve(profile.rows.size());
-    for (const model::Row& row : profile.rows) {
-        hotspots.items.push_back(item_of(row, sampled));
-        hotspots.items.back().has_waits = hotspots.items.back().has_waits || inclusive;
-    }
-    if (inclusive) {
-        const WholeTimes whole = whole_times(profile, selection);
-        const std::vector<bool> is_outermost = find_outermost(profile);  // a function that calls itself counts once
-        const std::vector<bool> is_cut = find_cut(profile);
-        hotspots.unknown_callers_ns = cut_time(profile, whole);
-        for (Hotspot& item : hotspots.items)
-            item.may_have_ns = can_call(item) ? hotspots.unknown_callers_ns : 0;
-        for (std::size_t i = 0; i < profile.call_paths.size(); ++i)
-            if (is_outermost[i]) {
-                Hotspot& item = hotspots.items[profile.call_paths[i].row.value];
-                whole.add_to(item, i);
-                if (is_cut[i] && can_call(item))
-                    item.may_have_ns -= whole.work[i].path_ns;
-            }
-    } else {
-        distribute(profile, selection, hotspots,
-                   [&](model::CallPathId path, auto add_to) { add_to(profile.row_of(path).value); });
-    }
+    for (const model::Row& row : profile.rows)
+        hotspots.items.push_back(item_of(row, hotspots.is_sampled));
+    distribute(profile, selection, hotspots,
+               [&](model::CallPathId path, auto add_to) { add_to(profile.row_of(path).value); });
     for (Hotspot& item : hotspots.items)
         item.functions = item.path_ns > 0 ? 1 : 0;
-    finish(profile, selection, hotspots);
-    return hotspots;
-}
-
-Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
-{
-    Hotspots hotspots = sums(profile);
-    const bool sampled = has_samples(profile);
-    const WholeTimes whole = whole_times(profile, selection);
-    const std::vector<bool> is_cut = find_cut(profile);
-    hotspots.unknown_callers_ns = cut_time(profile, whole);
-    hotspots.items.reserve(profile.call_paths.size());
-    for (std::size_t i = 0; i < profile.call_paths.size(); ++i) {
-        Hotspot& item = hotspots.items.emplace_back(item_of(profile.rows[profile.call_paths[i].row.value], sampled));
-        item.has_waits = true;  // somewhere below
-        whole.add_to(item, i);
-        item.may_have_ns = can_call(item) && !is_cut[i] ? hotspots.unknown_callers_ns : 0;
-    }
     finish(profile, selection, hotspots);
     return hotspots;
 }
@@ -365,17 +226,6 @@ std::string unsampled_note(const Hotspots& hotspots)
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
                        "was not sampled.",
                        unsampled);
-}
-
-std::string unknown_callers_note(const Hotspots& hotspots)
-{
-    if (hotspots.unknown_callers_ns <= 0)
-        return {};
-    return fmt::format(
-        "{}: of {} % of the path it is not known where from their functions were called, so that other "
-        "rows may have that time, too (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell "
-        "most).",
-        unknown_callers, percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)));
 }
 
 std::string respite_note(const model::Profile& profile)

@@ -37,7 +37,9 @@ struct Hotspot {
     bool is_estimate = false;                  // found by samples
     Estimate share{0, 0, 0, true};             // of the critical path
     bool could_be_missed = false;              // as many samples could have found nothing of it
-    std::int64_t may_have_ns = 0;              // path time of which nobody knows whether this, or what it calls, has it
+    std::int64_t guessed_ns = 0;               // of path_ns, with what it calls: blocked, in which function is a guess
+    std::int64_t may_have_ns = 0;  // path time that may belong here, to this or what it calls, and stands elsewhere
+    std::int64_t may_lack_ns = 0;  // of path_ns, what stands here and may belong elsewhere
 
     /// Where it is defined, as far as that is known: the binary, or else the source file.
     [[nodiscard]] const std::string& place() const { return module.empty() ? file : module; }
@@ -54,7 +56,9 @@ struct Hotspots {
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
     bool is_sampled = false;                // the run
-    std::int64_t unknown_callers_ns = 0;    // path time of call chains that are cut off; of inclusive items only
+    // Of inclusive items only:
+    std::int64_t unknown_callers_ns = 0;  // path time of call chains that are cut off, or were not recorded
+    std::int64_t guessed_ns = 0;          // path time that threads were blocked, in functions that are guessed
 
     /// Fills in the share of an item whose times are known.
     void add_share(Hotspot& item) const;
@@ -72,11 +76,9 @@ struct Selection {
     [[nodiscard]] bool has_row(const model::Row& row) const;
 };
 
-/// `inclusive`: with the time of all functions that they call, directly or not.
-Hotspots by_function(const model::Profile& profile, const Selection& selection = {}, bool inclusive = false);
+/// An item a function, by RowId. (With what they call: inclusive.hpp)
+Hotspots by_function(const model::Profile& profile, const Selection& selection = {});
 Hotspots by_module(const model::Profile& profile, const Selection& selection = {});
-/// An item a call path, by CallPathId; inclusive.
-Hotspots by_call_path(const model::Profile& profile, const Selection& selection = {});
 
 /// The sums of the profile that shares are about, without items.
 Hotspots sums(const model::Profile& profile);
@@ -84,11 +86,16 @@ Hotspots sums(const model::Profile& profile);
 /// Whether path time was divided by samples, or is what these have left.
 bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time);
 
+// What hotspots are filled with, whatever they group by.
+Hotspot item_of(const model::Row& row, bool is_sampled_run);
+void add_path(Hotspot& item, const model::CallPathTime& time, bool is_sampled);
+void add_total(Hotspot& item, const model::CallPathTime& time);
+void add(Hotspot& sum, const Hotspot& item);
+/// Once all times are known: shares, and what compares them with the times of all ranks.
+void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots);
+
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);
-
-/// A sentence on call chains that are cut off; empty if there are none on the path.
-std::string unknown_callers_note(const Hotspots& hotspots);
 
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile);

@@ -5,6 +5,7 @@
 #include "analysis/report/call_chains.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inclusive.hpp"
 #include "analysis/report/inside.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -320,8 +322,7 @@ Document call_path_view(const HotspotRequest& request)
         document.notes.push_back(window_note());
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
-    if (const std::string unknown = unknown_callers_note(hotspots); !unknown.empty())
-        document.notes.push_back(unknown);
+    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
     return document;
 }
 

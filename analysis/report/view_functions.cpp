@@ -4,12 +4,15 @@
 // Owns `cpreport hotspots --by function` and `--by module`.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/inclusive.hpp"
 #include "analysis/report/inside.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -133,8 +136,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     document.tables.push_back(table(hotspots.items, !request.window));
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
-    if (const std::string note = unknown_callers_note(hotspots); !note.empty())
-        document.notes.push_back(note);
+    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
     if (request.window) {
         document.notes.push_back(window_note());
         return document;
@@ -159,7 +161,8 @@ Document function_view(const HotspotRequest& request)
                          {"line", ""}},
                         items, of_run, function_cells);
     };
-    Hotspots hotspots = by_function(request.profile, request.selection, request.inclusive);
+    Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
+                                          : by_function(request.profile, request.selection);
     if (!request.request.arguments.flag("--inside"))
         return list(request, std::move(hotspots), table, "");
     const InsideFunctions inside(request);

@@ -34,9 +34,9 @@ std::int64_t weight_of(const std::vector<Work>& work)
 
 }  // namespace
 
-Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location) const
+Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    return {surroundings(location, off.begin, off.end), kind_of(off)};
+    return {surroundings_.of(location, off.begin, off.end), kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -62,7 +62,7 @@ void PathDivider::add_computation(const Segment& segment)
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const ContextId context = surroundings(location, begin, end);
+        const ContextId context = surroundings_.of(location, begin, end);
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);
@@ -236,38 +236,6 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
     std::erase_if(rests, [](const Rest& rest) { return rest.ns == 0; });
     tally_.coverage[stretch.process].sampled += given;
     return given;
-}
-
-/// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples have before and
-/// after it in the same computation, or where there is none, that has made the call at that side; none() if that is not
-/// known. (Both calls may be made by one function that has returned in between.)
-ContextId PathDivider::surroundings(const LocationTrace& location, Ns begin, Ns end) const
-{
-    const model::Calls& calls = location.calls;
-    const std::size_t before = model::last_entered(calls, begin);
-    if (before == calls.size())
-        return ContextId::none();
-    if (calls.leave(before) > begin)
-        return calls.context(before);
-    std::size_t after = before + 1;
-    while (after < calls.size() && calls.is_point(after))
-        ++after;
-    if (after == calls.size())
-        return ContextId::none();
-    const ContextId first = tree_.parent(calls.context(before));
-    const ContextId last = tree_.parent(calls.context(after));
-    const std::vector<Sample>& samples = location.samples;
-    const auto behind_begin = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
-    const auto behind_end = std::ranges::lower_bound(behind_begin, samples.end(), end, {}, &Sample::time);
-    ContextId from = first;
-    if (behind_begin != samples.begin() && (behind_begin - 1)->time >= calls.leave(before))
-        from = (behind_begin - 1)->context;
-    ContextId to = last;
-    if (behind_end != samples.end() && behind_end->time < calls.enter(after))
-        to = behind_end->context;
-    const ContextId sampled = tree_.common(from, to);
-    // The chain of a sample may have been cut off.
-    return sampled.valid() ? sampled : tree_.common(first, last);
 }
 
 }  // namespace critpath::replayer

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "analysis/model/attribution.hpp"
-#include "replayer/attribute/context_tree.hpp"
 #include "replayer/attribute/count.hpp"
+#include "replayer/attribute/surroundings.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/team.hpp"
 
@@ -29,7 +29,7 @@ class PathDivider
 public:
     /// Segments count their time from `origin`. All must outlive this.
     PathDivider(const Replay& replay, model::Ns origin, const TeamWaits& waits, CountDivider& counter, Tally& tally)
-        : replay_(replay), definitions_(replay.definitions), tree_(definitions_.contexts), waits_(waits),
+        : replay_(replay), definitions_(replay.definitions), surroundings_(definitions_.contexts), waits_(waits),
           origin_(origin), counter_(counter), tally_(tally)
     {
     }
@@ -41,7 +41,7 @@ public:
 
     /// What a sample, or the lack of a processor, is time of.
     [[nodiscard]] Place place_of(const model::Sample& sample) const { return waits_.place_of(sample); }
-    [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location) const;
+    [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location);
 
 private:
     /// A segment in its location, which lies in a process.
@@ -85,12 +85,10 @@ private:
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
-    [[nodiscard]] model::ContextId surroundings(const model::LocationTrace& location, model::Ns begin,
-                                                model::Ns end) const;
 
     const Replay& replay_;
     const model::Definitions& definitions_;
-    ContextTree tree_;
+    Surroundings surroundings_;
     std::map<model::LocationId, std::deque<Rest>> rests_;  // by who waits; in the order of their waits
     const TeamWaits& waits_;
     model::Ns origin_;

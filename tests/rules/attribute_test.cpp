@@ -194,6 +194,26 @@ TEST(Attribute, TimeWithoutAProcessorIsWhereItsSamplesAre)
                                      "main;work: 60 | main;work;[preempted]: 30");
 }
 
+// The second time, nothing is sampled between the two calls of norm. The first time shows that it has returned there,
+// but that between the calls of norm and of sum nothing else is known to happen.
+TEST(Attribute, WhatHappensBetweenTwoCallsIsKnownFromOtherTimes)
+{
+    Program p(1);
+    p[0].called_from({"main", "solve", "norm"});
+    p[0].call(FunctionId::MPI_Irecv, {0, 10});
+    p[0].sample(50, {"main", "solve", "work"}, 40, 0);
+    p[0].call(FunctionId::MPI_Irecv, {100, 110});
+    p[0].off({120, 150}, false);
+    p[0].call(FunctionId::MPI_Irecv, {160, 170});
+    p[0].off({180, 200}, false);
+    p[0].called_from({"main", "solve", "norm", "sum"});
+    p[0].call(FunctionId::MPI_Irecv, {210, 220});
+    p[0].finish(220);
+    EXPECT_EQ(call_paths(replay(p)), "[not sampled]: 90 | main;solve;[blocked]: 30 | main;solve;norm;MPI_Irecv: 30 | "
+                                     "main;solve;norm;[blocked]: 20 | main;solve;norm;sum;MPI_Irecv: 10 | "
+                                     "main;solve;work: 40");
+}
+
 // Who sleeps in a collective until the data of the others are there does what the collective is about; who could run
 // and may not, does not.
 TEST(Attribute, ACollectiveMayBlockButNotBePreempted)

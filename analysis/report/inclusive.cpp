@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/inclusive.hpp"
+
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+// Rows of formats/FORMAT.md.
+constexpr std::string_view blocked = "[blocked]";
+constexpr std::string_view preempted = "[preempted]";
+constexpr std::string_view compute = "[compute]";
+constexpr std::string_view not_recorded = "[not recorded]";
+constexpr std::string_view not_sampled = "[not sampled]";
+
+/// What call paths begin with that are cut off (otf2::unknown_callers_region).
+constexpr std::string_view unknown_callers = "[unknown callers]";
+
+/// Functions of the application, which may be among the callers that are not known.
+bool can_call(const Hotspot& item)
+{
+    return (item.kind == "sampled" || item.kind == "region") && item.name != unknown_callers;
+}
+
+/// What is known of call paths beside their times, by CallPathId. Callers come before their callees.
+class Chains
+{
+public:
+    explicit Chains(const model::Profile& profile) : profile_(profile)
+    {
+        root_.reserve(profile.call_paths.size());
+        for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i) {
+            const model::CallPathId parent = profile.call_paths[i].parent;
+            root_.push_back(parent.valid() ? root_[parent.value] : i);
+        }
+        has_callers_ = property(profile, "call_graph") != "none";
+        has_regions_ =
+            std::ranges::any_of(profile.rows, [](const model::Row& r) { return r.kind == model::RowKind::Region; });
+    }
+
+    [[nodiscard]] std::size_t size() const { return root_.size(); }
+    [[nodiscard]] std::uint32_t root(std::size_t path) const { return root_[path]; }
+    [[nodiscard]] const model::Row& row(std::size_t path) const
+    {
+        return profile_.rows[profile_.call_paths[path].row.value];
+    }
+
+    /// Whether it begins with functions whose callers were not found, or not recorded.
+    [[nodiscard]] bool is_cut(std::size_t path) const
+    {
+        const model::Row& first = row(root_[path]);
+        return first.name == unknown_callers || first.kind == model::RowKind::Mpi ||
+               (first.kind == model::RowKind::Sampled && !has_callers_);
+    }
+
+    /// Whether it is time of the application of which no function is known.
+    [[nodiscard]] bool is_nowhere(std::size_t path) const
+    {
+        constexpr std::array of_application = {blocked, preempted, not_recorded, not_sampled};
+        const model::Row& own = row(path);
+        if (root_[path] != path || own.kind != model::RowKind::Pseudo)
+            return false;
+        return std::ranges::find(of_application, own.name) != of_application.end() ||
+               (own.name == compute && !has_regions_);  // those have enters and leaves: it is outside of them
+    }
+
+    /// Whether it is time without a processor below a function that is guessed from what the thread did before and
+    /// after it.
+    [[nodiscard]] bool is_placed_by_guess(std::size_t path) const
+    {
+        const model::CallPathId parent = profile_.call_paths[path].parent;
+        const model::Row& own = row(path);
+        return parent.valid() && own.kind == model::RowKind::Pseudo && row(parent.value).kind != model::RowKind::Mpi &&
+               (own.name == blocked || own.name == preempted);
+    }
+
+    /// By call path: whether none of its callers is the same function.
+    [[nodiscard]] std::vector<bool> find_outermost() const
+    {
+        std::vector<std::vector<std::uint32_t>> callees(size());
+        std::vector<std::uint32_t> open;  // the next one last; a second time, it is left
+        for (std::uint32_t i = 0; i < size(); ++i) {
+            const model::CallPathId caller = profile_.call_paths[i].parent;
+            (caller.valid() ? callees[caller.value] : open).push_back(i);
+        }
+        std::vector<bool> is_outermost(size(), false);
+        std::vector<bool> is_entered(size(), false);
+        std::vector<std::uint32_t> active(profile_.rows.size(), 0);  // calls of each function
+        while (!open.empty()) {
+            const std::uint32_t path = open.back();
+            const std::uint32_t row = profile_.call_paths[path].row.value;
+            if (is_entered[path]) {
+                --active[row];
+                open.pop_back();
+                continue;
+            }
+            is_entered[path] = true;
+            is_outermost[path] = active[row]++ == 0;
+            open.insert(open.end(), callees[path].begin(), callees[path].end());
+        }
+        return is_outermost;
+    }
+
+    /// By call path: whether all that is seen of its thread is below it, so that guesses are below it, too.
+    [[nodiscard]] std::vector<bool> find_trunk() const
+    {
+        std::vector<bool> has_own(size(), false);
+        for (const auto* times : {&profile_.path, &profile_.totals})
+            for (const model::CallPathTime& time : *times)
+                if (time.ns > 0 && !is_placed_by_guess(time.call_path.value))
+                    has_own[time.call_path.value] = true;
+        std::vector<bool> has_any = has_own;
+        std::vector<std::uint32_t> callees(size(), 0);  // that have any
+        for (std::size_t i = size(); i-- > 0;)
+            if (const model::CallPathId caller = profile_.call_paths[i].parent; caller.valid() && has_any[i]) {
+                has_any[caller.value] = true;
+                ++callees[caller.value];
+            }
+        std::vector<bool> is_trunk(size(), false);
+        for (std::size_t i = 0; i < size(); ++i) {
+            const std::uint32_t caller = profile_.call_paths[i].parent.value;
+            is_trunk[i] = root_[i] == i || (is_trunk[caller] && has_any[i] && !has_own[caller] && callees[caller] == 1);
+        }
+        return is_trunk;
+    }
+
+private:
+    const model::Profile& profile_;
+    std::vector<std::uint32_t> root_;
+    bool has_callers_ = true;  // samples
+    bool has_regions_ = false;
+};
+
+/// Times by call path, each with all below it.
+struct WholeTimes {
+    std::vector<Hotspot> work;       // path time, and the total time of what a caller of MPI has
+    std::vector<Hotspot> elsewhere;  // total time of MPI functions, which callers have by the functions of the library
+
+    /// Adds to a hotspot what it has of a call path.
+    void add_to(Hotspot& item, std::size_t path) const
+    {
+        item.path_ns += work[path].path_ns;
+        item.guessed_ns += work[path].guessed_ns;
+        item.sampled_ns += work[path].sampled_ns;
+        item.path_samples += work[path].path_samples;
+        const Hotspot& total = (item.total_is_elsewhere ? elsewhere : work)[path];
+        if (total.total_ns)
+            item.total_ns = item.total_ns.value_or(0) + *total.total_ns;
+        item.total_samples += total.total_samples;
+        item.has_other_threads = item.has_other_threads || total.has_other_threads;
+    }
+};
+
+/// Linear: callees have larger numbers than their callers, so each is complete when it is added to its caller. Chains
+/// of calls may be as long as there are call paths.
+WholeTimes whole_times(const model::Profile& profile, const Selection& selection, const Chains& chains)
+{
+    const std::size_t paths = chains.size();
+    WholeTimes whole{std::vector<Hotspot>(paths), std::vector<Hotspot>(paths)};
+    for (const model::CallPathTime& time : profile.path) {
+        const std::uint32_t path = time.call_path.value;
+        if (!selection.has_rank(time.process) || !selection.has_row(chains.row(path)))
+            continue;
+        // Where a thread is preempted is a matter of chance like where it is sampled, and told by the samples around.
+        const bool is_guess = chains.is_placed_by_guess(path);
+        const bool is_chance = is_guess && chains.row(path).name == preempted;
+        add_path(whole.work[path], time, is_chance || is_found_by_samples(profile, time));
+        whole.work[path].guessed_ns += is_guess && !is_chance ? time.ns : 0;
+    }
+    const bool sampled = !property(profile, "event").empty();
+    for (const model::CallPathTime& time : profile.totals) {
+        const model::Row& row = profile.row(time.call_path);
+        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
+        if (selection.has_row(row))
+            add_total((is_elsewhere ? whole.elsewhere : whole.work)[time.call_path.value], time);
+    }
+    for (std::size_t i = paths; i-- > 0;)
+        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid()) {
+            add(whole.work[caller.value], whole.work[i]);
+            add(whole.elsewhere[caller.value], whole.elsewhere[i]);
+        }
+    return whole;
+}
+
+/// What is not known of the functions of a profile.
+class Doubts
+{
+public:
+    Doubts(const Chains& chains, const WholeTimes& whole) : whole_(whole), chains_(chains), trunk_(chains.find_trunk())
+    {
+        for (std::size_t i = 0; i < chains.size(); ++i) {
+            if (chains.root(i) != i)
+                continue;
+            if (chains.is_cut(i))
+                cut_ns += whole.work[i].path_ns;
+            if (chains.is_cut(i) || chains.is_nowhere(i))
+                unknown_ns += whole.work[i].path_ns;
+            guessed_ns += whole.work[i].guessed_ns;
+        }
+    }
+
+    /// Of what `path` is blocked, and what may be elsewhere.
+    [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_.work[path].guessed_ns; }
+    [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_.work[root].guessed_ns; }
+    [[nodiscard]] std::int64_t unknown_in(std::size_t path) const
+    {
+        return chains_.is_cut(path) ? whole_.work[path].path_ns : 0;
+    }
+
+    std::int64_t cut_ns = 0;      // begins with a function whose callers are not known
+    std::int64_t unknown_ns = 0;  // that, and what is in functions that are not known
+    std::int64_t guessed_ns = 0;  // was blocked, in functions that are guessed
+
+private:
+    const WholeTimes& whole_;
+    const Chains& chains_;
+    std::vector<bool> trunk_;
+};
+
+/// The sums, with the time that samples place by themselves or by what was sampled around it.
+Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, const Doubts& doubts)
+{
+    Hotspots hotspots = sums(profile);
+    for (const model::CallPathTime& time : profile.path)
+        if (chains.is_placed_by_guess(time.call_path.value) && chains.row(time.call_path.value).name == preempted)
+            hotspots.domain_ns += time.ns;
+    hotspots.unknown_callers_ns = doubts.cut_ns;
+    hotspots.guessed_ns = doubts.guessed_ns;
+    return hotspots;
+}
+
+}  // namespace
+
+Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection)
+{
+    const Chains chains(profile);
+    const WholeTimes whole = whole_times(profile, {selection.ranks, {}}, chains);
+    const Doubts doubts(chains, whole);
+    Hotspots hotspots = inclusive_sums(profile, chains, doubts);
+    hotspots.items.reserve(profile.rows.size());
+    for (const model::Row& row : profile.rows) {
+        Hotspot& item = hotspots.items.emplace_back(item_of(row, hotspots.is_sampled));
+        item.has_waits = true;  // somewhere below
+        item.may_have_ns = can_call(item) ? doubts.unknown_ns : 0;
+    }
+    const std::vector<bool> is_outermost = chains.find_outermost();  // a function that calls itself counts once
+    std::set<std::pair<std::uint32_t, std::uint32_t>> around;        // rows, and the roots that they are below
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+        const std::uint32_t row = profile.call_paths[i].row.value;
+        Hotspot& item = hotspots.items[row];
+        if (!is_outermost[i] || !selection.has_row(profile.rows[row]))
+            continue;
+        whole.add_to(item, i);
+        if (!can_call(item)) {
+            // That the thread had no processor is not in doubt.
+            item.sampled_ns -= chains.is_placed_by_guess(i) ? whole.work[i].sampled_ns : 0;
+            continue;
+        }
+        item.may_have_ns -= doubts.unknown_in(i) + whole.work[i].guessed_ns;
+        item.may_lack_ns += doubts.lacks(i);
+        if (around.emplace(row, chains.root(i)).second)
+            item.may_have_ns += doubts.guessed_around(chains.root(i));
+    }
+    for (Hotspot& item : hotspots.items)
+        item.functions = item.path_ns > 0 ? 1 : 0;
+    finish(profile, selection, hotspots);
+    return hotspots;
+}
+
+Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
+{
+    const Chains chains(profile);
+    const WholeTimes whole = whole_times(profile, selection, chains);
+    const Doubts doubts(chains, whole);
+    Hotspots hotspots = inclusive_sums(profile, chains, doubts);
+    hotspots.items.reserve(chains.size());
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+        Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i), hotspots.is_sampled));
+        item.has_waits = true;  // somewhere below
+        whole.add_to(item, i);
+        item.may_lack_ns = doubts.lacks(i);
+        if (can_call(item) && !chains.is_cut(i))
+            item.may_have_ns = doubts.unknown_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+    }
+    finish(profile, selection, hotspots);
+    return hotspots;
+}
+
+std::vector<std::string> caller_notes(const Hotspots& hotspots)
+{
+    constexpr double printed = 0.001;
+    std::vector<std::string> notes;
+    if (hotspots.unknown_callers_ns > 0 && std::ranges::any_of(hotspots.items, can_call)) {
+        const bool is_row = std::ranges::any_of(
+            hotspots.items, [](const Hotspot& item) { return item.name == unknown_callers && item.path_ns > 0; });
+        notes.push_back(fmt::format(
+            "{}: of {} % of the path it is not known where from its functions were called, so that other "
+            "rows may have that time, too (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell "
+            "most).",
+            is_row ? unknown_callers : "Callers", percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns))));
+    }
+    if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)
+        notes.push_back(
+            fmt::format("{}: of {} % of the path it is a guess in which function the thread was blocked, by "
+                        "what it did before and after it, so that other rows may have that time.",
+                        blocked, percent_text(guessed)));
+    return notes;
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the guess in which function a thread was while it had no processor, and so no samples. (docs/ALGORITHM,
+// "Samples")
+#pragma once
+
+#include "analysis/model/trace.hpp"
+#include "replayer/attribute/context_tree.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Must not outlive the contexts.
+class Surroundings
+{
+public:
+    explicit Surroundings(const std::vector<model::CallingContext>& contexts) : tree_(contexts) {}
+
+    /// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples before and
+    /// after it in the same computation have both, or the calls that these have none to; none() if that is not known.
+    [[nodiscard]] model::ContextId of(const model::LocationTrace& location, model::Ns begin, model::Ns end);
+
+private:
+    /// The contexts of two calls.
+    using Gap = std::pair<model::ContextId, model::ContextId>;
+
+    [[nodiscard]] model::ContextId usual(const model::LocationTrace& location, Gap gap);
+    [[nodiscard]] std::map<Gap, model::ContextId> learn(const model::LocationTrace& location) const;
+
+    ContextTree tree_;
+    std::map<model::LocationId, std::map<Gap, model::ContextId>> usual_;
+};
+
+}  // namespace critpath::replayer
