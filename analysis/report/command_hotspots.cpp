@@ -78,6 +78,16 @@ std::vector<Conflict> conflicts()
     };
 }
 
+/// What --module asks for must be somewhere: an empty table would read as if it took no time.
+void check_module(const model::Profile& profile, const Selection& selection)
+{
+    if (!selection.module.empty() && std::none_of(profile.rows.begin(), profile.rows.end(),
+                                                  [&](const model::Row& row) { return selection.has_row(row); }))
+        fail(ExitCode::Usage,
+             "--module: no binary of this run has '{}' in its path; cpreport hotspots --by module lists them",
+             selection.module);
+}
+
 Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
@@ -85,6 +95,7 @@ Document run(const Request& request)
     const model::Profile profile = load(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
+    check_module(profile, selection);
     const std::optional<Window> window = window_of(request.arguments, profile);
     // Lines of some ranks are not in the database either.
     const bool needs_records = window || (by == "line" && !selection.ranks.empty());

@@ -108,7 +108,10 @@ void finish(const model::Profile& profile, const Selection& selection, Hotspots&
         hotspots.add_share(item);
         if (!item.total_ns || !selection.ranks.empty())
             continue;  // the path of some against the time of all says nothing
-        item.off_path_ns = *item.total_ns - item.path_ns;
+        // Of a call path, and with timers for samples, all ranks may be seen to have less than the path, which has what
+        // its threads waited for at their places.
+        if (*item.total_ns >= item.path_ns)
+            item.off_path_ns = *item.total_ns - item.path_ns;
         // The path has one thread at a time; the mean of a rank that computes with several has more.
         if (!item.has_waits && !item.has_other_threads && ranks > 1)
             item.imbalance_ns = item.path_ns - *item.total_ns / ranks;
@@ -123,11 +126,6 @@ bool is_found_by_samples(const model::Profile& profile, const model::CallPathTim
 bool Selection::has_rank(model::ProcessId process) const
 {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), process.value) != ranks.end();
-}
-
-bool Selection::has_row(const model::Row& row) const
-{
-    return module.empty() || row.module.find(module) != std::string::npos;
 }
 
 void Hotspots::add_share(Hotspot& item) const

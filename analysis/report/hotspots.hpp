@@ -73,7 +73,11 @@ struct Selection {
     std::string module;                // only functions of binaries that have this in their path; empty: all
 
     [[nodiscard]] bool has_rank(model::ProcessId process) const;
-    [[nodiscard]] bool has_row(const model::Row& row) const;
+    [[nodiscard]] bool has_row(const model::Row& row) const { return has_module(row.module); }
+    [[nodiscard]] bool has_module(const std::string& path) const
+    {
+        return module.empty() || path.find(module) != std::string::npos;
+    }
 };
 
 /// An item a function, by RowId. (With what they call: inclusive.hpp)

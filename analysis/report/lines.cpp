@@ -129,19 +129,18 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
 {
-    Hotspots hotspots = by_function(profile, selection);
+    const Selection of_ranks = {selection.ranks, {}};  // a line that calls MPI is of the module of the caller
+    Hotspots hotspots = by_function(profile, of_ranks);
     Lines found;
     for (const model::AddressTime& time : profile.addresses) {
         const model::Row& row = profile.rows[time.row.value];
-        if (!selection.has_row(row))
-            continue;
         const std::optional<SourceLine> at = source_line_of(profile, row, time.address, lines);
         if (!at)
             continue;
         give(found.at(*at, row.module, "line"), time);
         take(hotspots.items[time.row.value], time);
     }
-    for (const CallTime& time : call_times(profile, selection)) {
+    for (const CallTime& time : call_times(profile, of_ranks)) {
         std::optional<SourceLine> at = line_of_call(profile, time.call, lines);
         if (!at)
             continue;
@@ -153,6 +152,7 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
         function.path_ns -= time.ns;
     }
     found.move_to(hotspots.items);
+    std::erase_if(hotspots.items, [&](const Hotspot& item) { return !selection.has_module(item.module); });
     for (Hotspot& item : hotspots.items) {
         item.total_ns.reset();  // by function only
         item.off_path_ns.reset();

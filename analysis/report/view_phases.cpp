@@ -51,16 +51,16 @@ struct Phase {
     Hotspot function;  // that has most of it; without a name if none has any
 };
 
-/// Of the functions that have path time, the one with most.
+/// Of the functions that have path time, the one with most; and of a run without samples, what is in no function.
 Hotspot costliest(const model::Profile& profile)
 {
     const Hotspots whole = sums(profile);
     std::vector<Hotspot> items(profile.rows.size());
     for (const model::CallPathTime& time : profile.path) {
-        const model::RowKind kind = profile.row(time.call_path).kind;
+        const model::Row& row = profile.row(time.call_path);
         const bool is_guessed =  // by samples of elsewhere
-            kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
-        if (kind == model::RowKind::Pseudo || is_guessed)
+            row.kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
+        if ((row.kind == model::RowKind::Pseudo && row.name != "[compute]") || is_guessed)
             continue;
         Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;

@@ -96,14 +96,14 @@ void add(Carrier& sum, const model::ProcessTotals& process)
 /// Orders them by `sort`, leaves out those off the path if it is the path that counts, and keeps the first `top`.
 Coverage select(std::vector<Carrier>& carriers, const std::string& sort, std::uint64_t top)
 {
+    Coverage coverage;
+    coverage.rows = carriers.size();
     if (sort == "path")
         std::erase_if(carriers, [](const Carrier& c) { return c.path_ns <= 0; });
     if (sort != "name")
         std::stable_sort(carriers.begin(), carriers.end(), [&](const Carrier& a, const Carrier& b) {
             return sort == "path" ? a.path_ns > b.path_ns : a.computed_ns > b.computed_ns;
         });
-    Coverage coverage;
-    coverage.rows = carriers.size();
     if (top > 0 && carriers.size() > top)
         carriers.resize(top);
     coverage.shown = carriers.size();

@@ -49,6 +49,8 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
                        "path", "--rank", "0,4", "sampled")
         self.fail_with(2, "--rank: '4' is not a rank of this trace", "hotspots", "--rank", "4", "sampled")
+        self.fail_with(2, "--module: no binary of this run has 'nosuch' in its path; cpreport hotspots --by module lists "
+                       "them", "hotspots", "--module", "nosuch", "sampled")
         for command in (["hotspots"], ["annotate", "solve"]):
             def refuse(message, *arguments):
                 self.fail_with(2, message, *command, *arguments, "phased")
