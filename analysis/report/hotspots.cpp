@@ -146,7 +146,8 @@ void Hotspots::add_share(Hotspot& item) const
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
     const double domain_share = part(domain_ns, path_ns);
     item.share.low = std::max(0.0, item.share.low - (p - within.low) * domain_share);
-    item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share);
+    const double unseen = item.name == unsampled ? 0 : part(anyones_ns, path_ns);
+    item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share + unseen);
     item.could_be_missed = report::could_be_missed(p, n);
 }
 
@@ -154,7 +155,8 @@ double Hotspots::most_unseen() const
 {
     if (independent_samples == 0)
         return 0;
-    return score_interval(0, static_cast<double>(independent_samples)).high * part(domain_ns, path_ns);
+    const double unseen = part(anyones_ns, path_ns);
+    return score_interval(0, static_cast<double>(independent_samples)).high * part(domain_ns, path_ns) + unseen;
 }
 
 Hotspots sums(const model::Profile& profile)
@@ -166,6 +168,9 @@ Hotspots sums(const model::Profile& profile)
             result.domain_ns += time.ns;
             result.path_samples += time.samples;
         }
+        // Timers do not expire between the kernel's ticks, and do not know the time without a processor.
+        if (is_unsampled_rest(profile.row(time.call_path)) && !knows_time_off_processor(profile))
+            result.anyones_ns += time.ns;
     }
     const auto independent = static_cast<std::uint64_t>(fact(profile, "independent_samples"));
     result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
@@ -222,8 +227,9 @@ std::string unsampled_note(const Hotspots& hotspots)
     if (row == hotspots.items.end() || row->share.value < large)
         return {};
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
-                       "was not sampled.",
-                       unsampled);
+                       "was not sampled{}.",
+                       unsampled,
+                       hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "");
 }
 
 std::string respite_note(const model::Profile& profile)

@@ -56,6 +56,7 @@ struct Hotspots {
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
     bool is_sampled = false;                // the run
+    std::int64_t anyones_ns = 0;            // path time without samples that any sampled function may have
     // Of inclusive items only:
     std::int64_t unknown_callers_ns = 0;  // path time of call chains that are cut off, or were not recorded
     std::int64_t guessed_ns = 0;          // path time that threads were blocked, in functions that are guessed

@@ -236,6 +236,7 @@ Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, con
     for (const model::CallPathTime& time : profile.path)
         if (chains.is_placed_by_guess(time.call_path.value) && chains.row(time.call_path.value).name == preempted)
             hotspots.domain_ns += time.ns;
+    hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.unknown_callers_ns = doubts.cut_ns;
     hotspots.guessed_ns = doubts.guessed_ns;
     return hotspots;

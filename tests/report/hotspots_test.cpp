@@ -121,6 +121,18 @@ TEST(Hotspots, SharesAndErrorsOfFunctions)
     EXPECT_EQ(find(hotspots, "opal_progress").path_ns, 0);
 }
 
+// They do not expire between the kernel's ticks: what no sample stands for may be short runs of any function.
+TEST(Hotspots, OfTimersNobodyKnowsWhatIsNotSampled)
+{
+    model::Profile profile = testing::sampled_run().profile;
+    profile.properties["event"] = "cpu-timer";
+    const Hotspots hotspots = by_function(profile);
+    const Interval sampled = expected(0.15, 8202, 0.85);
+    expect_interval(find(hotspots, "exchange"), {sampled.low, sampled.high + 0.0298});
+    expect_interval(find(hotspots, "[not sampled]"), expected(0.0298, 8202, 0.85));
+    EXPECT_TRUE(find(hotspots, "MPI_Allreduce").share.exact);
+}
+
 TEST(Hotspots, RowsBelowFourSamplesAreBelowTheirError)
 {
     // Where k samples of many were found, there are none in one of exp(k) other runs; ln(1 / 0.025) is 3.7.
@@ -428,6 +440,7 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
     }
     EXPECT_EQ(unsampled_note(by_function(profile)).find("[not sampled]: "), 0U);
     EXPECT_EQ(unsampled_note(by_module(profile)).find("[not sampled]: "), 0U);
+    EXPECT_EQ(unsampled_note(by_function(profile)).find("timers"), std::string::npos);
 }
 
 TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
