@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/code.hpp"
 
-#include "replayer/attribute/team.hpp"
+#include "replayer/attribute/sampled_code.hpp"
 #include "replayer/peers/gaps.hpp"
 
 #include <algorithm>
@@ -67,23 +67,23 @@ struct Waits {
     std::int64_t gaps = 0;
 };
 
-bool any_waits(const model::Definitions& definitions, const TeamWaits& waits)
+bool any_waits(const model::Definitions& definitions, const SampledCode& code)
 {
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i)
-        if (waits.has(model::ContextId{i}))
+        if (code.waits_for_team(model::ContextId{i}))
             return true;
     return false;
 }
 
 /// On the path and off it, of the owned processes.
-void add_waits(const Replay& replay, const TeamWaits& waits, StretchFinder& finder, std::vector<Waits>& sums)
+void add_waits(const Replay& replay, const SampledCode& code, StretchFinder& finder, std::vector<Waits>& sums)
 {
     for (std::size_t p = 0; p < replay.processes.size(); ++p) {
         for (std::size_t gap = 1; gap < finder.gaps(p).end(); ++gap)
             if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
                 ++sums[stretch].gaps;
         for (const model::Sample& sample : finder.gaps(p).location().samples)
-            if (sample.context.valid() && waits.has(sample.context))
+            if (sample.context.valid() && code.waits_for_team(sample.context))
                 if (const std::uint32_t stretch = finder.at(p, sample.time); stretch != GapPlaces::none)
                     sums[stretch].spinning_ns += sample.weight;
     }
@@ -108,10 +108,10 @@ std::vector<std::int64_t> add_code(const Replay& replay, const Stretches& stretc
         tally.stretch_code[{stretch, placed.place}].add({a.ns, a.independent, spinning, blocked});
         sums[stretch].spinning_on_path_ns += spinning;
     }
-    const TeamWaits waits(replay.definitions);
-    if (!any_waits(replay.definitions, waits))
+    const SampledCode code(replay.definitions);
+    if (!any_waits(replay.definitions, code))
         return peers;
-    add_waits(replay, waits, finder, sums);
+    add_waits(replay, code, finder, sums);
     constexpr std::size_t numbers = sizeof(Waits) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
                   replay.comm);

@@ -51,7 +51,7 @@ void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const
     for (std::int64_t& count : counts)
         if (count > 0)
             count = static_cast<std::int64_t>(Wide{count} * ns / sample.weight);
-    const Place place = waits_.place_of(sample);
+    const Place place = code_.place_of(sample);
     const std::int64_t begin = (time - run_.begin).count();
     const CountInterval moment{begin,
                                ns,
@@ -85,7 +85,7 @@ ThreadCounts& CountDivider::thread(LocationId location)
     if (at == threads_.end())
         at = threads_
                  .emplace(std::piecewise_construct, std::tuple(location),
-                          std::forward_as_tuple(replay_, waits_, run_, location))
+                          std::forward_as_tuple(replay_, code_, run_, location))
                  .first;
     return at->second;
 }

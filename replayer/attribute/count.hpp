@@ -24,8 +24,8 @@ class CountDivider
 {
 public:
     /// Segments count their time from the begin of `run`. All must outlive this.
-    CountDivider(const Replay& replay, model::Interval run, const TeamWaits& waits, Tally& tally)
-        : replay_(replay), run_(run), waits_(waits), numbers_(replay.definitions), tally_(tally)
+    CountDivider(const Replay& replay, model::Interval run, const SampledCode& code, Tally& tally)
+        : replay_(replay), run_(run), code_(code), numbers_(replay.definitions), tally_(tally)
     {
     }
 
@@ -47,7 +47,7 @@ private:
 
     const Replay& replay_;
     model::Interval run_;
-    const TeamWaits& waits_;
+    const SampledCode& code_;
     CountPlaceNumbers numbers_;
     Tally& tally_;
     std::map<model::LocationId, ThreadCounts> threads_;

@@ -69,7 +69,7 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t more = o.preempted ? 0 : give_rests(stretch, waiter, worked);
         // Or it waits until they have a processor again, of whom there may be several.
         const std::int64_t left = ns - worked - more;
-        const std::int64_t preempted = o.preempted ? ns : std::min(left, preemption_of_others(waiter, waits_));
+        const std::int64_t preempted = o.preempted ? ns : std::min(left, preemption_of_others(waiter, code_));
         const std::int64_t blocked = left - preempted;
         const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length, PathThread thread) {
             add_interval(stretch, AttributionKind::Computation, {context, pseudo}, since, length, thread);
@@ -134,14 +134,14 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
              stretch.location.location});
         return;
     }
-    if (waits_.has(sample.context)) {
-        const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, waits_);
+    if (code_.waits_for_team(sample.context)) {
+        const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, code_);
         if (!work.empty()) {
             share_out(stretch, {work, sample.weight, sample.time, sample.time, 1, PathThread::Spins});
             return;
         }
     }
-    const bool waits = waits_.has(sample.context);
+    const bool waits = code_.waits_for_team(sample.context);
     add_sampled(stretch, sample, {sample.time, sample.weight, 1, waits ? PathThread::Spins : PathThread::Works});
 }
 
@@ -149,7 +149,7 @@ void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, cons
 {
     const auto [time, ns, independent, thread] = sampled;
     const std::uint32_t process = stretch.process;
-    const Place place = waits_.place_of(sample);
+    const Place place = code_.place_of(sample);
     const std::uint64_t address = address_in(place, sample);
     ++tally_.path_samples;
     tally_.independent_samples += independent;
@@ -176,7 +176,7 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
         const Ns time = std::clamp(sample.time, shared.begin, shared.end);
         add_sampled(stretch, sample, {time, part, std::exchange(independent, 0), shared.thread});
         counter_.add_work(stretch.location.location, time, part, work);
-        if (shared.rests != nullptr && part < sample.weight && waits_.place_of(sample).pseudo == Pseudo::None)
+        if (shared.rests != nullptr && part < sample.weight && code_.place_of(sample).pseudo == Pseudo::None)
             shared.rests->push_back({work, sample.weight - part});
         ns -= part;
         weight -= sample.weight;
@@ -187,7 +187,7 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
 std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter)
 {
     const auto& [trace, location, begin, end, back] = waiter;
-    const std::vector<Work> work = work_of_others(waiter, waits_);
+    const std::vector<Work> work = work_of_others(waiter, code_);
     if (work.empty())
         return 0;
     const std::int64_t weight = weight_of(work);
@@ -218,7 +218,7 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
     for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
         const auto [ran, is_new] = running_ns.try_emplace(rest->work.location, 0);
         if (is_new)
-            ran->second = running(waiter, *rest->work.location, waits_);
+            ran->second = running(waiter, *rest->work.location, code_);
         const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
         if (ns == 0)
             continue;

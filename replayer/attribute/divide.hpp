@@ -28,8 +28,8 @@ class PathDivider
 {
 public:
     /// Segments count their time from `origin`. All must outlive this.
-    PathDivider(const Replay& replay, model::Ns origin, const TeamWaits& waits, CountDivider& counter, Tally& tally)
-        : replay_(replay), definitions_(replay.definitions), surroundings_(definitions_.contexts), waits_(waits),
+    PathDivider(const Replay& replay, model::Ns origin, const SampledCode& code, CountDivider& counter, Tally& tally)
+        : replay_(replay), definitions_(replay.definitions), surroundings_(definitions_.contexts), code_(code),
           origin_(origin), counter_(counter), tally_(tally)
     {
     }
@@ -40,7 +40,7 @@ public:
     void add_call(const model::Segment& segment);
 
     /// What a sample, or the lack of a processor, is time of.
-    [[nodiscard]] Place place_of(const model::Sample& sample) const { return waits_.place_of(sample); }
+    [[nodiscard]] Place place_of(const model::Sample& sample) const { return code_.place_of(sample); }
     [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location);
 
 private:
@@ -90,7 +90,7 @@ private:
     const model::Definitions& definitions_;
     Surroundings surroundings_;
     std::map<model::LocationId, std::deque<Rest>> rests_;  // by who waits; in the order of their waits
-    const TeamWaits& waits_;
+    const SampledCode& code_;
     model::Ns origin_;
     CountDivider& counter_;
     Tally& tally_;

@@ -131,7 +131,7 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
         const bool spins = spin_.has(sample.context);
         if (spins && spinning == Spinning::Left)
             continue;
-        tally_.attributions.push_back({waits_.place_of(sample),
+        tally_.attributions.push_back({code_.place_of(sample),
                                        {(sample.time - origin_).count(), sample.weight, sample.offset, 0, process, 0,
                                         spins ? AttributionKind::Spinning : AttributionKind::Inside},
                                        location});
@@ -144,8 +144,8 @@ void add_transfers(const Replay& replay, const Predecessors& predecessors, const
     if (!replay.definitions.has_samples)
         return;
     constexpr std::size_t window = 16'384;  // transfers of one process of the replay in one round
-    const TeamWaits waits(replay.definitions);
-    InsideFinder finder(replay, spin, waits, path.begin, tally);
+    const SampledCode code(replay.definitions);
+    InsideFinder finder(replay, spin, code, path.begin, tally);
     Transfers transfers(replay, predecessors, path);
     const auto process_of = [&](CallRef call) { return replay.definitions.locations[call.location.value].process; };
     for (std::uint64_t rounds = exchange_rounds(replay.comm, path.pieces.size(), window); rounds > 0; --rounds) {

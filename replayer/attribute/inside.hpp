@@ -5,9 +5,9 @@
 // of which one may be held by another process of the replay. (docs/ALGORITHM, "Inside MPI")
 #pragma once
 
+#include "replayer/attribute/sampled_code.hpp"
 #include "replayer/attribute/spin.hpp"
 #include "replayer/attribute/tally.hpp"
-#include "replayer/attribute/team.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace critpath::replayer
 class InsideFinder
 {
 public:
-    /// Attributions count their time from `origin`; `waits` knows whose time a sample is. All must outlive this.
-    InsideFinder(const Replay& replay, const SpinFunctions& spin, const TeamWaits& waits, model::Ns origin,
+    /// Attributions count their time from `origin`; `code` knows whose time a sample is. All must outlive this.
+    InsideFinder(const Replay& replay, const SpinFunctions& spin, const SampledCode& code, model::Ns origin,
                  Tally& tally)
-        : replay_(replay), spin_(spin), waits_(waits), origin_(origin), tally_(tally)
+        : replay_(replay), spin_(spin), code_(code), origin_(origin), tally_(tally)
     {
     }
 
@@ -42,7 +42,7 @@ private:
 
     const Replay& replay_;
     const SpinFunctions& spin_;
-    const TeamWaits& waits_;
+    const SampledCode& code_;
     model::Ns origin_;
     Tally& tally_;
     std::map<std::uint32_t, std::size_t> near_samples_;  // where the last segment of each location was

@@ -77,9 +77,9 @@ class Tallier
 {
 public:
     Tallier(const Replay& replay, const Path& path, const SpinFunctions& spin)
-        : replay_(replay), definitions_(replay.definitions), waits_(definitions_, replay.processes),
-          counter_(replay, {path.begin, path.begin + path.makespan}, waits_, result_),
-          divider_(replay, path.begin, waits_, counter_, result_), inside_(replay, spin, waits_, path.begin, result_)
+        : replay_(replay), definitions_(replay.definitions), code_(definitions_, replay.processes),
+          counter_(replay, {path.begin, path.begin + path.makespan}, code_, result_),
+          divider_(replay, path.begin, code_, counter_, result_), inside_(replay, spin, code_, path.begin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
         result_.totals.resize(definitions_.contexts.size());
@@ -224,7 +224,7 @@ private:
     const Replay& replay_;
     const model::Definitions& definitions_;
     Tally result_;
-    TeamWaits waits_;
+    SampledCode code_;
     CountDivider counter_;  // adds to it,
     PathDivider divider_;   // and so do these
     InsideFinder inside_;

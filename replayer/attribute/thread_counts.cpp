@@ -40,8 +40,8 @@ std::uint32_t scaled_flag(const LocationTrace& location, std::size_t sample)
     return location.sample_counts.is_scaled(sample) ? CountInterval::scaled : 0;
 }
 
-ThreadCounts::ThreadCounts(const Replay& replay, const TeamWaits& waits, model::Interval run, LocationId location)
-    : waits_(waits), trace_(replay.trace_of(replay.definitions.locations[location.value].process)),
+ThreadCounts::ThreadCounts(const Replay& replay, const SampledCode& code, model::Interval run, LocationId location)
+    : code_(code), trace_(replay.trace_of(replay.definitions.locations[location.value].process)),
       location_(replay.trace_of(location)), numbers_(replay.definitions), run_(run),
       process_(replay.definitions.locations[location.value].process.value),
       intervals_(replay.definitions.counted.size()), moments_(intervals_.events()), made_(run.begin)
@@ -136,9 +136,9 @@ model::CountPlace ThreadCounts::place_of(std::size_t sample) const
         return {0, model::CallPathId::none().value, CountOwner::None};
     const Sample& s = location_.samples[sample];
     CountOwner owner = CountOwner::Function;
-    if (waits_.has(s.context))
-        owner = work_around(trace_, location_.location, s, waits_).empty() ? CountOwner::Waiting : CountOwner::Others;
-    const Place place = waits_.place_of(s);
+    if (code_.waits_for_team(s.context))
+        owner = work_around(trace_, location_.location, s, code_).empty() ? CountOwner::Waiting : CountOwner::Others;
+    const Place place = code_.place_of(s);
     return {address_in(place, s), numbers_.number(place), owner};
 }
 

@@ -57,7 +57,7 @@ class ThreadCounts
 {
 public:
     /// Times count from the begin of `run`. All must outlive this.
-    ThreadCounts(const Replay& replay, const TeamWaits& waits, model::Interval run, model::LocationId location);
+    ThreadCounts(const Replay& replay, const SampledCode& code, model::Interval run, model::LocationId location);
 
     /// Calls `visit(interval, counts)` for those that meet [begin, end); time ascends from call to call.
     template <class Visit>
@@ -93,7 +93,7 @@ private:
     [[nodiscard]] bool is_of_computation(const model::Sample& sample) const;
     [[nodiscard]] std::int64_t processor_time(model::Ns time) const;
 
-    const TeamWaits& waits_;
+    const SampledCode& code_;
     const model::ProcessTrace& trace_;
     const model::LocationTrace& location_;
     CountPlaceNumbers numbers_;

@@ -50,7 +50,7 @@ private:
 constexpr const char* gomp = "/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0";
 constexpr const char* libc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 
-TEST(TeamWaits, AreInTheLibrariesOfOpenMPAndNotInTheLoopsThatTheyCall)
+TEST(SampledCode, WaitsInTheLibrariesOfOpenMPAndNotInTheLoopsThatTheyCall)
 {
     model::Definitions definitions;
     Functions functions(definitions);
@@ -63,10 +63,12 @@ TEST(TeamWaits, AreInTheLibrariesOfOpenMPAndNotInTheLoopsThatTheyCall)
     const ContextId other = functions.add("__kmp_wait", "/opt/llvm/libomp.so.5", main);
     const ContextId linked = functions.add("gomp_team_barrier_wait", "/bin/app", main);
     const ContextId named = functions.add("omp_solver", "/bin/app", main);
-    const replayer::TeamWaits waits(definitions);
-    EXPECT_TRUE(waits.has(barrier) && waits.has(yield) && waits.has(other) && waits.has(linked));
-    EXPECT_FALSE(waits.has(named) || waits.has(main) || waits.has(loop) || waits.has(copy) || waits.has(sleep));
-    EXPECT_EQ(waits.waiter(yield), main);
+    const replayer::SampledCode code(definitions);
+    EXPECT_TRUE(code.waits_for_team(barrier) && code.waits_for_team(yield) && code.waits_for_team(other) &&
+                code.waits_for_team(linked));
+    EXPECT_FALSE(code.waits_for_team(named) || code.waits_for_team(main) || code.waits_for_team(loop) ||
+                 code.waits_for_team(copy) || code.waits_for_team(sleep));
+    EXPECT_EQ(code.waiter(yield), main);
 }
 
 /// One rank of two threads, of which the first calls MPI and ends at 1000 us.
