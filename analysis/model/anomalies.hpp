@@ -26,7 +26,7 @@ struct Anomalies {
     std::uint64_t unresolved_records = 0;  // that named what nobody had defined
     std::uint64_t lost_samples = 0;
     std::uint64_t unseen_unloads = 0;  // libraries that were unloaded, nobody knows when
-    std::uint64_t replaced_files = 0;  // binaries whose names are not known, because their files changed during the run
+    std::uint64_t replaced_files = 0;  // binaries whose names are not known, because their files changed since they ran
     std::uint64_t stopped_timers = 0;  // threads whose samples end before they do
     // In which threads were not sampled, because they switched too often:
     std::uint64_t wait_respite_ns = 0;  // while they waited in MPI,
@@ -79,7 +79,7 @@ inline constexpr std::array oddities = {
     Oddity{"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
     Oddity{"lost_samples", "samples that could not be kept when they were recorded"},
     Oddity{"unseen_unloads", "libraries that were unloaded unseen: samples of them may have other names, or none"},
-    Oddity{"replaced_files", "binaries that were replaced or deleted during the run: their functions have no names"},
+    Oddity{"replaced_files", "binaries that were replaced or deleted since they ran: their functions have no names"},
     Oddity{"stopped_timers", "threads whose samples end early: the application took the timer's signal or stack"},
     Oddity{"unmatched_sends", "sends without a receive"},
     Oddity{"unmatched_receives", "receives without a send"},

@@ -69,6 +69,12 @@ AddressMap::AddressMap(std::string_view maps, std::string_view unloads)
 
 void AddressMap::add_line(std::string_view line)
 {
+    if (line.starts_with("# ")) {
+        if (!epochs_.back().ranges.empty()) {
+            identify(epochs_.back().ranges.back(), line.substr(2));
+        }
+        return;
+    }
     const auto start = hex(take(line, '-'));
     const auto end = hex(take(line, ' '));
     const std::string_view permissions = take(line, ' ');
@@ -80,6 +86,25 @@ void AddressMap::add_line(std::string_view line)
     if (start && end && offset && is_executable && *start < *end) {
         epochs_.back().ranges.push_back({*start, *end, *offset, module(line, inode)});
     }
+}
+
+// A file that was built anew between two loads may have got the inode of the one before.
+void AddressMap::identify(MappedRange& range, std::string_view identity)
+{
+    const std::size_t first = range.module;
+    std::size_t i = first;
+    while (i < modules_.size() && (modules_[i] != modules_[first] || inodes_[i] != inodes_[first] ||
+                                   (!identities_[i].empty() && identities_[i] != identity))) {
+        ++i;
+    }
+    if (i == modules_.size()) {
+        modules_.push_back(modules_[first]);
+        inodes_.push_back(inodes_[first]);
+        deleted_.push_back(deleted_[first]);
+        identities_.emplace_back();
+    }
+    identities_[i] = identity;
+    range.module = static_cast<std::uint32_t>(i);
 }
 
 std::uint32_t AddressMap::epoch_at(std::uint64_t time) const
@@ -149,6 +174,7 @@ std::uint32_t AddressMap::module(std::string_view name, std::string_view inode)
         modules_.emplace_back(name);
         inodes_.emplace_back(inode);
         deleted_.push_back(false);
+        identities_.emplace_back();
     }
     deleted_[i] = deleted_[i] || is_deleted;
     return static_cast<std::uint32_t>(i);

@@ -51,8 +51,11 @@ public:
     /// memory without a file.
     [[nodiscard]] const std::vector<std::string>& modules() const { return modules_; }
 
-    /// What its path leads to is another file by now, or none.
+    /// The kernel has seen that what its path leads to is another file, or none.
     [[nodiscard]] bool was_replaced(std::uint32_t module) const;
+
+    /// What tells it from other binaries that may come to its path: the text of its line in the spool, or nothing.
+    [[nodiscard]] const std::string& identity(std::uint32_t module) const { return identities_[module]; }
 
     /// Libraries that were unloaded without a note of when: those that were not noted, and files that were there and
     /// later were not.
@@ -66,6 +69,7 @@ private:
     };
 
     void add_line(std::string_view line);
+    void identify(MappedRange& range, std::string_view identity);
     std::uint32_t module(std::string_view name, std::string_view inode);
     [[nodiscard]] std::uint64_t missing_after(std::size_t epoch) const;
 
@@ -73,6 +77,7 @@ private:
     std::vector<std::string> modules_;                   // in the order in which they are seen first
     std::vector<std::string> inodes_;                    // of modules: what tells files with one path from each other
     std::vector<bool> deleted_;                          // of modules: the kernel says so
+    std::vector<std::string> identities_;                // of modules: what the collector says, or nothing
     std::uint64_t unnoted_ = 0;                          // libraries that were unloaded, and are in no map
 };
 

@@ -19,6 +19,12 @@ namespace
 
 constexpr const char* start_main = "__libc_start_main";  // a symbol that no libc is stripped of
 
+// Of a binary whose addresses are not known, but as places in its file: nobody is to look for them in any file.
+std::string unreadable_identity(const std::string& identity)
+{
+    return identity.empty() ? "" : fmt::format("-{:016x}", text_key(identity).low);
+}
+
 }  // namespace
 
 Hash128 function_key(functions::FunctionId function)
@@ -130,7 +136,9 @@ SymbolTable& ContextTree::symbols(const MappedRange& range)
     if (known == nullptr) {
         const std::string& name = map_.modules()[range.module];
         ModuleFile file = find_module(map_, range, runtime_code_.is_of_this_process());
-        unreadable_ += file.is_lost ? 1 : 0;
+        if (file.is_lost) {
+            unreadable_.push_back(name);
+        }
         known = file.path.empty() ? std::make_unique<SymbolTable>(name, std::move(file.image))
                                   : std::make_unique<SymbolTable>(name, file.path);
     }
@@ -141,14 +149,18 @@ ContextTree::Place ContextTree::in_file(const MappedRange& range, std::uint64_t 
 {
     const SymbolTable& table = symbols(range);
     // What another file has is not said about this one.
+    const std::string& path = map_.modules()[range.module];
     const std::string module =
-        map_.modules()[range.module] +
-        std::string(table.identity().empty() && map_.was_replaced(range.module) ? deleted_remark : "");
+        path + std::string(table.identity().empty() && map_.was_replaced(range.module) ? deleted_remark : "");
+    std::string identity = table.identity();
+    if (identity.empty() && std::ranges::find(unreadable_, path) != unreadable_.end()) {
+        identity = unreadable_identity(map_.identity(range.module));
+    }
     const std::uint64_t file_offset = address - range.start + range.offset;
     const auto in_binary = table.address_of(file_offset);
     const auto found = in_binary ? table.find(*in_binary) : std::nullopt;
     const std::string name = found ? found->name : fmt::format("[{}]", module.substr(module.rfind('/') + 1));
-    return {function(name, module, table.identity(), found ? found->file : ""), in_binary.value_or(file_offset)};
+    return {function(name, module, identity, found ? found->file : ""), in_binary.value_or(file_offset)};
 }
 
 ContextTree::Place ContextTree::in_vdso(const MappedRange& range, std::uint64_t address)

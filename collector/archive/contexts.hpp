@@ -69,9 +69,9 @@ public:
     std::uint32_t add_call(const Leaf& caller, functions::FunctionId function);
 
     [[nodiscard]] const AddressMap& map() const { return map_; }
-    /// Of files that were replaced during the run, those whose functions have no names because of that. Only what was
-    /// asked for counts.
-    [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
+    /// Of files that were replaced since they were loaded, those whose functions have no names because of that. Only
+    /// what was asked for counts.
+    [[nodiscard]] const std::vector<std::string>& unreadable() const { return unreadable_; }
     [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }  // parents come first
 
@@ -95,7 +95,7 @@ private:
     AddressMap map_;
     RuntimeCode runtime_code_;
     std::vector<std::unique_ptr<SymbolTable>> symbols_;             // by module, read when first needed
-    std::uint64_t unreadable_ = 0;                                  // of modules, that were replaced
+    std::vector<std::string> unreadable_;                           // paths of modules, that were replaced
     std::vector<std::unordered_map<std::uint64_t, Place>> places_;  // by epoch and address
     std::vector<Function> functions_;
     std::unordered_map<Hash128, std::uint32_t, HashOfHash> function_ids_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/module_file.hpp"
 
+#include "formats/binary/elf_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +11,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace critpath::archive
@@ -30,6 +34,24 @@ bool can_be_read(const std::string& path)
         ::close(fd);
     }
     return fd >= 0;
+}
+
+// `identity`: of the file that ran, as AddressMap has it.
+bool is_what_ran(const std::string& path, std::string_view identity)
+{
+    constexpr std::string_view by_build_id = "build-id ";
+    if (identity.starts_with(by_build_id)) {
+        return binary::ElfFile(path).build_id() == identity.substr(by_build_id.size());
+    }
+    if (!identity.starts_with("file ")) {
+        return true;
+    }
+    constexpr std::uint64_t second = 1'000'000'000;
+    struct stat status = {};
+    return ::stat(path.c_str(), &status) == 0 &&
+           identity == fmt::format("file {} {}", status.st_size,
+                                   static_cast<std::uint64_t>(status.st_mtim.tv_sec) * second +
+                                       static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
 }
 
 bool is_loaded(const AddressMap& map, const MappedRange& range)
@@ -72,7 +94,9 @@ ModuleFile find_module(const AddressMap& map, const MappedRange& range, bool is_
 {
     const std::string& path = map.modules()[range.module];
     if (!map.was_replaced(range.module)) {
-        return {path, {}};
+        // As long as it is loaded the kernel sees to that.
+        const bool is_there = is_own || is_what_ran(path, map.identity(range.module));
+        return {is_there ? path : "", {}, !is_there};
     }
     const std::string remarked = path + std::string(deleted_remark);
     std::error_code error;

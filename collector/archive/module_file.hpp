@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns where a binary is read from that the process ran: mostly from the file with its name. If that was replaced or
-// deleted during the run, then from what the process that reads it still has of it.
+// deleted during the run, then from what the process that reads it still has of it. If it was built anew after a run
+// that is recovered, from nowhere.
 #pragma once
 
 #include "collector/archive/address_map.hpp"

@@ -176,7 +176,7 @@ ProcessData::ProcessData(const ProcessSpool& spool)
         take_samples(spool.threads[i], threads_[i]);
     }
     threads_.front().unseen_unloads = contexts_.map().unseen_unloads();
-    threads_.front().unreadable_files = contexts_.unreadable();
+    threads_.front().unreadable_files = contexts_.unreadable().size();
     add_functions();
     add_off_regions();
     add_contexts();

@@ -150,6 +150,8 @@ public:
     [[nodiscard]] const PostsOfProcess& posts() const { return posts_; }
     [[nodiscard]] const Epochs& epochs() const { return epochs_; }
     [[nodiscard]] const Graphs& graphs() const { return graphs_; }
+    /// As of ContextTree.
+    [[nodiscard]] const std::vector<std::string>& unreadable_files() const { return contexts_.unreadable(); }
     /// Whether a recorded call says when this communicator was made.
     [[nodiscard]] bool is_creation_recorded(std::int32_t comm) const { return created_.contains(comm); }
     /// How the clock of this process relates to that of rank 0; empty if nobody compared them.

@@ -314,6 +314,25 @@ bool note_losses(const fs::path& spool, const Survey& survey, std::vector<std::s
     return !missing.empty() || !survey.damage.empty();
 }
 
+/// Returns whether there are any: their functions have names if somebody brings the files back.
+bool note_changed_files(const fs::path& trace, const std::set<std::string>& files, std::vector<std::string>& notes)
+{
+    constexpr std::size_t most_lines = 5;
+    std::size_t lines = 0;
+    for (const std::string& file : files) {
+        if (++lines > most_lines) {
+            notes.push_back(fmt::format("{} more such files", files.size() - most_lines));
+            break;
+        }
+        std::error_code error;
+        notes.push_back(fmt::format(
+            "{}: {}, so that its functions have no names; put the one that ran back (cp -p), then "
+            "cpcollect recover --force {}",
+            file, fs::exists(file, error) ? "is another file than the one that ran" : "is gone", trace.native()));
+    }
+    return !files.empty();
+}
+
 }  // namespace
 
 bool is_spool_file(const std::string& name)
@@ -400,6 +419,10 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     if (result.totals.damaged_records > 0) {
         result.notes.push_back(fmt::format("{} records stand in or behind damaged parts of the files in {}; left out",
                                            result.totals.damaged_records, spool.native()));
+        result.is_spool_kept = true;
+        std::ofstream(spool / kept_mark);
+    }
+    if (note_changed_files(trace, session.unreadable_files(), result.notes)) {
         result.is_spool_kept = true;
         std::ofstream(spool / kept_mark);
     }

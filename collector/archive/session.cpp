@@ -96,6 +96,7 @@ void Session::read(Rank& rank) const
     if (std::optional<ProcessSpool> spool = request_.read(rank.number)) {
         rank.spool = std::make_unique<ProcessSpool>(std::move(*spool));
         rank.data = std::make_unique<ProcessData>(*rank.spool);
+        rank.unreadable_files = rank.data->unreadable_files();
         for (const ThreadSpool& thread : rank.spool->threads) {
             rank.locations.push_back(otf2::location_reference(number, thread.thread));
         }
@@ -226,6 +227,15 @@ void Session::remove_files() noexcept
         std::filesystem::remove(files_.anchor(), ignored);
         std::filesystem::remove(files_.definitions(), ignored);
     }
+}
+
+std::set<std::string> Session::unreadable_files() const
+{
+    std::set<std::string> files;
+    for (const Rank& rank : ranks_) {
+        files.insert(rank.unreadable_files.begin(), rank.unreadable_files.end());
+    }
+    return files;
 }
 
 Totals Session::sum() const

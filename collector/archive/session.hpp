@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -60,10 +61,14 @@ public:
     /// About which communicators the ranks disagree, in words; empty if about none. Known on process 0.
     [[nodiscard]] const std::string& inconsistent() const { return definitions_.inconsistent; }
 
+    /// Of the ranks of this process: binaries whose functions have no names, since their files are others by now.
+    [[nodiscard]] std::set<std::string> unreadable_files() const;
+
 private:
     /// A rank between its two passes.
     struct Rank {
         int number = 0;
+        std::vector<std::string> unreadable_files;
         std::vector<OTF2_LocationRef> locations;
         std::unique_ptr<ProcessSpool> spool;
         std::unique_ptr<ProcessData> data;  // refers to `spool`

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/mpi/files.hpp"
 
+#include "collector/mpi/handle_table.hpp"
+#include "collector/mpi/maps.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/mpi/thread.hpp"
 #include "collector/sampling/descriptors.hpp"
@@ -19,25 +21,34 @@ namespace critpath::preload
 void copy_maps()
 {
     const Text path = Text() << process.spool << "/" << process.rank << ".maps";
-    const int from = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    const int to = from < 0 ? -1 : open(path.path(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    static char buffer[4096];  // see the header
+    constexpr std::size_t capacity = std::size_t{64} << 10;
+    auto* const text = static_cast<char*>(map_memory(capacity));
+    const int to = text == nullptr ? -1 : open(path.path(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     std::uint64_t done = 0;
-    while (from >= 0 && to >= 0) {
-        const ssize_t got = read(from, buffer, sizeof buffer);
-        if (got <= 0 || sampling::write_at(to, done, buffer, static_cast<std::size_t>(got)) != 0) {
-            break;
+    if (to >= 0) {
+        std::size_t filled = 0;
+        MapsReader maps;
+        MapsReader::Line line;
+        for (bool more = true; more;) {
+            more = maps.next(line);
+            if (filled > 0 && (!more || line.size > capacity - filled)) {
+                more = sampling::write_at(to, done, text, filled) == 0 && more;
+                done += filled;
+                filled = 0;
+            }
+            if (more) {
+                std::memcpy(text + filled, line.text, line.size);
+                filled += line.size;
+            }
         }
-        done += static_cast<std::uint64_t>(got);
-    }
-    // Not made empty at first: file systems take that for a reason to write the new content to the disk at once.
-    if (to >= 0 && ftruncate(to, static_cast<off_t>(done)) != 0) {
-        unlink(path.path());  // what is behind it now says the wrong thing
-    }
-    for (const int fd : {from, to}) {
-        if (fd >= 0) {
-            close(fd);
+        // Not made empty at first: file systems take that for a reason to write the new content to the disk at once.
+        if (ftruncate(to, static_cast<off_t>(done)) != 0) {
+            unlink(path.path());  // what is behind it now says the wrong thing
         }
+        close(to);
+    }
+    if (text != nullptr) {
+        munmap(text, capacity);
     }
 }
 

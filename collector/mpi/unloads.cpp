@@ -4,6 +4,7 @@
 
 #include "collector/mpi/clock.hpp"
 #include "collector/mpi/files.hpp"
+#include "collector/mpi/maps.hpp"
 #include "collector/mpi/process.hpp"
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/quiet.hpp"
@@ -181,19 +182,9 @@ void keep_last(std::uint64_t gone)
     }
 }
 
-/// "7f0000-7f1000 r-xp ...": the third of the permissions.
-bool is_executable(const char* line, std::size_t size)
-{
-    const auto* space = static_cast<const char*>(std::memchr(line, ' ', size));
-    return space != nullptr && space + 3 < line + size && space[3] == 'x';
-}
-
 void add_line(const char* line, std::size_t size)
 {
     const std::size_t used = notes.kept + notes.last_size;
-    if (!is_executable(line, size)) {
-        return;
-    }
     if (size > most_memory - used) {
         notes.is_full = true;
         return;
@@ -204,7 +195,6 @@ void add_line(const char* line, std::size_t size)
 
 void read_last()
 {
-    static char text[3 * 4096];  // more than a path may have
     notes.is_last_kept = false;
     notes.last_size = 0;
     if (notes.is_full || most_memory - notes.kept < head_size) {
@@ -212,22 +202,11 @@ void read_last()
         return;
     }
     notes.last_size = head_size;
-    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    std::size_t filled = 0;
-    for (ssize_t got = 1; fd >= 0 && got > 0 && filled < sizeof text;) {
-        got = read(fd, text + filled, sizeof text - filled);
-        filled += got > 0 ? static_cast<std::size_t>(got) : 0;
-        std::size_t done = 0;
-        while (const void* end = std::memchr(text + done, '\n', filled - done)) {
-            const auto size = static_cast<std::size_t>(static_cast<const char*>(end) - text) + 1 - done;
-            add_line(text + done, size);
-            done += size;
+    MapsReader maps;
+    for (MapsReader::Line line; maps.next(line);) {
+        if (line.is_code) {
+            add_line(line.text, line.size);
         }
-        std::memmove(text, text + done, filled - done);
-        filled -= done;
-    }
-    if (fd >= 0) {
-        close(fd);
     }
 }
 

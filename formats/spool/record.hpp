@@ -7,11 +7,16 @@
 //
 //   SPOOL/<rank>.<thread>.calls     SpoolHeader (4096 bytes), the stage, then frames of packed records (packed.hpp)
 //   SPOOL/<rank>.<thread>.samples   SpoolHeader (4096 bytes), then raw perf_event records (see SampleFormat)
-//   SPOOL/<rank>.maps               copy of /proc/self/maps, to name the addresses
+//   SPOOL/<rank>.maps               /proc/self/maps, to name the addresses, with a line about each binary
 //   SPOOL/<rank>.unloads            what it said before libraries were unloaded; only if there were any
 //
+// In <rank>.maps a line behind one of executable memory tells the binary there from others that may have its path
+// later:
+// "# build-id <hex>", of what was loaded, or "# file <size> <time>" (bytes; of its last change, ns since the epoch) of
+// one without. Spools of older versions have none, and then what is found at the path is trusted.
+//
 // <rank>.unloads is text: parts in the order of time, each a line "= <until> <unloaded>" (ns of the clock, and how many
-// libraries went; 20 digits each) and then the lines of executable memory in /proc/self/maps. A part holds for all
+// libraries went; 20 digits each) and then the lines of executable memory, as in <rank>.maps. A part holds for all
 // times after the part before it and up to `until`, when what it has was unloaded; <rank>.maps for those after the
 // last. Behind them "? <unloaded>" counts libraries that went without a note.
 //

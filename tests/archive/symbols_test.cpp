@@ -622,7 +622,24 @@ TEST(Contexts, AreThoseOfTheirTime)
     EXPECT_EQ(function(tree.add_path(chain, 50).context).module, SUBJECT_FULL);
     EXPECT_EQ(binary::demangle(function(tree.add({chain}, 0, 50).context).canonical_name),
               "subject::(anonymous namespace)::hidden_one(int)");
-    EXPECT_EQ(tree.unreadable(), 0U);
+    EXPECT_TRUE(tree.unreadable().empty());
+}
+
+// Made anew with its inode, between two loads.
+TEST(AddressMap, TellsFilesWithOneInodeFromEachOther)
+{
+    const std::string line = "5000-6000 r-xp 00000000 08:01 11   /a.so\n";
+    const AddressMap map(line + "# build-id 0b\n" + "7000-8000 r-xp 00000000 08:01 12   /b.so\n",
+                         "= 00000000000000000100 00000000000000000001\n" + line + "# build-id 0a\n" +
+                             "= 00000000000000000200 00000000000000000001\n" + line + "# build-id 0b\n");
+    const auto module = [&](std::uint32_t epoch) { return map.find(0x5000, epoch)->module; };
+    EXPECT_NE(module(0), module(1));
+    EXPECT_EQ(module(1), module(2));
+    EXPECT_EQ(map.identity(module(0)), "build-id 0a");
+    EXPECT_EQ(map.identity(module(1)), "build-id 0b");
+    EXPECT_EQ(map.identity(map.find(0x7000)->module), "");
+    EXPECT_TRUE(map.was_replaced(module(0)));
+    EXPECT_FALSE(map.was_replaced(module(1)));
 }
 
 TEST(ModuleFile, WhatWasLoadedTellsWhereFunctionsBegin)
@@ -665,14 +682,49 @@ TEST(ModuleFile, AReplacedFileIsNotMistakenForItsSuccessor)
     EXPECT_EQ(function(own).build_id, SymbolTable(SUBJECT_FULL).build_id());
     const bool is_named = binary::demangle(function(own).canonical_name) ==
                           "subject::(anonymous namespace)::hidden_one(int)";  // where /proc/self/map_files may be read
-    EXPECT_EQ(own.unreadable(), is_named ? 0U : 1U);
+    EXPECT_EQ(own.unreadable().size(), is_named ? 0U : 1U);
     EXPECT_TRUE(is_named || function(own).canonical_name.starts_with("libcopy.so+0x")) << function(own).canonical_name;
     // Of another process there is nothing left.
     ContextTree other{AddressMap(map)};
     EXPECT_EQ(function(other).canonical_name, "[libcopy.so (deleted)]");
     EXPECT_EQ(function(other).module, path + " (deleted)");
     EXPECT_EQ(function(other).build_id, "");
-    EXPECT_EQ(other.unreadable(), 1U);
+    EXPECT_EQ(other.unreadable(), std::vector{path});
+}
+
+// A copy that is built anew, into the same inode, before the process that had loaded it is recovered.
+TEST(ModuleFile, WhatWasBuiltAnewDoesNotNameWhatRan)
+{
+    const test::Scratch scratch;
+    const std::string path = scratch / "libcopy.so";
+    std::filesystem::copy_file(SUBJECT_FULL, path);
+    const auto time = std::filesystem::last_write_time(path);
+    struct stat status = {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    const std::string of_file =
+        fmt::format("# file {} {}\n", status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec);
+    const std::string of_contents = "# build-id " + SymbolTable(path).build_id() + "\n";
+    const std::uint64_t offset = 0x1000;
+    const auto module_of = [&](const std::string& identity) {
+        ContextTree tree{AddressMap("10000-90000 r-xp 00000000 08:01 11   " + path + "\n" + identity)};
+        const std::vector<std::uint64_t> chain = {0x10000 + offset};
+        const Leaf leaf = tree.add({chain});
+        const Function function = tree.functions()[tree.contexts()[leaf.context].function];
+        EXPECT_EQ(function.module, path);
+        EXPECT_EQ(tree.unreadable().empty(), function.build_id == SymbolTable(path).build_id());
+        EXPECT_EQ(tree.unreadable().empty(), function.canonical_name != "[libcopy.so]") << function.canonical_name;
+        return function.build_id;
+    };
+    const std::string build_id = SymbolTable(path).build_id();
+    for (const std::string& identity : {std::string(), of_file, of_contents, std::string("# of another version\n")}) {
+        EXPECT_EQ(module_of(identity), build_id) << identity;
+    }
+    std::filesystem::last_write_time(path, time + std::chrono::seconds(1));
+    EXPECT_EQ(module_of(of_contents), build_id) << "it is still the same";
+    EXPECT_EQ(module_of(of_file).front(), '-');
+    EXPECT_EQ(module_of("# build-id 00\n").front(), '-');
+    std::filesystem::remove(path);
+    EXPECT_EQ(module_of(of_contents).front(), '-');
 }
 
 }  // namespace

@@ -5,11 +5,13 @@ import collections
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import time
+import unittest
 
 import deaths
 from deaths import harness
@@ -167,6 +169,48 @@ class Replay(deaths.Case):
             self.skipTest(f"perf_event_open is refused on this machine: {reason}")
         self.replay(1)
         self.assertGreater(json.loads(self.report("summary", "--format", "json"))["samples"], 0)
+
+
+class Rebuilt(deaths.Case):
+    """A program that is built anew after it died: nothing gets the names of what did not run."""
+
+    def check(self, *strip):
+        program = shutil.copy(deaths.DEATHS, os.path.join(self.scratch, "app"))
+        if strip:
+            self.succeed(harness.run("objcopy", *strip, program))
+        kept = shutil.copy2(program, os.path.join(self.scratch, "kept"))
+        harness.mpirun(2, harness.tool("cpcollect"), "-o", self.trace, "--sampler=timer", program, self.log(), ITERATIONS,
+                       "kill", 1, cwd=self.scratch)
+        with open(os.environ["RECOVER_POLLING"], "rb") as other, open(program, "wb") as file:
+            file.write(other.read())  # into the same inode
+        result = self.succeed(self.recover())
+        self.assertIn(f"cpcollect: {program}: is another file than the one that ran", result.err)
+        self.assertIn(f"cpcollect recover --force {self.trace}", result.err)
+        self.assertEqual(self.functions(program), {"[app]"})
+        self.replay(1)
+        self.assertEqual(self.fact("replaced_files"), 2)
+
+        os.remove(program)
+        result = self.succeed(self.recover("--force"))
+        self.assertIn(f"cpcollect: {program}: is gone", result.err)
+        shutil.copy2(kept, program)
+        result = self.succeed(self.recover("--force"))
+        self.assertEqual(result.err, "")
+        self.assertIn("main", self.functions(program))
+        self.assertFalse(os.path.exists(self.spool()), "the spool is still there")
+
+    def functions(self, module):
+        """The functions of a binary that the trace names."""
+        anchor = os.path.join(self.trace, "traces.otf2")
+        definitions = self.succeed(harness.run("otf2-print", "-G", anchor)).out
+        return set(re.findall(rf'^REGION .*Name: "([^"]*)" .* Descr.: "{re.escape(module)}"', definitions, re.M))
+
+    def test_with_a_build_id(self):
+        self.check()
+
+    @unittest.skipIf(shutil.which("objcopy") is None, "objcopy (package binutils) is not there")
+    def test_without_a_build_id(self):
+        self.check("--remove-section=.note.gnu.build-id")
 
 
 class Running(deaths.Case):
