@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/unwinder.hpp"
 
+#include "collector/archive/epilogue.hpp"
 #include "collector/archive/module_file.hpp"
 #include "collector/archive/runtime_code.hpp"
 
@@ -129,7 +130,7 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
     while (chain_.size() < longest) {
-        const FrameRules* rules = rules_at(is_exact ? chain_.back() : call_before(chain_.back()));
+        const FrameRules* rules = is_exact ? rules_at(chain_.back()) : rules_behind_call(chain_.back());
         const std::optional<Caller> caller = rules == nullptr ? std::nullopt : step(*rules, registers, stack);
         if (!caller) {
             append(walk.rest(rules, registers));
@@ -174,6 +175,22 @@ const FrameRules* Unwinder::rules_at(std::uint64_t address)
         known->second = frames == nullptr ? nullptr : frames->find(address - range->start + range->offset);
     }
     return known->second;
+}
+
+const FrameRules* Unwinder::rules_behind_call(std::uint64_t return_address)
+{
+    if (const FrameRules* rules = rules_at(call_before(return_address))) {
+        return rules;
+    }
+    const MappedRange* range = is_own_ ? map_.find(return_address, epoch_) : nullptr;
+    if (range == nullptr || map_.modules()[range->module] != anonymous_module) {
+        return nullptr;
+    }
+    const auto [known, is_new] = epilogues_.try_emplace(return_address);
+    if (is_new) {
+        known->second = epilogue_rules(return_address, own_code(return_address));
+    }
+    return known->second ? &*known->second : nullptr;
 }
 
 FrameTable* Unwinder::table(std::uint32_t module, const MappedRange& range)

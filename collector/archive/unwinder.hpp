@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns who called whom when a sample was taken. Where the stack was copied, the unwind information of the binaries says
-// so as far as the copy reaches. What is beyond, the kernel's own walk over frame pointers knows. By itself that walk
-// leaves out a caller wherever the frame pointer is that of another function: in one that needs no frame, and in the
-// first and last instructions of every other. And it makes things up where the frame pointer is used for something
-// else.
+// so as far as the copy reaches, and of code that was made at run time its own instructions. What is beyond, the
+// kernel's own walk over frame pointers knows. By itself that walk leaves out a caller wherever the frame pointer is
+// that of another function: in one that needs no frame, and in the first and last instructions of every other. And it
+// makes things up where the frame pointer is used for something else.
 #pragma once
 
 #include "collector/archive/address_map.hpp"
@@ -27,7 +27,7 @@ namespace critpath::archive
 class Unwinder
 {
 public:
-    /// `map` must outlive this. `is_own`: it is of this process, whose vdso can be read.
+    /// `map` must outlive this. `is_own`: it is of this process, whose vdso and other code without a file can be read.
     Unwinder(const AddressMap& map, bool is_own);
 
     /// Valid until the next call. The registers of the sample are those that `registers` says (SampleFormat). Cost per
@@ -38,6 +38,7 @@ private:
     class KernelWalk;
 
     const FrameRules* rules_at(std::uint64_t address);  // in epoch_
+    const FrameRules* rules_behind_call(std::uint64_t return_address);
     FrameTable* table(std::uint32_t module, const MappedRange& range);
     bool unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);  // whether to the thread's first frame
     void append(std::span<const std::uint64_t> rest);
@@ -47,6 +48,7 @@ private:
     std::vector<std::unique_ptr<FrameTable>> tables_;                          // by module, read when first needed
     std::uint32_t epoch_ = 0;                                                  // of the sample
     std::vector<std::unordered_map<std::uint64_t, const FrameRules*>> rules_;  // by epoch and address
+    std::unordered_map<std::uint64_t, std::optional<FrameRules>> epilogues_;   // by return address, without a table
     std::vector<std::uint64_t> chain_;
 };
 

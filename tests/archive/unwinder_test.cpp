@@ -3,6 +3,7 @@
 //
 // Chains from stacks that are written here word by word, in functions that are never called: they only have addresses
 // and unwind information.
+#include "collector/archive/epilogue.hpp"
 #include "collector/archive/unwinder.hpp"
 
 #include <gmock/gmock.h>
@@ -14,6 +15,9 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <vector>
+
+#include <sys/mman.h>
 
 #if defined(__x86_64__)
 
@@ -263,6 +267,101 @@ TEST_F(Unwinding, EndsWithTheLongestChainAndWithTheCopy)
     const Words kernel(500, framed_);
     EXPECT_EQ(chain(framed_, place(2), {}, kernel).size(), 127U);
     EXPECT_EQ(chain(leaf_, 7, Words(10, leaf_), {}).size(), 11U);
+}
+
+// A page of code that was made at run time.
+class MadeCode
+{
+public:
+    MadeCode() : page_(mmap(nullptr, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+    ~MadeCode() { give_back(); }
+    MadeCode(const MadeCode&) = delete;
+    MadeCode& operator=(const MadeCode&) = delete;
+
+    void give_back()
+    {
+        if (page_ != nullptr) {
+            munmap(page_, size);
+        }
+        page_ = nullptr;
+    }
+
+    // A return address, with these bytes there.
+    std::uint64_t put(std::initializer_list<unsigned char> bytes, std::size_t at = size / 2)
+    {
+        std::copy(bytes.begin(), bytes.end(), static_cast<unsigned char*>(page_) + at);
+        return reinterpret_cast<std::uint64_t>(page_) + at;
+    }
+
+    static constexpr std::size_t size = 4096;
+
+private:
+    void* page_;
+};
+
+TEST_F(Unwinding, BehindACallInMadeCodeItsEndIsFollowed)
+{
+    MadeCode code;
+    const std::uint64_t plain = code.put({0x48, 0x83, 0xc4, 0x08, 0xc3});      // add $8,%rsp; ret
+    const std::uint64_t pops = code.put({0x41, 0x5c, 0x5d, 0xf3, 0xc3}, 100);  // pop %r12; pop %rbp; rep ret
+    const std::uint64_t leaves = code.put({0xc9, 0xc3}, MadeCode::size - 2);   // leave; ret, and no memory behind
+    const std::uint64_t more = code.put({0x48, 0x89, 0xc3, 0xc3}, 300);        // mov %rax,%rbx; ret
+    const std::uint64_t large = code.put({0x48, 0x81, 0xc4, 0, 1, 0, 0, 0xc3}, 400);  // add $256,%rsp; ret
+    const AddressMap map{maps()};
+    Unwinder unwinder(map, true);
+    Unwinder of_another(map, false);
+    const auto chain_by = [](Unwinder& by, std::uint64_t instruction, std::uint64_t frame_pointer, const Words& stack) {
+        const Words registers = {frame_pointer, stack_begin, instruction};
+        RawSample sample;
+        sample.chain = std::span(registers).subspan(2);
+        sample.stack = {registers, std::as_bytes(std::span(stack))};
+        const auto found = by.chain(sample, mask).addresses;
+        return Words(found.begin(), found.end());
+    };
+    const Words stack = {plain, filler, leaf_, last_};
+    EXPECT_THAT(chain_by(unwinder, leaf_, 7, stack), ElementsAre(leaf_, plain, leaf_, last_));
+    EXPECT_THAT(chain_by(of_another, leaf_, 7, stack), ElementsAre(leaf_, plain)) << "its memory is not here";
+    // The frame pointer that is restored finds the frame behind.
+    const Words restored = {pops, filler, place(5), framed_, filler, filler, last_};
+    EXPECT_THAT(chain_by(unwinder, leaf_, 7, restored), ElementsAre(leaf_, pops, framed_, last_));
+    const Words left = {leaves, filler, filler, place(6), framed_, filler, filler, last_};
+    EXPECT_THAT(chain_by(unwinder, leaf_, place(3), left), ElementsAre(leaf_, leaves, framed_, last_));
+    EXPECT_THAT(chain_by(unwinder, leaf_, 7, {more, last_}), ElementsAre(leaf_, more));
+    Words far(40, filler);
+    far[0] = large;
+    far[33] = last_;
+    EXPECT_THAT(chain_by(unwinder, leaf_, 7, far), ElementsAre(leaf_, large, last_));
+    // Interrupted in it: what has happened to the stack is not known.
+    EXPECT_THAT(chain_by(unwinder, plain, 7, {filler, last_}), ElementsAre(plain));
+
+    // By now it may be gone.
+    code.give_back();
+    Unwinder later(map, true);
+    EXPECT_THAT(chain_by(later, leaf_, 7, stack), ElementsAre(leaf_, plain));
+}
+
+TEST(Epilogue, IsNothingElse)
+{
+    const auto is_one = [](std::initializer_list<unsigned> values) {
+        std::vector<std::byte> code;
+        for (const unsigned value : values) {
+            code.push_back(std::byte(value));
+        }
+        return epilogue_rules(0x1000, code).has_value();
+    };
+    EXPECT_TRUE(is_one({0xc3}));
+    EXPECT_TRUE(is_one({0x48, 0x83, 0xc4, 0x08, 0x5b, 0x41, 0x5f, 0xc3}));
+    EXPECT_FALSE(is_one({}));
+    EXPECT_FALSE(is_one({0x48, 0x83, 0xc4}));  // cut off
+    EXPECT_FALSE(is_one({0x48, 0x83, 0xc4, 0x08}));
+    EXPECT_FALSE(is_one({0x48, 0x83, 0xc4, 0xf8, 0xc3}));  // takes more
+    EXPECT_FALSE(is_one({0x48, 0x83, 0xec, 0x08, 0xc3}));  // sub
+    EXPECT_FALSE(is_one({0x5b, 0xc9, 0xc3}));              // of another frame
+    EXPECT_FALSE(is_one({0x5c, 0xc3}));                    // pop %rsp
+    EXPECT_FALSE(is_one({0xff, 0xd1, 0xc3}));              // another call
+    EXPECT_FALSE(is_one({0xeb, 0x00, 0xc3}));
+    EXPECT_FALSE(is_one({0x41, 0xc3}));
+    EXPECT_FALSE(is_one({0xc2, 0x08, 0x00}));
 }
 
 TEST_F(Unwinding, WhateverTheStackHolds)

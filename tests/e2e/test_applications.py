@@ -3,6 +3,7 @@
 """Owns the applications that nobody here wrote: they are recorded, replayed and reported, and their own results stay
 right."""
 
+import collections
 import os
 import shutil
 
@@ -21,6 +22,27 @@ def waits(row):
 
 def seconds(rows, column):
     return sum(row[column] or 0 for row in rows)
+
+
+def python_with_trampolines():
+    """An interpreter that puts code of its own before each function for perf; None if there is none."""
+    for name in ("python3", "python3.12", "python3.13", "python3.14"):
+        python = shutil.which(name)  # or a script that chooses one
+        asked = python and harness.run(python, "-X", "perf", "-c",
+                                       "import sys; print(sys.executable, sys.is_stack_trampoline_active())")
+        if asked and asked.out.endswith(" True\n"):
+            return asked.out.rsplit(maxsplit=1)[0]
+    return None
+
+
+def mpi_library():
+    """The file that an MPI program of this build loads."""
+    linked = harness.run("ldd", harness.workload("halo")).out
+    return next(line.split()[2] for line in linked.splitlines() if line.split()[0].startswith("libmpi"))
+
+
+def find(names, beginning):
+    return next((i for i, name in enumerate(names) if name.startswith(beginning)), None)
 
 
 class Application(harness.Case):
@@ -75,6 +97,45 @@ class Application(harness.Case):
                 of_rank_0 = sum(segment.end - segment.begin for segment in self.path()
                                 if segment.kind == "compute" and segment.rank == 0)
                 self.assertGreater(of_rank_0, 20 * 0.030)
+
+    def test_callers_in_python(self):
+        """What CPython puts before each function for perf has no unwind information, and callers behind it."""
+        python = python_with_trampolines()
+        if python is None:
+            self.skipTest("no python3.12 or later with -X perf in PATH")
+        program = os.path.join(harness.PROGRAMS, "trampolines.py")
+        library = mpi_library()
+        if harness.run(python, "-c", f"import ctypes; ctypes.CDLL('{library}')").code != 0:
+            self.skipTest(f"{python} cannot load {library}")
+        self.samples_needed()
+        self.record(1, python, "-X", "perf", program, library, "1")
+        self.replay(1)
+        callers = collections.Counter()
+        for names, weight in self.sampled_chains():
+            for function in ("hot_work", "warm_work"):
+                if (at := find(names, f"py::{function}:")) is not None:
+                    driver = find(names[at:], "py::driver:")
+                    callers[function, driver is not None and find(names[at + driver:], "py::<module>:") is not None] += weight
+        for function in ("hot_work", "warm_work"):
+            known, unknown = callers[function, True], callers[function, False]
+            self.assertGreater(known, 0, callers)
+            self.assertGreater(known, 0.95 * (known + unknown), callers)
+
+    def sampled_chains(self):
+        """Of each calling context with samples: the names of its functions, innermost first, and how many there are."""
+        import otf2
+        from otf2 import events
+
+        chains = collections.Counter()
+        with otf2.reader.open(os.path.join(self.trace, "traces.otf2")) as trace:
+            for _, event in trace.events:
+                if isinstance(event, events.CallingContextSample):
+                    names, context = [], event.calling_context
+                    while context is not None:
+                        names.append(context.region.name)
+                        context = context.parent
+                    chains[tuple(names)] += 1
+        return chains.items()
 
     def test_odd_numbers_of_ranks(self):
         for ranks in (1, 3, 5, 7):
