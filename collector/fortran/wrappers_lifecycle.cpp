@@ -9,23 +9,29 @@
 namespace critpath::preload::fortran
 {
 
-void Init(const Caller& /*caller*/, InitFunction* function, MPI_Fint* f_ierror)
+void Init(const Caller& caller, InitFunction* function, MPI_Fint* f_ierror)
 {
     Ierror ierror(f_ierror);
-    record_init(FunctionId::MPI_Init, [&] {
-        function(ierror.get());
-        return ierror.value();
-    });
+    record_init(
+        FunctionId::MPI_Init,
+        [&] {
+            function(ierror.get());
+            return ierror.value();
+        },
+        caller);
 }
 
-void Init_thread(const Caller& /*caller*/, Init_threadFunction* function, MPI_Fint* required, MPI_Fint* provided,
+void Init_thread(const Caller& caller, Init_threadFunction* function, MPI_Fint* required, MPI_Fint* provided,
                  MPI_Fint* f_ierror)
 {
     Ierror ierror(f_ierror);
-    record_init(FunctionId::MPI_Init_thread, [&] {
-        function(required, provided, ierror.get());
-        return ierror.value();
-    });
+    record_init(
+        FunctionId::MPI_Init_thread,
+        [&] {
+            function(required, provided, ierror.get());
+            return ierror.value();
+        },
+        caller);
 }
 
 void Finalize(const Caller& caller, FinalizeFunction* function, MPI_Fint* f_ierror)

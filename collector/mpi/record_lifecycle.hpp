@@ -13,7 +13,7 @@ namespace critpath::preload
 
 /// `initialise` calls MPI. A Call does not record yet when MPI_Init is entered, so its record is made here.
 template <class Initialise>
-int record_init(FunctionId function, Initialise&& initialise, const Caller& caller = CRITPATH_CALLER)
+int record_init(FunctionId function, Initialise&& initialise, const Caller& caller)
 {
     const OwnWork guard;
     if (process.phase != Phase::Loaded) {

@@ -12,13 +12,15 @@ namespace spool = critpath::spool;
 
 extern "C" int MPI_Init(int* argc, char*** argv)
 {
-    return record_init(FunctionId::MPI_Init, [&] { return next_mpi.Init(argc, argv); });
+    return record_init(
+        FunctionId::MPI_Init, [&] { return next_mpi.Init(argc, argv); }, CRITPATH_CALLER);
 }
 
 extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
-    return record_init(FunctionId::MPI_Init_thread,
-                       [&] { return next_mpi.Init_thread(argc, argv, required, provided); });
+    return record_init(
+        FunctionId::MPI_Init_thread, [&] { return next_mpi.Init_thread(argc, argv, required, provided); },
+        CRITPATH_CALLER);
 }
 
 extern "C" int MPI_Finalize(void)

@@ -74,6 +74,18 @@ class Records(Case):
                 if MPI == "Open MPI":
                     self.assertEqual(sites, {path[0] for path in paths})
 
+    def test_never_name_the_collector_as_a_caller(self):
+        for program in ("calls", "others"):
+            for binding, name in BINDINGS.items():
+                with self.subTest(program=program, binding=name):
+                    run = self.calls(f"{program}_{binding}", CRITPATH_CALLPATH="full")
+                    collector = self.program_addresses("libcritpath-preload.so")
+                    spool = run.spools[0][0]
+                    self.assertTrue(all(c.callpath in spool.paths for c in spool.calls))
+                    through_it = {c.name for c in spool.calls for address in spool.paths[c.callpath]
+                                  if any(begin <= address < end for begin, end in collector)}
+                    self.assertEqual(through_it, set())
+
     def program_addresses(self, name):
         """Where the program's own code was in the memory of rank 0."""
         found = []
