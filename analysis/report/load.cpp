@@ -5,11 +5,14 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/function_names.hpp"
+#include "formats/binary/source_lines.hpp"
 #include "formats/result/result.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -116,7 +119,57 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
         });
 }
 
+/// Without what compilers add for copies of a function: "inner.0.constprop.1" is "inner.0".
+std::string_view without_clones(std::string_view symbol)
+{
+    constexpr std::array marks = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+    for (const std::string_view mark : marks)
+        symbol = symbol.substr(0, symbol.find(mark));
+    return symbol;
+}
+
+/// As GNU's and other compilers call procedures that are in no module: "step_", "inner.0", "MAIN__". Whether it is one,
+/// only debug information knows, which takes its time.
+bool may_be_fortran(std::string_view symbol)
+{
+    const std::string_view stem = symbol.substr(0, symbol.find_last_not_of("0123456789") + 1);
+    return symbol.ends_with('_') || (stem.size() < symbol.size() && stem.size() > 1 && stem.ends_with('.'));
+}
+
+/// What is called in the source as the main program of Fortran, and what starts it.
+bool is_main(std::string_view symbol)
+{
+    return symbol == "MAIN__" || symbol == "main";
+}
+
 }  // namespace
+
+void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
+{
+    using Named = std::pair<std::string, std::string>;         // module and name
+    std::map<Named, std::set<std::string_view>> symbols;       // what has it
+    std::vector<std::pair<std::uint32_t, std::string>> found;  // by row
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        const model::Row& row = profile.rows[i];
+        if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
+            continue;
+        const std::string_view stem = without_clones(row.name);
+        std::string name = row.file.empty() && may_be_fortran(stem)
+                               ? name_of(recorded_module(profile, row.module), row.name)
+                               : std::string();
+        symbols[{row.module, name.empty() ? row.name : name}].insert(stem);
+        if (!name.empty())
+            found.emplace_back(i, std::move(name));
+    }
+    std::erase_if(found, [&](const auto& named) {
+        const auto& others = symbols[{profile.rows[named.first].module, named.second}];
+        return others.size() > 1 && !std::ranges::all_of(others, is_main);
+    });
+    for (auto& [row, name] : found)
+        profile.rows[row].name = std::move(name);
+    if (!found.empty())
+        use_rows(profile, sort_rows(profile.rows));
+}
 
 void complete_names(model::Profile& profile, const NameOf& name_of)
 {
@@ -143,6 +196,10 @@ model::Profile load(const std::filesystem::path& trace)
                    [&](const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t> addresses) {
                        return names.find(module, start, addresses);
                    });
+    binary::SourceLines lines;
+    name_fortran(profile, [&](const binary::Module& module, const std::string& symbol) {
+        return lines.fortran_name(module, symbol);
+    });
     return profile;
 }
 

@@ -4,10 +4,12 @@
 
 #include "formats/binary/debug_file.hpp"
 #include "formats/binary/demangle.hpp"
+#include "formats/binary/function_symbols.hpp"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <libelf.h>
 
 #include <algorithm>
 #include <array>
@@ -296,7 +298,27 @@ public:
         return ranges;
     }
 
+    std::string fortran_name(std::string_view symbol)
+    {
+        if (!std::exchange(has_symbols_, true) && symbols_.add(*file_, SHT_SYMTAB)) {
+            symbols_.finish();
+        }
+        const FunctionSymbol* const found = symbols_.find_named(symbol);
+        std::optional<Dwarf_Die> function;
+        Unit* const unit = found == nullptr ? nullptr : unit_at(found->start, function);
+        return unit != nullptr && function && is_fortran(unit->die()) ? name_of(*function) : "";
+    }
+
 private:
+    static bool is_fortran(Dwarf_Die& unit)
+    {
+        constexpr std::array languages = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, DW_LANG_Fortran03,
+                                          DW_LANG_Fortran08};
+        constexpr int fortran_18 = 0x2d;  // not known to elfutils 0.188
+        const int language = dwarf_srclang(&unit);
+        return language == fortran_18 || std::ranges::find(languages, language) != languages.end();
+    }
+
     void find_supplement(std::span<const fs::path> directories)
     {
         const char* name = nullptr;
@@ -424,6 +446,10 @@ private:
         if (name.empty()) {
             return linkage;
         }
+        // GNU Fortran has no other name for a program that is called main, or not at all.
+        if (name == "MAIN__" && dwarf_hasattr(&declaration, DW_AT_main_subprogram) == 1) {
+            return "main";
+        }
         // Functions of one file only have no name for the linker.
         Dwarf_Die unit;
         if (dwarf_diecu(&declaration, &unit, nullptr, nullptr) != nullptr) {
@@ -436,6 +462,8 @@ private:
     std::unique_ptr<ElfFile> supplement_file_;
     UniqueDwarf supplement_;
     UniqueDwarf dwarf_;
+    bool has_symbols_ = false;
+    FunctionSymbols symbols_;
     std::unordered_map<const void*, std::unique_ptr<Unit>> units_;  // by the address of their entry
     bool lacks_split_units_ = false;
     RangeIndex<Unit*> by_address_;
@@ -463,6 +491,11 @@ bool DebugInfo::lacks_split_units() const
 std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address)
 {
     return reader_->frames(address);
+}
+
+std::string DebugInfo::fortran_name(std::string_view symbol)
+{
+    return reader_->fortran_name(symbol);
 }
 
 std::vector<AddressRange> DebugInfo::function_ranges(std::uint64_t address)

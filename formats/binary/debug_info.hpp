@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace critpath::binary
@@ -51,6 +52,11 @@ public:
     /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
     /// compiler has moved parts away. Empty if it is not known.
     [[nodiscard]] std::vector<AddressRange> function_ranges(std::uint64_t address);
+
+    /// The name in the source of the procedure with this symbol, if it was written in Fortran, whose compilers add to
+    /// the names of procedures outside of modules and call each main program alike (GNU: `step_`, `inner.0`,
+    /// `MAIN__`). Empty if it was not, or if that is not known.
+    [[nodiscard]] std::string fortran_name(std::string_view symbol);
 
 private:
     class Reader;

@@ -148,6 +148,23 @@ const FunctionSymbol* FunctionSymbols::find(std::uint64_t address) const
     return before.end == before.start && address < before.limit ? &before : nullptr;
 }
 
+const FunctionSymbol* FunctionSymbols::find_named(std::string_view name) const
+{
+    const FunctionSymbol* found = nullptr;
+    for (const FunctionSymbol& symbol : symbols_) {
+        const std::string_view whole = symbol.name;
+        if (!whole.starts_with(name) || name_of(symbol) != name) {
+            continue;
+        }
+        const bool is_whole = whole == name;
+        if (is_whole && found != nullptr && found->name == name) {
+            return nullptr;
+        }
+        found = is_whole || found == nullptr ? &symbol : found;  // rather it than the part that was moved away
+    }
+    return found;
+}
+
 std::string_view FunctionSymbols::name_of(const FunctionSymbol& symbol)
 {
     return source_name(symbol.name);

@@ -43,6 +43,9 @@ public:
     /// there is none.
     [[nodiscard]] const FunctionSymbol* find(std::uint64_t address) const;
 
+    /// The one that name_of() calls so; nullptr if there is none, or several. Looks at all.
+    [[nodiscard]] const FunctionSymbol* find_named(std::string_view name) const;
+
     /// As in the symbol table, but without what the compiler and the linker add for parts and versions.
     [[nodiscard]] static std::string_view name_of(const FunctionSymbol& symbol);
     /// Its source file, without directories if it can do without, where the binary has several functions of this name;

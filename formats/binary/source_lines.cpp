@@ -55,6 +55,12 @@ std::vector<AddressRange> SourceLines::function_ranges(const Module& module, std
     return opened.info == nullptr ? std::vector<AddressRange>() : opened.info->function_ranges(address);
 }
 
+std::string SourceLines::fortran_name(const Module& module, std::string_view symbol)
+{
+    OpenModule& opened = open(module);
+    return opened.info == nullptr ? "" : opened.info->fortran_name(symbol);
+}
+
 SourceLines::OpenModule& SourceLines::open(const Module& module)
 {
     const auto [known, is_new] = modules_.try_emplace(module);

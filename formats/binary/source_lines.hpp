@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -45,6 +46,9 @@ public:
     /// first, then the one that they are inlined into. Of a return address, ask for the byte before it. Empty if
     /// nothing is known. The reference stays valid.
     const std::vector<SourceFrame>& find(const Module& module, std::uint64_t address);
+
+    /// As of DebugInfo; empty if the module is not Found.
+    [[nodiscard]] std::string fortran_name(const Module& module, std::string_view symbol);
 
     /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
     /// compiler has moved parts away. Empty if it is not known.

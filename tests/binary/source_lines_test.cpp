@@ -332,6 +332,34 @@ TEST_P(Fortran, ProceduresAreThoseOfTheText)
         ASSERT_FALSE(frames.empty()) << mark;
         EXPECT_THAT(frames.front(), is(function, bench / "app.f90", line_of(text, mark)));
     }
+    EXPECT_EQ(lines.fortran_name(module, "here_"), "") << "that is its name: it is not Fortran";
+    EXPECT_EQ(lines.fortran_name(module, "nobody_"), "");
+    for (const auto& [symbol, address] : bench.symbols("app")) {
+        const bool is_within = symbol.starts_with("within.");  // unless it is inlined
+        if (is_within || symbol == "outside_" || symbol == "MAIN__") {
+            EXPECT_EQ(lines.fortran_name(module, symbol), is_within            ? "within"
+                                                          : symbol == "MAIN__" ? "app"
+                                                                               : "outside");
+        }
+    }
+}
+
+// Two names of the compiler's: of the program, and of what starts it.
+TEST_P(Fortran, AProgramThatIsCalledMainIsCalledSo)
+{
+    if (*TEST_FORTRAN == '\0' || std::string(TEST_FORTRAN).ends_with("NOTFOUND")) {
+        GTEST_SKIP() << "gfortran is not installed";
+    }
+    Workbench bench;
+    bench.write("app.f90", "program main\n  print *, 'text'\nend program\n");
+    bench.run(std::string(TEST_FORTRAN) + " " + GetParam() + " -fno-inline app.f90 -o app");
+    SourceLines lines;
+    EXPECT_EQ(lines.fortran_name({bench / "app", ""}, "main"), "main");
+    for (const auto& [symbol, address] : bench.symbols("app")) {
+        if (symbol == "MAIN__") {
+            EXPECT_EQ(lines.fortran_name({bench / "app", ""}, symbol), "main");
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(SourceLines, Fortran, testing::Values("-O0 -g", "-O2 -g"));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran from end to end: recorded with cpcollect, replayed, and the hotspots name the subroutine that the run waits for."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -29,6 +30,13 @@ class Report(harness.Case):
         self.assertIn("relax", rows[0]["function"], listing)
         # 4 steps of 0.3 s on the last of three ranks, which is on the path all the time
         self.assertGreater(rows[0]["path_seconds"], 0.9, listing)
+        # The program has its own name, and its calls are its own.
+        tree = self.report("hotspots", "--by", "callpath", "--top", "0", "--sort", "all")
+        self.assertIn("imbalance", tree)
+        self.assertNotIn("MAIN__", tree)
+        lines = json.loads(self.report("hotspots", "--by", "line", "--top", "0", "--format", "json"))["hotspots"]
+        of_init = {os.path.basename(row["file"]) for row in lines if row["function"] == "MPI_Init"}
+        self.assertEqual(of_init, {"imbalance.F90"}, lines[:8])  # GNU's lines are wrong behind an #include
 
     @harness.retry_once
     def test_mpif_h(self):

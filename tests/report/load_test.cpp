@@ -155,5 +155,37 @@ TEST(CompleteNames, OfAFileThatWasReplacedAreThoseOfTheOldOne)
     EXPECT_EQ(profile.rows.front().name, "zeta");
 }
 
+TEST(NameFortran, AsInTheSourceWhereThatTellsThemApart)
+{
+    const auto sampled = [](const char* name, const char* file = "") {
+        return model::Row{RowKind::Sampled, name, "/bin/app", file, 0};
+    };
+    model::Profile profile;
+    profile.modules = {{"/bin/app", "ab12"}};
+    profile.rows = {sampled("MAIN__"),
+                    sampled("c_name_"),
+                    sampled("inner.0"),
+                    sampled("inner.1"),
+                    sampled("main"),
+                    sampled("other.2", "a.f90"),
+                    sampled("step_"),
+                    sampled("step_.constprop.0"),
+                    sampled("within.3.isra.0"),
+                    {RowKind::Region, "user_", "", "", 0}};
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        profile.call_paths.push_back({RowId{i}, CallPathId::none()});
+    }
+    std::map<std::string, std::string> names = {{"MAIN__", "main"}, {"inner.0", "inner"},          {"inner.1", "inner"},
+                                                {"step_", "step"},  {"step_.constprop.0", "step"}, {"other.2", "other"},
+                                                {"user_", "user"},  {"within.3.isra.0", "within"}, {"main", "nobody"}};
+    name_fortran(profile, [&](const binary::Module&, const std::string& symbol) { return names[symbol]; });
+    std::vector<std::string> found;
+    for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i) {
+        found.push_back(profile.row({i}).name);
+    }
+    EXPECT_EQ(found, (std::vector<std::string>{"main", "c_name_", "inner.0", "inner.1", "main", "other.2", "step",
+                                               "step", "within", "user_"}));
+}
+
 }  // namespace
 }  // namespace critpath::report
