@@ -4,6 +4,8 @@
 #include "replayer/pair/lookup.hpp"
 #include "replayer/resolve/calls.hpp"
 
+#include <span>
+
 namespace critpath::replayer
 {
 
@@ -16,7 +18,21 @@ struct Pending {
     CallRef call;
     std::uint64_t bytes;
     rules::Predecessor otherwise;
+    std::size_t answers;  // so many: one of each group that is asked
 };
+
+/// What came of asking several groups: who came last of those that may have released the call.
+rules::Predecessor combine(std::span<const rules::Predecessor> answers)
+{
+    rules::Predecessor result = answers.front();
+    for (const rules::Predecessor& other : answers.subspan(1)) {
+        const bool within_clocks = result.within_clocks || other.within_clocks;
+        if (other.is_jump() && (!result.is_jump() || other.from.order() > result.from.order()))
+            result = other;
+        result.doubt_clocks(within_clocks);
+    }
+    return result;
+}
 
 /// Whether every process was in this operation, and left it after the one that came last, and no thread went on
 /// meanwhile.
@@ -79,17 +95,26 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
                 answers[part.process].set(member.enter.call, decision.predecessor);
                 return;
             }
-            queries.push_back({part.side.partner(instance.inter), part.number, decision.query,
-                               sources_of(collectives.members, part, decision.query)});
-            pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise});
+            const auto ask_side = [&](Side side) {
+                queries.push_back(
+                    {side, part.number, decision.query, sources_of(collectives.members, part, decision.query)});
+            };
+            ask_side(part.side);
+            if (instance.inter)
+                ask_side(part.side.partner(true));
+            pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise,
+                               instance.inter ? std::size_t{2} : std::size_t{1}});
         });
     const auto found = ask(replay, collectives.members, queries);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        rules::Predecessor answer = found[i].route == rules::Route::Ask ? pending[i].otherwise : found[i];
-        answer.doubt_clocks(found[i].within_clocks || pending[i].otherwise.within_clocks);
-        if (found[i].is_jump())
-            answer.bytes = pending[i].bytes;
-        answers[pending[i].process].set(pending[i].call, answer);
+    std::span<const rules::Predecessor> rest = found;
+    for (const Pending& p : pending) {
+        const rules::Predecessor combined = combine(rest.first(p.answers));
+        rest = rest.subspan(p.answers);
+        rules::Predecessor answer = combined.route == rules::Route::Ask ? p.otherwise : combined;
+        answer.doubt_clocks(combined.within_clocks || p.otherwise.within_clocks);
+        if (combined.is_jump())
+            answer.bytes = p.bytes;
+        answers[p.process].set(p.call, answer);
     }
 }
 

@@ -52,6 +52,12 @@ Ns least_message(const Calibration& calibration)
     return std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
 }
 
+/// The longest time after an arrival at which the call may have waited for it.
+Ns completion_limit(const Waiting& call, const Member& member, const CollectiveCase& c, const Calibration& calibration)
+{
+    return calibration.collective_limit(member.function, c.instance->bytes, c.size) + call.threshold;
+}
+
 /// The call is longer than its dependencies explain: ask who came while it was inside. Implementations make members
 /// wait for each other beyond the semantics (trees, rendezvous), and neighbourhoods whose topology is not recorded
 /// leave nothing but this.
@@ -68,8 +74,7 @@ CollectiveDecision ask_for_release(const Waiting& call, const Member& member, co
     query.shape = instance.operation.shape;
     query.may_release = true;
     query.least = least_message(calibration);
-    query.limit =
-        calibration.collective_limit(member.function, instance.instance->bytes, instance.size) + call.threshold;
+    query.limit = completion_limit(call, member, instance, calibration);
     return {{Route::Ask, {}, 0, true}, query, otherwise};
 }
 
@@ -103,8 +108,7 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
     const Ns least = calibration.collective(member.function, instance.bytes, c.size);
     const Ns cost = call.leave - call.enter - call.excess;
     const bool is_late = other.time + least > call.enter + cost && other.time <= call.leave;
-    const Ns limit = calibration.collective_limit(member.function, instance.bytes, c.size) + call.threshold;
-    const bool explains_all = call.leave - other.time <= limit;
+    const bool explains_all = call.leave - other.time <= completion_limit(call, member, c, calibration);
     if (calibration.collectives_unseen && !(is_late && explains_all))
         return not_yet;
     const bool unsure = may_be_earlier(other, call, calibration) ||
@@ -193,9 +197,16 @@ CollectiveDecision all_to_all_of_remote(const Waiting& call, const Member& membe
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     const bool unsure =
         may_be_another_giver(*c.instance, c.operation, calibration.clocks) || may_be_earlier(last, call, calibration);
-    if (last.time > call.enter || is_on_its_way(last, call, member, c, calibration))
-        return {doubted(to(last, *c.instance), unsure), {}, {}};
-    return {doubted(Predecessor{Route::Completion, {}, 0, false}, unsure), {}, {}};
+    const bool waited = last.time > call.enter || is_on_its_way(last, call, member, c, calibration);
+    Predecessor found = waited ? to(last, *c.instance) : Predecessor{Route::Completion, {}, 0, false};
+    const Ns since = std::max(last.time, call.enter);
+    if (!is_long(call) || call.leave - since <= completion_limit(call, member, c, calibration))
+        return {doubted(found, unsure), {}, {}};
+    // Implementations gather each group by itself, so that somebody of the own one may have held up the call.
+    found.low_confidence = true;
+    CollectiveDecision decision = ask_for_release(call, member, c, calibration, found);
+    decision.query.enter = since;
+    return doubted(decision, unsure);
 }
 
 CollectiveDecision all_to_all(const Waiting& call, const Member& member, const CollectiveCase& c,

@@ -92,9 +92,10 @@ Arriver last_arriver(const Instance& instance, const ClockUncertainty& clocks);
 /// Whether the clocks are too far off to tell who came last.
 bool may_be_another(const Instance& instance, const ClockUncertainty& clocks);
 
-/// The critical predecessor of the leave of `call`. Route::Ask: put `query` to all members; `otherwise` is the answer
-/// if none of them is found to have released the call. With Calibration::collectives_unseen it only says that there is
-/// no decision yet; any other is the same as when all collectives have been seen.
+/// The critical predecessor of the leave of `call`. Route::Ask: put `query` to all members, of both groups of an
+/// inter-communicator, each by itself; `otherwise` is the answer if none of them is found to have released the call.
+/// With Calibration::collectives_unseen it only says that there is no decision yet; any other is the same as when all
+/// collectives have been seen.
 struct CollectiveDecision {
     Predecessor predecessor;
     MemberQuery query{};

@@ -28,7 +28,8 @@ struct Machine {
     std::int64_t collective = 12;         // after the last arrival that is needed
     std::int64_t jitter = 0;              // at most so much longer, a message
     std::int64_t skew = 0;                // at most so much later, a leave of a collective
-    bool progress = true;  // what meets its receiver moves on by itself; else, only while both are in calls
+    bool progress = true;    // what meets its receiver moves on by itself; else, only while both are in calls
+    bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew
 
@@ -50,6 +51,13 @@ struct Machine {
                (mode == SendMode::Standard && bytes <= eager_limit);
     }
 };
+
+/// Who waits for the own group, too, is told by at least one message, so that collectives take longer than that.
+inline void go_by_groups(Machine& machine)
+{
+    machine.by_groups = true;
+    machine.collective = machine.latency + 4;
+}
 
 /// A machine of any kind, with noise of several ticks in most cases.
 Machine random_machine(std::uint32_t seed);

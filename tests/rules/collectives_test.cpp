@@ -432,6 +432,39 @@ TEST(Collectives, InterCommunicatorBarrierWaitsForTheOtherSide)
     EXPECT_EQ(path(p), "compute 2: 0-50 | collective 2>1: 50-53 | compute 1: 53-120");
 }
 
+// The standard does not oblige them to, but implementations gather each group by itself.
+TEST(Collectives, InterCommunicatorOperationsMayWaitForTheOwnGroup)
+{
+    constexpr int this_group = -3;
+    Program p(4);
+    const auto inter = p.intercomm({0, 1}, {2, 3});
+    p[0].collective(FunctionId::MPI_Barrier, {300, 303}, inter);
+    p[1].collective(FunctionId::MPI_Barrier, {10, 304}, inter);
+    p[2].collective(FunctionId::MPI_Barrier, {50, 303}, inter);
+    p[3].collective(FunctionId::MPI_Barrier, {20, 303}, inter);
+    p[1].finish(400);
+    p.finish(380);
+    EXPECT_EQ(path(p), "compute 0: 0-300 | collective? 0>1: 300-304 | compute 1: 304-400");
+    Program q(4);  // rank 2 is the root, and rank 0 passes on to rank 1 what it got from there
+    const auto groups = q.intercomm({0, 1}, {2, 3});
+    q[0].collective(FunctionId::MPI_Bcast, {300, 303}, groups, 0);
+    q[1].collective(FunctionId::MPI_Bcast, {10, 304}, groups, 0);
+    q[2].collective(FunctionId::MPI_Bcast, {20, 21}, groups, model::CollectiveCall::this_rank);
+    q[3].collective(FunctionId::MPI_Bcast, {20, 21}, groups, this_group);
+    q[1].finish(400);
+    q.finish(380);
+    EXPECT_EQ(path(q), "compute 0: 0-300 | collective? 0>1: 300-304 | compute 1: 304-400");
+    Program r(4);  // nobody came who could explain the end
+    const auto alone = r.intercomm({0, 1}, {2, 3});
+    r[0].collective(FunctionId::MPI_Barrier, {30, 53}, alone);
+    r[1].collective(FunctionId::MPI_Barrier, {10, 304}, alone);
+    r[2].collective(FunctionId::MPI_Barrier, {50, 53}, alone);
+    r[3].collective(FunctionId::MPI_Barrier, {20, 53}, alone);
+    r[1].finish(400);
+    r.finish(380);
+    EXPECT_EQ(path(r), "compute 2: 0-50 | collective? 2>1: 50-304 | compute 1: 304-400");
+}
+
 TEST(Collectives, SelfCommunicatorIsLocalWork)
 {
     Program p(2);

@@ -5,6 +5,7 @@
 #include "tests/oracle/needed.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace critpath::oracle
 {
@@ -26,6 +27,24 @@ int written_root(const Program& program, std::size_t comm, int member, int root)
     return root < border ? root : root - border;
 }
 
+bool is_between_groups(const Program& program, const Step& step)
+{
+    return step.kind == Kind::Collective && step.function != FunctionId::MPI_Intercomm_create &&
+           program.first_groups.contains(step.comm);
+}
+
+/// What comes from the other group goes through the hands of the own one. Whoever gets it at the root's side is alone.
+std::vector<int> with_own_group(const Program& program, const Step& step, int member, std::vector<int> needed)
+{
+    if (needed.empty() || functions::info(step.function).shape == functions::CollectiveShape::AllToOne)
+        return needed;
+    const int border = static_cast<int>(program.first_groups.at(step.comm));
+    const int size = static_cast<int>(program.comms[step.comm].size());
+    for (int own = member < border ? 0 : border; own < (member < border ? border : size); ++own)
+        needed.push_back(own);
+    return needed;
+}
+
 }  // namespace
 
 Collectives::Collectives(World& world) : world_(world), scheduler_(world.scheduler), machine_(world.machine) {}
@@ -37,9 +56,11 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     const int number = posted_[{rank, step.comm}]++;
     const int member = world_.rank_in(step.comm, rank);
     Posted* posted = world_.requests.add({call.rank, request, call, scheduler_.now(), {}});
-    const Part part =
-        step.part ? *step.part
-                  : Part{true, true, needed_members(world_.program, step.comm, step.function, member, step.root)};
+    Part part = step.part
+                    ? *step.part
+                    : Part{true, true, needed_members(world_.program, step.comm, step.function, member, step.root)};
+    if (machine_.by_groups && is_between_groups(world_.program, step))
+        part.sources = with_own_group(world_.program, step, member, std::move(part.sources));
     posted->collective = CollectiveOperation{step.function,
                                              step.comm,
                                              written_root(world_.program, step.comm, member, step.root),
