@@ -23,7 +23,8 @@ struct WindowDependency {
 };
 
 /// While `call` was inside, its target was outside of MPI, and it ended soon after the target had entered `target`:
-/// that may have moved on what stood still. A guess.
+/// that may have moved on what stood still. A guess. Not valid: of a transfer that took much longer than it should, and
+/// the target does not explain it.
 struct TargetProgress {
     model::CallRef call;
     rules::Enter target;

@@ -154,12 +154,22 @@ public:
                 process_.depend(call, answer.transfer, answer.bytes,
                                 link_between(definitions_, {answer.holder}, {answer.to}));
         }
-        if (!answer.progress.valid())
-            return;
+        if (answer.target == all_targets)
+            return;  // nobody that could enter MPI
         const WindowEvent& event = process_.event(answer.event);
-        const Ns soon = 4 * process_.transfer_time({answer.target}, event.bytes) + process_.waiting(call).threshold;
-        if (leave_of(process_.trace, call) - answer.progress.time <= soon)
+        const bool is_transfer = event.what == WindowEvent::What::Transfer;
+        const rules::Waiting waiting = process_.waiting(call);
+        const Ns transfer = process_.transfer_time({answer.target}, event.bytes);
+        const Ns usual = 4 * transfer + waiting.threshold;
+        if (is_transfer && waiting.excess <= transfer + waiting.threshold)
+            return;  // copying is work
+        // Where no core is free, the call may end later, but so close to the enter that it is hardly by chance.
+        constexpr int chance = 8;
+        const Ns soon = std::max(usual, (waiting.leave - waiting.enter) / chance);
+        if (answer.progress.valid() && waiting.leave - answer.progress.time <= soon)
             process_.add_progress(call, answer.progress);
+        else if (is_transfer && waiting.excess > usual)
+            process_.add_progress(call, {});
     }
 
     /// What unlocks and flushes wait for at home: the transfers that they complete.
@@ -290,7 +300,8 @@ private:
     const LockRecord* last_ = nullptr;
 };
 
-/// The first call of the target after the question's call began, if the target was outside of MPI until then.
+/// The call by which the target came back to MPI while the question's call was inside, if it had been outside for most
+/// of that time.
 rules::Enter progress(const Replay& replay, const Question& question)
 {
     if (question.target == all_targets || question.target == question.origin)
@@ -300,12 +311,18 @@ rules::Enter progress(const Replay& replay, const Question& question)
         return {};
     const model::LocationTrace& main = trace.locations.front();
     const model::Calls& calls = main.calls;
-    const auto found = std::ranges::upper_bound(calls.enters(), question.enter) - calls.enters().begin();
+    const Ns middle = question.enter + (question.leave - question.enter) / 2;  // it was outside then, or not mostly
+    const auto found = std::ranges::upper_bound(calls.enters(), middle) - calls.enters().begin();
     auto next = static_cast<std::uint32_t>(found);
-    const bool was_inside = next > 0 && calls.leave(next - 1) > question.enter;  // a point is inside of no call
-    while (next < calls.size() && calls.is_point(next) && calls.enter(next) < question.leave)
+    std::uint32_t behind = next;  // the call before; points are inside of no call
+    while (behind > 0 && calls.is_point(behind - 1))
+        --behind;
+    while (next < calls.size() && calls.is_point(next))
         ++next;
-    if (next == calls.size() || calls.enter(next) >= question.leave || was_inside)
+    if (next == calls.size() || calls.enter(next) >= question.leave)
+        return {};
+    const Ns outside_since = behind > 0 ? std::max(question.enter, calls.leave(behind - 1)) : question.enter;
+    if (2 * (calls.enter(next) - outside_since) <= question.leave - question.enter)
         return {};
     return {{main.location, {next}}, calls.enter(next)};
 }

@@ -164,7 +164,7 @@ private:
         predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
         const bool is_explained = predecessor.is_jump() && predecessor.from.call.location != call.location;
         if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
-            rules::stood_still(wait.waiting, {messages_, gathered_}, calibration_))
+            rules::stood_still(wait.waiting, moved_on.time, {messages_, gathered_}, calibration_))
             predecessor = {rules::Route::Message, moved_on, 0, true};
         const bool polls = of_call.polls || status_poll.valid();
         const CallRef ends = status_poll.valid() ? status_poll : call;
@@ -219,7 +219,8 @@ private:
             messages_.push_back(dependencies[dependency_].message);
         rules::Enter moved_on;
         for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_)
-            moved_on = windows_.progress[progress_].target;
+            if (windows_.progress[progress_].target.valid())
+                moved_on = windows_.progress[progress_].target;
         return moved_on;
     }
 

@@ -200,16 +200,20 @@ Ns least_end(const Waiting& call, Dependence dependence, const Completed& comple
     return dependence == Dependence::AnyMessage ? first_last.min->arrival : first_last.max->arrival;
 }
 
-bool stood_still(const Waiting& call, const Completed& completed, const Calibration& calibration)
+bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration)
 {
     Ns due = call.enter;
     Ns transfer = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
+    const auto answers_in = [&](Ns answer) {
+        return std::chrono::abs(call.leave - target - answer) <= std::max(call.threshold, answer / 8);
+    };
+    const bool is_tight = answers_in(calibration.one_sided[0].of(0)) || answers_in(calibration.one_sided[1].of(0));
     Space space;
     for (const Candidate& c : candidates(call, completed, calibration, space)) {
         due = std::max(due, c.arrival);
         transfer = std::max(transfer, c.transfer);
     }
-    return call.leave - due > 4 * transfer + call.threshold;
+    return call.leave - due > 4 * transfer + call.threshold || (is_tight && call.leave - due > call.threshold);
 }
 
 Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,

@@ -64,9 +64,10 @@ struct Completed {
 /// When all that the call completes had arrived, or the first of it, as `dependence` has it; at the least.
 Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration);
 
-/// Whether the call went on for so long after all that it completes can have arrived that something must have stood
-/// still meanwhile.
-bool stood_still(const Waiting& call, const Completed& completed, const Calibration& calibration);
+/// Whether the call waited for a target that entered MPI at `target`: it went on for so long after all that it
+/// completes can have arrived that something must have stood still meanwhile, or it ended just when the target can have
+/// answered.
+bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration);
 
 /// The critical predecessor of the leave of `call`, which waited for one or all of `completed`. `dependence` is
 /// AllMessages, AnyMessage or ProbedMessage.

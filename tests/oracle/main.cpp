@@ -59,7 +59,8 @@ void explain(std::uint32_t seed, const Machine& machine, const Options& options)
 {
     const Weights weights = options.weights;
     if (options.windows) {
-        fmt::print("seed {}:\n{}\n", seed, windows::check(seed, machine, weights).words);
+        const windows::Judged judged = windows::check(seed, machine, weights);
+        fmt::print("seed {}:\n    {}\n{}\n", seed, fmt::join(judged.verdict.faults, "\n    "), judged.words);
         return;
     }
     const Recipe smallest =

@@ -307,6 +307,43 @@ TEST(OneSided, ProgressOfTheTarget)
     }
 }
 
+/// A transfer itself may wait, also if its target was about to leave MPI as it began, and was outside mostly.
+TEST(OneSided, TransfersWaitForProgressOfTheTarget)
+{
+    for (const bool comes_back : {true, false}) {
+        Program p(2);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1});
+        p[0].lock({100, 101}, window, 1);
+        p[0].put({110, 404}, window, 1);
+        p[0].flush({410, 411}, window, 1);
+        p[0].unlock({412, 413}, window, 1);
+        p[1].call(FunctionId::MPI_Wait, {60, 120});
+        p[1].call(FunctionId::MPI_Wait, {comes_back ? 400 : 300, comes_back ? 401 : 301});
+        p[0].finish(600);
+        p[1].finish(500);
+        EXPECT_THAT(path(p), HasSubstr(comes_back ? "compute 1: 120-400 | transfer? 1>0: 400-404 | compute 0: 404-410"
+                                                  : "delay? 0: 110-404"));
+    }
+}
+
+/// Copying takes its time: so long as a transfer of that size takes, it is work.
+TEST(OneSided, TransfersThatCopyAreWork)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1});
+    p[0].lock({100, 101}, window, 1);
+    p[0].put({110, 510}, window, 1, 100'000);
+    p[0].flush({510, 511}, window, 1, 100'000);
+    p[0].put({520, 1020}, window, 1, 100'000);
+    p[0].flush({1020, 1021}, window, 1, 100'000);
+    p[0].unlock({1022, 1023}, window, 1);
+    p[0].finish(1100);
+    p[1].finish(500);
+    EXPECT_THAT(path(p), HasSubstr("mpi 0: 110-511 | compute 0: 511-520 | mpi 0: 520-1021"));
+}
+
 TEST(OneSided, RequestWaitsForItsOwnTransfer)
 {
     Program p(2);

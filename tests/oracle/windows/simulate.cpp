@@ -3,7 +3,8 @@
 //
 // One-sided communication in whole ticks: a transfer begins when its origin makes it and its target has posted; locks
 // are granted in the order in which they are asked for; the next holder has a lock one message after it was given up,
-// and not before what was transferred meanwhile is there.
+// and not before what was transferred meanwhile is there. On a lazy machine, a transfer under a lock waits until its
+// target is in a call.
 #include "tests/oracle/windows/program.hpp"
 
 #include <fmt/format.h>
@@ -266,13 +267,34 @@ private:
         const Moved moved{call, step.target, step.bytes};
         if (LockRequest* held = held_by(r, step.window, step.target); held != nullptr) {
             held->moved.push_back(moved);
-            return leave(r, {});
+            return wait_for_progress(r, call, step.target);
         }
         access_[{step.window, r}].moved.push_back(moved);
         wait(r, [this, r, step] {
             std::vector<Edge> because;
             if (program_.deferral == Deferral::Transfer && !add_posts(r, step.window, {step.target}, because))
                 return false;
+            leave(r, because);
+            return true;
+        });
+    }
+
+    [[nodiscard]] bool is_inside(int r) const
+    {
+        return waits_[at(r)] ||
+               (!times_[at(r)].empty() && (times_[at(r)].back().enter == now_ || times_[at(r)].back().leave > now_));
+    }
+
+    /// On a lazy machine, a transfer under a lock is over when its target is in a call that takes it.
+    void wait_for_progress(int r, const Node& call, int target)
+    {
+        wait(r, [this, r, call, target] {
+            if (!machine_.progress && !is_inside(target))
+                return false;
+            const Node inside{target, static_cast<int>(calls_[at(target)].size()) - 1, false};
+            std::vector<Edge> because;
+            if (!machine_.progress && target != r && time_of(inside) > time_of(call))
+                because.push_back({inside, {}, message(target, r)});
             leave(r, because);
             return true;
         });

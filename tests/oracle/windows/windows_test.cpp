@@ -83,6 +83,19 @@ TEST(WindowSimulation, ALockIsFreeWhenWhatWasTransferredIsThere)
     EXPECT_THAT(leaves(e, 1), ElementsAre(421, 422));
 }
 
+TEST(WindowSimulation, LazyTargetsHoldUpTransfers)
+{
+    Machine lazy;
+    lazy.progress = false;
+    const Program program{2,
+                          1,
+                          Deferral::Start,
+                          {{to(Kind::Lock, 1), to(Kind::Transfer, 1), to(Kind::Unlock, 1)},
+                           {compute(300), to(Kind::Lock, 1), to(Kind::Unlock, 1)}}};
+    EXPECT_THAT(leaves(simulate(program, {}), 0), ElementsAre(1, 2, 21));
+    EXPECT_THAT(leaves(simulate(program, lazy), 0), ElementsAre(1, 300 + 20, 321));
+}
+
 TEST(WindowSimulation, SaysWhatCannotEnd)
 {
     EXPECT_THROW(simulate({2, 1, Deferral::Start, {{peers(Kind::Start, {1})}, {}}}, {}), std::logic_error);
@@ -115,16 +128,29 @@ TEST(WindowAnalysis, KnowsNodes)
     }
 }
 
-TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
+/// Which part of the paths of the programs is false-critical.
+double false_critical_share(const Machine& machine, Weights weights)
 {
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = 1; seed <= programs; ++seed) {
-        const Verdict verdict = check(seed, {}, Weights::Learned).verdict;
+        const Verdict verdict = check(seed, machine, weights).verdict;
         path += verdict.makespan;
         false_critical += verdict.false_critical;
     }
-    EXPECT_LE(static_cast<double>(false_critical), 0.005 * static_cast<double>(path))
-        << false_critical << " of " << path;
+    return static_cast<double>(false_critical) / static_cast<double>(path);
+}
+
+TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
+{
+    EXPECT_LE(false_critical_share({}, Weights::Learned), 0.005);
+}
+
+/// Where it takes none but long waits for such, 7 % of the path is wrong.
+TEST(WindowAnalysis, IsSeldomWrongWhereTargetsMustBeInMpi)
+{
+    Machine lazy;
+    lazy.progress = false;
+    EXPECT_LE(false_critical_share(lazy, Weights::Known), 0.03);
 }
 
 }  // namespace
