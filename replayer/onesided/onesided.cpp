@@ -41,9 +41,10 @@ void add_transfers(const model::ProcessTrace& trace, const Replay& replay, const
                 if (const auto target =
                         peers.at(replay.definitions.windows[event.window.value].comm, transfer->target)) {
                     const rules::Link link = link_between(replay.definitions, trace.process, *target);
-                    examples[static_cast<std::size_t>(link)].add(enter_of(trace, transfer->call).time,
-                                                                 waiting(replay, trace, costs, event.call),
-                                                                 transfer->bytes);
+                    const rules::Waiting first = waiting(replay, trace, costs, transfer->call);
+                    const rules::Waiting last = waiting(replay, trace, costs, event.call);
+                    const Ns inside = first.leave - first.enter + (last.leave - last.enter);  // it may copy in either
+                    examples[static_cast<std::size_t>(link)].add(last.leave - first.enter, inside, transfer->bytes);
                 }
         under_way.erase(begin, end);
     }

@@ -30,14 +30,13 @@ rules::FastestMessages least_of_all(MPI_Comm comm, rules::FastestMessages fastes
 
 }  // namespace
 
-void TransferExamples::add(Ns start, const rules::Waiting& completion, std::uint64_t bytes)
+void TransferExamples::add(Ns elapsed, Ns waited, std::uint64_t bytes)
 {
-    const Ns elapsed = completion.leave - start;
     if (elapsed <= Ns{0})
         return;
     const auto bucket = static_cast<std::size_t>(rules::size_bucket(bytes));
     fastest_[bucket].add(elapsed.count(), bytes);
-    if (completion.waited() && 2 * (completion.leave - completion.enter) >= elapsed)
+    if (2 * waited >= elapsed)
         waited_for_[bucket].add(elapsed.count(), bytes);
 }
 

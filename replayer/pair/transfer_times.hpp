@@ -18,9 +18,14 @@ using model::Ns;
 class TransferExamples
 {
 public:
-    /// It was under way since `start`, and over at the leave of `completion`. Evidently waited for is what was not
-    /// there at the enter, or had been on its way for no longer than it was waited for after that.
-    void add(Ns start, const rules::Waiting& completion, std::uint64_t bytes);
+    /// From its start to its end, of which somebody did nothing else but wait for it for that long. Half of it, or
+    /// more, is evidence that it took so long, and did not lie there.
+    void add(Ns elapsed, Ns waited, std::uint64_t bytes);
+    /// Since `start`, until the call that completed it was left.
+    void add(Ns start, const rules::Waiting& completion, std::uint64_t bytes)
+    {
+        add(completion.leave - start, completion.waited() ? completion.leave - completion.enter : Ns{0}, bytes);
+    }
 
     /// What follows from the examples of all processes. Collective.
     [[nodiscard]] rules::TransferTime agree(MPI_Comm comm) const;
