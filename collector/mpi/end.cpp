@@ -124,6 +124,7 @@ struct Complaints {
     int sampling_error;  // why there are no samples, 0 if nothing is wrong
     int timers;          // why samples are those of timers, although nobody asked for them; 0 if they are not
     int lost_signal;     // timers have stopped before the end
+    int lost_events;     // the application has closed the descriptors of perf_events
     int cut_paths;       // calls of a rank that have not got the whole path that they should have
     int unnoted;         // libraries that were unloaded, and cannot be named
     int why_lost;        // errno of what kept records from being written, 0 if nothing did
@@ -138,6 +139,7 @@ Complaints worst_complaints()
     Complaints mine = {process.sampling ? sampling::refused() : 0,
                        process.sampling ? sampling::replaced() : 0,
                        process.sampling && sampling::lost_signal() ? 1 : 0,
+                       process.sampling && sampling::lost_events() ? 1 : 0,
                        cut_paths < INT_MAX ? static_cast<int>(cut_paths) : INT_MAX,
                        unnoted < INT_MAX ? static_cast<int>(unnoted) : INT_MAX,
                        why_records_were_lost(),
@@ -190,6 +192,12 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     if (worst.lost_signal != 0) {
         say(Text() << "cpcollect: timers stopped when the application cancelled a thread, and samples end there: what "
                       "came later is [not sampled]; let the kernel sample (perf_event_open)");
+    }
+    if (worst.lost_events != 0) {
+        say(Text()
+            << "cpcollect: the application closed descriptors that are not its own, perf_events of this recording "
+               "among them, and samples end there: what came later is [not sampled]; close only what was opened, "
+               "or record with --sampler=timer");
     }
     warn_of_events(worst);
     if (summary.inconsistent[0] != '\0') {

@@ -253,6 +253,7 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     process.pid = getpid();
     if (may_open_files()) {
         process.stderr_copy = sampling::move_descriptor_up(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+        process.stderr_file = sampling::identity_of(STDERR_FILENO);
     }
     read_settings();
     if (!process.settings.kernel_timer && kernel_counts_ticks()) {
@@ -300,7 +301,12 @@ bool may_open_files()
 // Nobody may read what we say, or the file that takes it may be as long as it may get: no signal of the application's.
 void say(const Text& line)
 {
-    const int fd = process.stderr_copy >= 0 ? process.stderr_copy : STDERR_FILENO;
+    // The application may have closed the copy, and have something else in its place.
+    const bool is_copied = process.stderr_copy >= 0 && sampling::is_file(process.stderr_copy, process.stderr_file);
+    const int fd = is_copied ? process.stderr_copy : STDERR_FILENO;
+    if (!is_copied && process.stderr_copy >= 0 && !sampling::is_file(fd, process.stderr_file)) {
+        return;
+    }
     const sampling::Withheld pipe(SIGPIPE);
     const sampling::Withheld size(SIGXFSZ);
     char end[] = "\n";

@@ -9,6 +9,7 @@
 #include "collector/mpi/objects.hpp"
 #include "collector/mpi/requests.hpp"
 #include "collector/mpi/skipped.hpp"
+#include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/sampling.hpp"
 #include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
@@ -69,7 +70,8 @@ struct Process {
     bool environment_restored = false;
     int rank = -1;
     int size = 0;
-    int stderr_copy = -1;  // the stderr that the process had at start
+    int stderr_copy = -1;                  // the stderr that the process had at start
+    sampling::FileIdentity stderr_file{};  // which file that is
     pid_t pid = 0;
     std::uint64_t start = 0;           // first moment of this library, in ns of clock_id
     std::uint64_t start_realtime = 0;  // the same, in ns since the epoch

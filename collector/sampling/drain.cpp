@@ -69,11 +69,12 @@ void close_slot(State& state, Slot& slot)
         end_respite(state, slot);
         keep_records(state, slot);
         slot.count = read_count(slot.event);
-        slot.timer_stopped = slot.event.is_timer && has_stopped(slot.event);
+        slot.timer_stopped = slot.event.is_timer ? has_stopped(slot.event) : slot.spent;
         close_event(slot.event);
     }
     open_slot_file(state, slot);
-    if (!slot.file_tried) {
+    const bool waits_for_finish = is_to_be_found(slot.file) && state.stage.load() == Stage::Running;
+    if (!slot.file_tried || waits_for_finish) {
         slot.state.store(SlotState::Kept);
         return;
     }

@@ -76,6 +76,7 @@ void look_at_polled(State& state, std::uint32_t count)
         const bool is_closed = events != 0 && !is_ours(slot.event);         // by somebody else
         if ((events & (POLLHUP | POLLERR | POLLNVAL)) != 0 || is_closed) {  // or the thread ended without a word
             slot.spent = is_closed;
+            state.events_closed = state.events_closed || is_closed;
             end_slot(state, slot);
         }
     }

@@ -74,9 +74,14 @@ Packed append_to_memory(SampleFile& file, const EventChoice& choice, const Unrea
     return packed;
 }
 
-/// What is in memory goes to the open file; false if that did not work.
+/// What is in memory goes to the open file; false if that did not work. If the application has closed it, it stays
+/// where it is.
 bool write_memory(SampleFile& file)
 {
+    if (!is_file(file.fd, file.identity)) {
+        file.fd = -1;
+        return true;
+    }
     const std::size_t size = file.memory_used;
     file.memory_used = 0;
     file.memory_samples = 0;
@@ -88,11 +93,26 @@ bool write_memory(SampleFile& file)
     return true;
 }
 
-int create(const char* directory, const spool::SpoolHeader& header)
+int open_path(const char* directory, const spool::SpoolHeader& header, int flags)
 {
     Text path;
     path << directory << "/" << header.rank << "." << header.thread << ".samples";
-    return move_descriptor_up(open(path.path(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    return move_descriptor_up(open(path.path(), O_RDWR | O_CLOEXEC | flags, 0666));
+}
+
+/// Opens the file that the application has closed; what has waited in memory goes there.
+void find_again(SampleFile& file, const spool::SpoolHeader& header)
+{
+    file.fd = open_path(file.directory, header, 0);
+    const std::uint64_t samples = file.memory_samples;
+    if (file.fd >= 0 && !is_file(file.fd, file.identity)) {
+        close(file.fd);
+        file.fd = -1;
+    }
+    if (file.fd < 0 || !write_memory(file)) {
+        file.stopped = true;
+        file.lost += samples;
+    }
 }
 
 bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
@@ -115,7 +135,7 @@ void append_records(SampleFile& file, const EventChoice& choice, const Unread& u
         return;
     }
     const Packed packed = file.stopped ? Packed{} : append_to_memory(file, choice, unread);
-    const bool kept = !file.stopped && (file.fd < 0 || write_memory(file));
+    const bool kept = !file.stopped && (file.fd < 0 || write_memory(file));  // which may close it
     if (kept) {
         file.records += packed.records;
         file.memory_samples += file.fd < 0 ? packed.samples : 0;
@@ -133,8 +153,9 @@ Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent
 
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header)
 {
-    const int fd = create(directory, header);
+    const int fd = open_path(directory, header, O_CREAT | O_TRUNC);
     file.identity = identity_of(fd);
+    file.directory = directory;
     file.fd = fd;
     constexpr char end_of_page = '\0';
     if (file.fd < 0 || !write_header(file, header) ||
@@ -150,8 +171,16 @@ void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader
     }
 }
 
+bool is_to_be_found(const SampleFile& file)
+{
+    return !file.stopped && file.identity.inode != 0 && !is_file(file.fd, file.identity);
+}
+
 void close_file(SampleFile& file, spool::SpoolHeader& header)
 {
+    if (is_to_be_found(file)) {
+        find_again(file, header);
+    }
     header.records = file.records;
     header.lost = file.lost;
     header.closed = 1;

@@ -19,6 +19,7 @@ namespace critpath::sampling
 struct SampleFile {
     int fd;  // -1: not open
     FileIdentity identity;
+    const char* directory;  // where it is
     bool stopped;
     spool::StackImage* image;  // mapped with the memory
     char* memory;
@@ -30,16 +31,21 @@ struct SampleFile {
 
 void init_file(SampleFile& file);
 
-/// Keeps the records (of events that were opened by `choice`): in the file if it is open, else in memory.
+/// Keeps the records (of events that were opened by `choice`): in the file if it is open, else in memory. It is not
+/// open any more when the application has closed its descriptor.
 void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread);
 
 /// Moves all that is in the ring to where append_records() puts it; what that was (the pieces are gone).
 Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event);
 
-/// Makes the file with `header` and moves what is in memory there.
+/// Makes the file with `header` and moves what is in memory there. `directory` must live as long as the file.
 void open_file(SampleFile& file, const char* directory, const spool::SpoolHeader& header);
 
-/// Writes the header again, with the fields of a close filled in, and closes.
+/// True if the application has closed it, so that close_file() will open it again: to be called by a thread of the
+/// application's, which must not find its next descriptor taken.
+bool is_to_be_found(const SampleFile& file);
+
+/// Moves what is in memory there, writes the header again, with the fields of a close filled in, and closes.
 void close_file(SampleFile& file, spool::SpoolHeader& header);
 
 /// Closes it as it is.

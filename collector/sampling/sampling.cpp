@@ -426,6 +426,12 @@ bool lost_signal()
     return state != nullptr && state->timers_taken.load();
 }
 
+bool lost_events()
+{
+    const State* state = process_state.load(std::memory_order_acquire);
+    return state != nullptr && state->events_closed.load();
+}
+
 int refused_event(std::uint32_t name)
 {
     const State* state = process_state.load(std::memory_order_acquire);

@@ -159,6 +159,9 @@ int replaced();
 /// True if timers have stopped because the application cancelled a thread (thread_timer.hpp).
 bool lost_signal();
 
+/// True if samples of a thread have ended because the application closed the descriptor of its perf_event.
+bool lost_events();
+
 /// Why the event, a place in event_names, cannot be counted here although it was asked for, as errno; 0: nobody asked,
 /// or it is.
 int refused_event(std::uint32_t name);

@@ -76,8 +76,9 @@ struct State {
     std::uint64_t time_offset;  // modulo 2^64: from the kernel's times to ours
     std::atomic<Stage> stage;
     std::atomic<int> refusal;
-    int replaced;                    // as replaced()
-    std::atomic<bool> timers_taken;  // the application has the signal of the timers: they are off
+    int replaced;                     // as replaced()
+    std::atomic<bool> timers_taken;   // the application has the signal of the timers: they are off
+    std::atomic<bool> events_closed;  // the application has closed the descriptors of events
     std::atomic<bool> files_open;
     std::atomic<bool> helper_wanted;
     std::atomic<bool> helper_running;

@@ -114,7 +114,7 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
-    std::uint64_t timer_stopped;   // 1: its timer was off for good before the thread ended (on close)
+    std::uint64_t timer_stopped;   // 1: its timer was off, or its event closed, before the thread ended (on close)
     std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
     char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };

@@ -6,6 +6,7 @@ samples on the clock of the calls, also where a time namespace has set that cloc
 import collections
 import json
 import os
+import shutil
 
 import harness
 
@@ -197,6 +198,32 @@ class Kernel(harness.Case):
         self.validate()
         threads, _ = self.read()
         self.assertFalse([i for thread in threads for i in thread.of(*OFF)])
+
+    def test_closed_descriptors_are_told(self):
+        """Events that the application closes end the samples, which is said once; what was in their files' stead is its
+        own."""
+        for how in ((), ("take",)):
+            with self.subTest(how):
+                shutil.rmtree(self.trace, ignore_errors=True)
+                result = self.record(2, harness.workload("closes"), *how)
+                self.assertEqual(result.err.count("the application closed descriptors"), 1, result.err)
+                self.assertIn("cpcollect: next:", result.err)
+                if how:
+                    self.assertRegex(result.out, r"taken ([1-9]\d*), left \1, written 0\n")
+                self.validate()
+                self.replay(2)
+                self.assertGreater({row["function"]: row["path_seconds"] for row in self.hotspots()}["work_before"], 0.05)
+                self.assertEqual(self.fact("stopped_timers"), 1)
+
+    def test_timers_go_on_without_their_files(self):
+        result = self.record(2, harness.workload("closes"), "take", options=("--sampler=timer",))
+        self.assertRegex(result.out, r"taken ([1-9]\d*), left \1, written 0\n")
+        self.assertNotIn("closed", result.err)
+        self.assertIn("cpcollect: next:", result.err)
+        self.validate()
+        self.replay(2)
+        seconds = {row["function"]: row["path_seconds"] for row in self.hotspots()}
+        self.assertGreater(seconds["work_after"], 0.2)
 
     def time_namespace_needed(self):
         if harness.run("unshare", "-T", "--monotonic", "1000", "true").code != 0:

@@ -110,7 +110,7 @@ class Options(ReportCase):
         summary = self.succeed("summary", "timed")
         for text in ("cpu-timer about every 5.025 ms: 123,456,789 samples, 8,202 on the path; call graph:\n             dwarf\n",
                      "Not sampled  time without a processor: of that, timers know nothing\n",
-                     "threads whose samples end early: the application took the timer's signal or stack\n"):
+                     "threads whose samples end early: the application took their signal or stack, or closed events\n"):
             self.assertIn(text, summary)
 
 

@@ -126,10 +126,12 @@ void play_closed_descriptors(Subject& subject)
 {
     subject.start();
     subject.open();
-    burn(0.1);
+    const std::uint64_t before = burn(0.1);
     close_range(3, ~0U, 0);
-    burn(0.3);
+    subject.facts["cpu"] = before + burn(0.3);
+    subject.facts["before"] = before;
     subject.finish();
+    subject.facts["lost_events"] = sampling::lost_events();
 }
 
 /// As before, and the application's own stand in their place: nothing is written to them, and they stay open.
@@ -154,6 +156,7 @@ void play_taken_descriptors(Subject& subject)
         sampling::stop_thread();
     }).join();
     subject.finish();
+    subject.facts["lost_events"] = sampling::lost_events();
     struct stat status;
     subject.facts["taken"] = taken.size();
     subject.facts["still_open"] =

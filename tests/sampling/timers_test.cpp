@@ -285,6 +285,9 @@ TEST_F(Timers, ClosedDescriptorsDoNoHarm)
 {
     PLAY_TIMED("closed_descriptors");
     EXPECT_TRUE(files["7.0.samples"].whole);
+    EXPECT_EQ(files["7.0.samples"].header.closed, 1);
+    expect_time_matches(files["7.0.samples"], facts["cpu"]);
+    EXPECT_FALSE(facts["lost_events"].get<bool>());
 }
 
 }  // namespace

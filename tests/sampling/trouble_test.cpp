@@ -54,7 +54,13 @@ TEST_F(Sampling, MissingDirectoryDoesNoHarm)
 TEST_F(Sampling, ClosedDescriptorsDoNoHarm)
 {
     PLAY_OR_SKIP("closed_descriptors");
-    EXPECT_TRUE(files["7.0.samples"].whole);
+    const File& file = files["7.0.samples"];
+    EXPECT_TRUE(file.whole);
+    EXPECT_EQ(file.header.closed, 1);
+    const double seconds = 1e-9 * facts["before"].get<double>();
+    EXPECT_GT(static_cast<double>(file.samples.size()),
+              0.5 * seconds * 1e9 / static_cast<double>(file.header.samples.period));
+    EXPECT_TRUE(facts["lost_events"].get<bool>());
 }
 
 TEST_F(Sampling, DescriptorsThatTheApplicationHasTakenAreLeftAlone)
@@ -63,7 +69,10 @@ TEST_F(Sampling, DescriptorsThatTheApplicationHasTakenAreLeftAlone)
     EXPECT_GE(facts["taken"], 3);  // event, helper, file
     EXPECT_EQ(facts["still_open"], facts["taken"]);
     EXPECT_EQ(facts["written"], 0);
+    EXPECT_TRUE(facts["lost_events"].get<bool>());
+    EXPECT_EQ(files["7.0.samples"].header.samples.timer_stopped, 1);
     EXPECT_TRUE(files["7.0.samples"].whole);
+    EXPECT_EQ(files["7.0.samples"].header.closed, 1);
 }
 
 TEST_F(Sampling, AThreadThatWasEndedDoesNotEndAnother)
