@@ -3,6 +3,7 @@
 #include "replayer/collect/queries.hpp"
 
 #include "replayer/exchange.hpp"
+#include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,7 +23,7 @@ constexpr std::size_t most_questions = 65536;
 constexpr std::size_t most_members = std::size_t{1} << 20;
 
 struct InstanceName {
-    std::uint32_t side, number;
+    std::uint32_t side, number, returns;
     auto operator<=>(const InstanceName&) const = default;
 };
 
@@ -73,6 +74,35 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
     return replayer::exchange(replay.comm, requests);
 }
 
+/// When a member came back to MPI from the longest time outside, between the post of a non-blocking operation and the
+/// call that completed it. Not valid: it was never outside, or that is not known.
+rules::MemberInfo came_back(const Replay& replay, const Part& part)
+{
+    constexpr std::uint32_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+    const model::ProcessTrace& trace = replay.processes[part.process];
+    const model::CollectiveCall collective = trace.collectives[part.collective];
+    const model::CallRef post = collective.begin();
+    const model::CallRef end = collective.call;
+    rules::MemberInfo result{{}, {}, part.rank, false, true};
+    if (collective.is_blocking() || !end.valid() || post.location != end.location ||
+        end.call.value - post.call.value > most_calls)
+        return result;
+    const model::Calls& calls = calls_of(trace, post.location);
+    Ns longest{0};
+    Ns outside_since = calls.leave(post.call.value);
+    for (std::uint32_t i = post.call.value + 1; i <= end.call.value; ++i) {
+        if (calls.is_point(i))
+            continue;
+        if (const Ns outside = calls.enter(i) - outside_since; outside > longest) {
+            longest = outside;
+            result.enter = {{post.location, {i}}, calls.enter(i)};
+            result.leave = outside_since;
+        }
+        outside_since = calls.leave(i);
+    }
+    return result;
+}
+
 /// What this process knows of the instances that others asked for.
 std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Members& members,
                                                 const Received<InstanceName>& requests)
@@ -83,6 +113,10 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
             members.for_each_part(
                 {name.side}, 1, [&](std::size_t) { return name.number; },
                 [&](const Part& part, std::size_t) {
+                    if (name.returns != 0) {
+                        parts[home].push_back({name, came_back(replay, part)});
+                        return;
+                    }
                     const auto m = members.describe(part);
                     parts[home].push_back({name, {m.enter, m.leave, m.rank, m.is_root, m.gives}});
                 });
@@ -164,7 +198,7 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
         auto out_sources = lists_for<std::uint32_t>(replay.size);
         for (; i < end; ++i) {
             const InstanceQuery& q = queries[order[i]];
-            const InstanceName name{q.side.value, q.number};
+            const InstanceName name{q.side.value, q.number, q.question.returns ? 1U : 0U};
             const std::size_t home = home_of(replay, name);
             out[home].push_back({name, order[i], static_cast<std::uint32_t>(q.sources.size()), q.question});
             out_sources[home].insert(out_sources[home].end(), q.sources.begin(), q.sources.end());

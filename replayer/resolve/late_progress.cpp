@@ -144,9 +144,30 @@ rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer,
     return {rules::Route::Message, moved.enter, transfer.bytes, true, !is_same_clock};
 }
 
+/// Of the members of collectives; where several explain the end of a call, who came last.
+void ask_members(const Replay& replay, const Members& members, const LateCalls& late,
+                 std::vector<rules::Predecessor>& result)
+{
+    std::vector<InstanceQuery> queries;
+    for (const LateCollective& collective : late.collectives)
+        queries.push_back(collective.query);
+    const auto answers = ask(replay, members, queries);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const LateCollective& asked = late.collectives[i];
+        rules::Predecessor& known = result[asked.call];
+        const bool is_known = known.is_jump() && known.from.time > asked.query.question.since;
+        if (answers[i].route == rules::Route::Ask) {
+            known.low_confidence = known.low_confidence || asked.is_long;
+        } else if (!is_known || (answers[i].is_jump() && answers[i].from.order() > known.from.order())) {
+            known = answers[i];
+            known.bytes = asked.bytes;
+        }
+    }
+}
+
 }  // namespace
 
-std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late)
+std::vector<rules::Predecessor> late_progress(const Replay& replay, const Members& members, const LateCalls& late)
 {
     Searches searches(replay);
     const std::vector<Moved> by_partner = ask_partners(replay, late.transfers, searches);
@@ -166,6 +187,7 @@ std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCa
                 }
         }
     }
+    ask_members(replay, members, late, result);
     return result;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns who moved on the transfers that had stood still: whichever side entered MPI last before the call ended that
-// waited for it. (docs/ALGORITHM, "Late progress")
+// Owns who moved on the transfers and the non-blocking collectives that had stood still: whichever side entered MPI
+// last before the call ended that waited for it. (docs/ALGORITHM, "Late progress")
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/collect/queries.hpp"
 #include "replayer/rules/late_progress.hpp"
 
 #include <cstdint>
@@ -31,13 +32,24 @@ struct LateCall {
     rules::Predecessor otherwise;
 };
 
+/// A non-blocking collective that a call completed.
+struct LateCollective {
+    std::size_t call;  // index into LateCalls::calls
+    std::uint64_t bytes;
+    bool is_long;  // much longer than such operations take
+    InstanceQuery query;
+};
+
 /// What is not decided before the partners have been asked.
 struct LateCalls {
     std::vector<LateCall> calls;
-    std::vector<StoodStill> transfers;  // in the order of their calls
+    std::vector<StoodStill> transfers;        // in the order of their calls
+    std::vector<LateCollective> collectives;  // likewise
+
+    [[nodiscard]] std::size_t questions() const { return transfers.size() + collectives.size(); }
 };
 
 /// The predecessors, in the order of the calls. Collective over `replay.comm`.
-std::vector<rules::Predecessor> late_progress(const Replay& replay, const LateCalls& late);
+std::vector<rules::Predecessor> late_progress(const Replay& replay, const Members& members, const LateCalls& late);
 
 }  // namespace critpath::replayer

@@ -181,14 +181,29 @@ private:
             return false;
         if (polls)
             waiting.threshold += between_polls;
-        const std::size_t before = late_.transfers.size();
+        const std::size_t before = late_.questions();
         for (const Message& message : messages_)
             if (const auto standstill =
                     rules::standstill(waiting, dependence, message, {messages_, gathered_}, calibration_)) {
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
             }
-        return late_.transfers.size() > before;
+        add_late_collectives(waiting, dependence);
+        return late_.questions() > before;
+    }
+
+    /// Those of the call that comes next in `late_`.
+    void add_late_collectives(const rules::Waiting& waiting, Dependence dependence)
+    {
+        for (std::size_t i = collective_ - gathered_.size(); i < collective_; ++i) {
+            const CompletedCollective& c = collectives_[i];
+            const auto query =
+                rules::standstill(waiting, dependence, c.gathered, c.limit, {messages_, gathered_}, calibration_);
+            if (!query)
+                continue;
+            const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
+            late_.collectives.push_back({late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, *query}});
+        }
     }
 
     /// All that the call completed or found; what is not wanted is passed over.

@@ -110,7 +110,9 @@ private:
         FunctionId function;
         Enter enter;
         std::uint64_t bytes;
-        model::Ns least;
+        model::Ns least, limit;
+        Side side;
+        std::uint32_t number;
     };
 
     void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
@@ -119,7 +121,15 @@ private:
         if (call.is_blocking() || !call.call.valid() || c.operation.dependence != rules::Dependence::MembersLater ||
             c.is_alone())
             return;
-        const Asked asked{part.process, call.call, member.function, member.enter, c.instance->bytes, least(member, c)};
+        const Asked asked{part.process,
+                          call.call,
+                          member.function,
+                          member.enter,
+                          c.instance->bytes,
+                          least(member, c),
+                          calibration_.collective_limit(member.function, c.instance->bytes, c.size),
+                          part.side,
+                          part.number};
         if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
@@ -132,7 +142,11 @@ private:
     void add(const Asked& asked, const Enter& last, bool within_clocks)
     {
         result_[asked.process].push_back(
-            {asked.call, {last, last.call == asked.enter.call, asked.least, asked.bytes, within_clocks}});
+            {asked.call,
+             {last, last.call == asked.enter.call, asked.least, asked.bytes, within_clocks},
+             asked.side,
+             asked.number,
+             asked.limit});
     }
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const

@@ -17,6 +17,9 @@ namespace critpath::replayer
 struct CompletedCollective {
     model::CallRef call;
     rules::Gathered gathered;
+    Side side;  // and the number of the instance on it
+    std::uint32_t number;
+    model::Ns limit;  // the longest time that it may take
 };
 
 /// By owned process, ascending by call. Collectives that wait for nobody, or of which members are unknown, are left

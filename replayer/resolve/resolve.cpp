@@ -38,15 +38,16 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
 /// `resolve(p, late)` concludes what it can of process p, and adds to `late` what its partners have to say more about.
 /// In rounds of some processes, so that few questions are in memory. Collective.
 template <class Resolve>
-void resolve_messages(const Replay& replay, std::vector<ProcessAnswers>& answers, Resolve resolve)
+void resolve_messages(const Replay& replay, const Members& members, std::vector<ProcessAnswers>& answers,
+                      Resolve resolve)
 {
     constexpr std::size_t window = 16384;  // questions in a round, and those of one process more
     std::size_t next = 0;
     do {
         LateCalls late;
-        for (; next < replay.processes.size() && late.transfers.size() < window; ++next)
+        for (; next < replay.processes.size() && late.questions() < window; ++next)
             resolve(next, late);
-        const auto found = late_progress(replay, late);
+        const auto found = late_progress(replay, members, late);
         for (std::size_t i = 0; i < found.size(); ++i)
             if (!late.calls[i].polls || found[i].is_jump())
                 answers[late.calls[i].process].set(late.calls[i].call, found[i]);
@@ -92,7 +93,7 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
                      std::vector<ProcessAnswers> answers)
 {
     const auto completed = completed_collectives(replay, collectives, calibration);
-    resolve_messages(replay, answers, [&](std::size_t p, LateCalls& late) {
+    resolve_messages(replay, collectives.members, answers, [&](std::size_t p, LateCalls& late) {
         resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
     });
     resolve_collectives(replay, collectives, calibration, answers);

@@ -48,4 +48,23 @@ std::optional<Standstill> standstill(const Waiting& call, Dependence dependence,
     return Standstill{start, call.leave, transfer, call.threshold, message.held};
 }
 
+std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence, const Gathered& gathered, Ns limit,
+                                      const Completed& completed, const Calibration& calibration)
+{
+    const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
+    const Ns usual = tolerance(gathered.least, call.threshold);
+    if (gathered.is_unknown() || call.leave - explained <= usual)
+        return std::nullopt;
+    MemberQuery query{};
+    query.call = call.call;
+    query.enter = call.enter;
+    query.leave = call.leave;
+    query.returns = true;
+    query.since = gathered.last.time;
+    query.completion = gathered.least;
+    query.tolerance = usual;
+    query.limit = limit + call.threshold;
+    return query;
+}
+
 }  // namespace critpath::replayer::rules

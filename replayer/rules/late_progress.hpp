@@ -5,6 +5,7 @@
 // the network or a thread of the library moves it. (docs/ALGORITHM, "Late progress")
 #pragma once
 
+#include "replayer/rules/member_query.hpp"
 #include "replayer/rules/message_rule.hpp"
 
 #include <optional>
@@ -36,5 +37,10 @@ Fit fit(const Standstill& standstill, Ns enter, Ns outside_since);
 /// completed explains its end, or the message moves on by itself.
 std::optional<Standstill> standstill(const Waiting& call, Dependence dependence, const Message& message,
                                      const Completed& completed, const Calibration& calibration);
+
+/// What to ask the members of a non-blocking collective that may have stood still, of those that the call completed;
+/// nothing, if what the call completed explains its end. `limit`: the longest time that it may take.
+std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence, const Gathered& gathered, Ns limit,
+                                      const Completed& completed, const Calibration& calibration);
 
 }  // namespace critpath::replayer::rules

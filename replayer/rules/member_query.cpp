@@ -22,6 +22,8 @@ public:
 
     [[nodiscard]] Predecessor find() const
     {
+        if (query_.returns)
+            return came_back();
         const Enter last = query_.may_depend ? last_needed() : Enter{};
         const bool explains = last.valid() && (!query_.may_release || query_.leave - last.time <= query_.limit);
         if (explains && last.call == query_.call)
@@ -39,6 +41,36 @@ public:
     }
 
 private:
+    /// The rule for transfers that stood still (rules/late_progress), for an operation of many: of those who were
+    /// outside of MPI for most of the time that is to be explained, whoever came back as long before the end as the
+    /// operation takes; or else whoever came back so shortly before the end, compared with the time outside, that it is
+    /// hardly there by chance. Several may have held up the operation, one after the other: then the last one did.
+    [[nodiscard]] Predecessor came_back() const
+    {
+        constexpr std::int64_t chance = 8;
+        const auto members = static_cast<std::int64_t>(members_.size());
+        const Ns unexplained = query_.leave - query_.since - query_.completion;
+        Enter tight, loose;
+        for (const MemberInfo& member : members_) {
+            const Ns took = query_.leave - member.enter.time;
+            const Ns away = member.enter.time - std::max(query_.since, member.leave);
+            if (!member.enter.valid() || took <= Ns{0} || away <= Ns{0})
+                continue;
+            const bool mostly = 2 * away >= unexplained;
+            if (mostly && std::chrono::abs(took - query_.completion) <= query_.tolerance)
+                take_later(tight, member.enter);
+            if (unexplained > query_.limit && ((mostly && took <= query_.limit) || chance * members * took <= away))
+                take_later(loose, member.enter);
+        }
+        const Enter& found = tight.valid() ? tight : loose;
+        if (!found.valid())
+            return {Route::Ask, {}, 0, true};
+        if (found.call.location == query_.call.location)
+            return {Route::Work, {}, 0, true};
+        const bool within_clocks = clocks_.between(found.call.location, query_.call.location) > Ns{0};
+        return {Route::Collective, found, 0, true, within_clocks};
+    }
+
     [[nodiscard]] bool needs(const MemberInfo& member) const
     {
         if (!member.gives)

@@ -31,18 +31,21 @@ struct MemberQuery {
     bool may_release;       // it waited so long that the release rule applies
     Ns limit;               // for the release rule: the longest time after an arrival,
     Ns least;               // and the shortest, that of a message
+    bool returns;           // who came back to MPI instead, after `since`, and moved on what stood still:
+    Ns tolerance;           // `completion` before the end, by so much more or less; or within `limit`
 };
 
 struct MemberInfo {
-    Enter enter;
-    Ns leave;
+    Enter enter;  // asked who came back: the end of the longest time outside of MPI
+    Ns leave;     // and its begin
     std::uint32_t rank;
     bool is_root;
     bool gives;
 };
 
 /// Answers a query: Route::Collective; Route::Completion, if the member itself was the last one that was needed; or
-/// Route::Ask if no member released the call. `sources`: the in-neighbours of the asking member, ascending.
+/// Route::Ask if no member released the call. Of those who came back, Route::Work, if it was the member itself.
+/// `sources`: the in-neighbours of the asking member, ascending.
 Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
                    std::span<const std::uint32_t> sources = {});
 

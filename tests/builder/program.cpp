@@ -238,6 +238,16 @@ void Rank::split_end(FunctionId function, Span span, Request begun, std::uint64_
     trace_.collectives.complete(begun.index, add(function, span), Program::world(), -1, bytes, bytes);
 }
 
+Request Rank::icollective(FunctionId function, Span span)
+{
+    return split_begin(function, span);
+}
+
+void Rank::wait_collective(Span span, Request posted, std::uint64_t bytes)
+{
+    split_end(FunctionId::MPI_Wait, span, posted, bytes);
+}
+
 void Rank::call(FunctionId function, Span span)
 {
     add(function, span);

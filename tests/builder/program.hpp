@@ -81,6 +81,9 @@ public:
     /// With as much to give, and to get.
     void part(FunctionId function, Span span, std::uint64_t sent, std::uint64_t received,
               model::CommId comm = model::CommId{0}, int root = -1);
+    /// A non-blocking one, on the world.
+    Request icollective(FunctionId function, Span span);
+    void wait_collective(Span span, Request posted, std::uint64_t bytes = 8);
     /// A split operation on a file.
     Request split_begin(FunctionId function, Span span);
     void split_end(FunctionId function, Span span, Request begun, std::uint64_t bytes = 8);

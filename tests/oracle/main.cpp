@@ -6,9 +6,10 @@
 // whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is told that messages
 // and collectives take half as long as they do, or twice as long). With noise, each program runs on a machine of its
 // own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets its receiver
-// only while both are in calls; one that is held has buffered sends of more than 1024 bytes end when the receiver's
-// rank is in a call; one that goes by groups has blocking collectives between groups wait for the own group, too. Says
-// which of them have false-critical time, and the smallest program that shows it.
+// only while both are in calls, and non-blocking all-to-all collectives when all have been; one that is held has
+// buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups has
+// blocking collectives between groups wait for the own group, too. Says which of them have false-critical time, and the
+// smallest program that shows it.
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/windows/check.hpp"
 

@@ -28,7 +28,7 @@ struct Machine {
     std::int64_t collective = 12;         // after the last arrival that is needed
     std::int64_t jitter = 0;              // at most so much longer, a message
     std::int64_t skew = 0;                // at most so much later, a leave of a collective
-    bool progress = true;    // what meets its receiver moves on by itself; else, only while both are in calls
+    bool progress = true;    // what is under way moves on by itself; else, only while those who take part are in calls
     bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace critpath::tests
 {
 namespace
@@ -105,6 +107,53 @@ TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
     p[1].finish(1600);
     p[0].finish(1500);
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-400 | compute 1: 400-1600");
+}
+
+/// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
+TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    p[0].wait_collective({500, 503}, posted[0]);
+    p[1].wait_collective({60, 504}, posted[1]);
+    p[2].wait_collective({400, 504}, posted[2]);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | mpi 0: 100-101 | compute 0: 101-500 | collective? 0>1: 500-504 | "
+                       "compute 1: 504-700");
+}
+
+/// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
+TEST(LateProgress, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+    p[0].call(FunctionId::MPI_Request_get_status, {300, 301});
+    p[0].wait_collective({302, 404}, posted[0]);
+    p[1].wait_collective({60, 404}, posted[1]);
+    p[2].call(FunctionId::MPI_Probe, {52, 300});
+    p[2].wait_collective({400, 403}, posted[2]);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-52 | delay? 2: 52-300 | compute 2: 300-400 | "
+                       "collective? 2>1: 400-404 | compute 1: 404-700");
+}
+
+/// All are in MPI: what takes so long is not known.
+TEST(LateProgress, ACollectiveThatNobodyHeldUpIsOfLowConfidence)
+{
+    Program p(2);
+    const Request first = p[0].icollective(FunctionId::MPI_Iallreduce, {100, 101});
+    const Request second = p[1].icollective(FunctionId::MPI_Iallreduce, {50, 51});
+    p[0].wait_collective({102, 503}, first);
+    p[1].wait_collective({52, 504}, second);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | collective? 0>1: 100-504 | compute 1: 504-700");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tests/oracle/needed.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace critpath::oracle
@@ -70,21 +71,49 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     Gathering& gathering = gatherings_[{step.comm, number}];
     gathering.came[member] = call;
     gathering.waiting.emplace_back(part.sources, posted);
+    const auto has_come = [&](int one) { return gathering.came.contains(one); };
     for (auto& [needed, theirs] : gathering.waiting) {
-        if (theirs->done)
+        if (theirs == nullptr || !std::ranges::all_of(needed, has_come))
             continue;
-        if (!std::ranges::all_of(needed, [&](int one) { return gathering.came.contains(one); }))
+        const auto standing = std::make_shared<Standing>(Standing{std::exchange(theirs, nullptr), {}, 0});
+        for (const int one : needed)
+            standing->since.push_back(gathering.came[one]);
+        if (!stands_still(step, needed.size())) {
+            finish(*standing);
             continue;
-        const std::int64_t completion = machine_.collective + world_.draw(machine_.skew);
-        Done done;
-        for (const int one : needed) {
-            done.because.push_back({gathering.came[one], {}, completion});
-            done.time = std::max(done.time, scheduler_.time_of(gathering.came[one]) + completion);
         }
-        theirs->done = done;
-        world_.notify_at(done.time, theirs->rank);
+        standing->missing = needed.size();
+        for (const int one : needed)
+            world_.when_inside(world_.world_rank(step.comm, one), [this, standing](const std::optional<Node>& enter) {
+                if (enter)
+                    standing->since.push_back(*enter);
+                if (--standing->missing == 0)
+                    finish(*standing);
+            });
     }
     return posted;
+}
+
+/// A lazy machine moves on only what all are in calls for. Elsewhere, a member may be done long before the others, and
+/// never be in a call again.
+bool Collectives::stands_still(const Step& step, std::size_t needed) const
+{
+    return !machine_.progress && step.kind == Kind::Icollective && !step.part &&
+           functions::info(step.function).shape == functions::CollectiveShape::AllToAll &&
+           needed == world_.program.comms[step.comm].size();
+}
+
+/// The operation is over a while after all that it waits for.
+void Collectives::finish(const Standing& standing)
+{
+    const std::int64_t completion = machine_.collective + world_.draw(machine_.skew);
+    Done done;
+    for (const Node& enter : standing.since) {
+        done.because.push_back({enter, {}, completion});
+        done.time = std::max(done.time, scheduler_.time_of(enter) + completion);
+    }
+    standing.posted->done = done;
+    world_.notify_at(done.time, standing.posted->rank);
 }
 
 void Collectives::collective(int rank, const Step& step)

@@ -28,8 +28,16 @@ private:
         std::map<int, Node> came;
         std::vector<std::pair<std::vector<int>, Posted*>> waiting;  // with the members that each needs
     };
+    /// All that an operation needs has come, and some of it must be in a call yet.
+    struct Standing {
+        Posted* posted;
+        std::vector<Node> since;  // what it waited for
+        std::size_t missing;
+    };
 
     Posted* join(const Node& call, const Step& step, int request);
+    [[nodiscard]] bool stands_still(const Step& step, std::size_t needed) const;
+    void finish(const Standing& standing);
 
     World& world_;
     Scheduler& scheduler_;
