@@ -12,6 +12,7 @@
 #include "replayer/attribute/segments_file.hpp"
 #include "replayer/clocks/clocks.hpp"
 #include "replayer/clocks/tighten.hpp"
+#include "replayer/exchange.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
 #include "replayer/paged_memory.hpp"
@@ -103,6 +104,10 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
     if (replay.size > ranks) {
         phases.note(fmt::format("{} processes for {} traced ranks: {} stay idle; use mpirun -n {}", replay.size, ranks,
                                 replay.size - ranks, ranks));
+    }
+    if (on_any(replay.comm, summary.other_run)) {
+        phases.note("events of some locations lie outside of the time of the run, as the definitions have it: files of "
+                    "several runs may have been mixed");
     }
     phases.run("clocks", Scope::Collective, [&] {
         clocks::Findings found = clocks::compare(replay, summary.clock_domains_known);

@@ -118,8 +118,12 @@ void TraceWriter::close()
     std::vector<OTF2_LocationRef> ids;
     for (auto& [id, writer] : writers_) {
         if (writer.has_events()) {
-            definitions_.begin = std::min(definitions_.begin, writer.first_time());
-            definitions_.end = std::max(definitions_.end, writer.last_time());
+            const ClockCorrection correction(clocks_[static_cast<std::uint32_t>(id)]);
+            const auto shared = [&](std::uint64_t time) {
+                return static_cast<std::uint64_t>(std::max<std::int64_t>(0, correction.to_shared(time)));
+            };
+            definitions_.begin = std::min(definitions_.begin, shared(writer.first_time()));
+            definitions_.end = std::max(definitions_.end, shared(writer.last_time()));
         }
         const std::uint64_t events = archive_.finish(writer);
         ids.push_back(id);

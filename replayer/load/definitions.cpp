@@ -134,6 +134,11 @@ private:
         }
         vocabulary_.clock = TickClock(in_.clock->resolution);
         definitions_.begin = vocabulary_.clock.to_ns(in_.clock->offset);
+        const Wide end = Wide{in_.clock->offset} + in_.clock->length;
+        if (in_.clock->length > 0 && end < largest) {
+            vocabulary_.run =
+                RunTime{definitions_.begin, vocabulary_.clock.to_ns(static_cast<std::uint64_t>(end)), false};
+        }
     }
 
     void add_attributes()
@@ -687,6 +692,9 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     Collected collected;
     reader.read_definitions(collected);
     LoadedDefinitions loaded = Builder(collected, file).build();
+    if (loaded.vocabulary.run) {
+        loaded.vocabulary.run->exact = !reader.property(otf2::version_property).empty();
+    }
     loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
     loaded.definitions.inconsistent = reader.property(otf2::inconsistent_property);
     loaded.definitions.build_ids = read_build_ids(reader);

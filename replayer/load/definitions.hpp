@@ -60,8 +60,15 @@ struct LocationFacts {
 enum class ThreadRegion : std::uint8_t { No, Wait, Barrier };
 
 /// What the events of this trace mean.
+/// From the first event of all locations to the last one, as the definitions have it.
+struct RunTime {
+    model::Ns begin, end;
+    bool exact;  // written by the recorder or its recovery, of the events themselves
+};
+
 struct Vocabulary {
     TickClock clock;
+    std::optional<RunTime> run;  // nothing: the trace does not say
     RefMap<model::RegionId> regions;
     std::vector<ThreadRegion> thread_regions;  // by RegionId
     RefMap<model::CommId> communicators;

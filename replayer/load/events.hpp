@@ -83,6 +83,15 @@ public:
     /// `events`: as promised by the definitions; memory is reserved accordingly.
     EventLoader(const LoadedDefinitions& loaded, model::LocationId location);
 
+    /// Of the events so far; nothing: there were none.
+    struct Interval {
+        model::Ns first, last;
+    };
+    [[nodiscard]] std::optional<Interval> interval() const
+    {
+        return started_ ? std::optional<Interval>({out_.trace.begin, now_}) : std::nullopt;
+    }
+
     /// Ends the pass: closes what is still open and hands the result out.
     LocationEvents finish();
 

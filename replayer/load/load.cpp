@@ -32,6 +32,30 @@ void select_owned(otf2::Reader& reader, const Definitions& definitions, const Re
     }
 }
 
+/// What lies outside of the time that the definitions give is of another run. In archives of others, that time need not
+/// be exact; there, a file counts none of whose events is within it. Returns whether that is so.
+bool is_of_other_run(const otf2::Reader& reader, const LoadedDefinitions& loaded, LocationId id,
+                     const EventLoader& loader)
+{
+    const auto& run = loaded.vocabulary.run;
+    const auto events = loader.interval();
+    if (!run || !events) {
+        return false;
+    }
+    const Ns first = run->begin == Ns{0} ? std::max(events->first, Ns{0}) : events->first;  // none is before 0 there
+    const bool is_outside = first < run->begin || events->last > run->end;
+    if (run->exact && is_outside) {
+        const auto seconds = [&](Ns time) { return std::chrono::duration<double>(time - run->begin).count(); };
+        fail(ExitCode::BadTrace,
+             "{}: has events from {:.6f} s to {:.6f} s, but by the definitions the run ended at {:.6f} s: the file is "
+             "of "
+             "another run, or damaged; copy the whole trace again, or record the application again",
+             reader.event_file(loaded.definitions.locations[id.value].reference).string(), seconds(events->first),
+             seconds(events->last), seconds(run->end));
+    }
+    return events->last < run->begin || events->first > run->end;
+}
+
 ProcessTrace load_process(otf2::Reader& reader, const LoadedDefinitions& loaded, ProcessId process, Summary& summary)
 {
     std::vector<LocationEvents> locations;
@@ -39,6 +63,7 @@ ProcessTrace load_process(otf2::Reader& reader, const LoadedDefinitions& loaded,
         const auto& location = loaded.definitions.locations[id.value];
         EventLoader loader(loaded, id);
         reader.read_events(location.reference, location.events, loader);
+        summary.other_run = is_of_other_run(reader, loaded, id, loader) || summary.other_run;
         locations.push_back(loader.finish());
         summary.events += location.events;
     }

@@ -183,6 +183,24 @@ class Archives(unittest.TestCase):
         shutil.copy(self.event_files(other)[1], self.event_files()[1])
         self.refuse(self.event_files()[1], "promise 68 events, 74 could be read")
 
+    def test_event_files_of_another_run_of_equal_length(self):
+        """The times tell, whether it is one file or all of them. In archives of other tools they need not be exact."""
+        for start in ("90000000", "300000"):
+            with self.subTest(start=start):
+                self.trace = self.make_trace("own" + start, "10", "0")
+                self.accept()
+                own, other = self.event_files(), self.event_files(self.make_trace("other" + start, "10", start))
+                shutil.copy(other[1], own[1])
+                self.refuse(own[1], "another run", "copy the whole trace again")
+                for theirs, ours in zip(other, own):
+                    shutil.copy(theirs, ours)
+                self.refuse("another run")
+        self.trace = self.make_trace("foreign", "10")
+        other = self.event_files(self.make_trace("far", "10", "5000000000000"))
+        shutil.copy(other[1], self.event_files()[1])
+        self.accept()
+        self.assertIn("files of several runs may have been mixed", self.said)
+
     def test_event_files_of_other_ranks(self):
         """As many events as promised; that the messages do not fit is all that can be seen."""
         first, second = self.event_files()[:2]

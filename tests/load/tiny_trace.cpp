@@ -358,6 +358,13 @@ void TinyTrace::metric_class(OTF2_MetricRef metric, const std::vector<std::strin
     });
 }
 
+void TinyTrace::recorded(std::uint64_t first, std::uint64_t last)
+{
+    first_tick_ = first;
+    length_ = last - first;
+    check(OTF2_Archive_SetProperty(archive_, "CRITPATH::VERSION", "1", true));
+}
+
 void TinyTrace::process_property(std::uint32_t rank, const std::string& name, const std::string& value)
 {
     OTF2_AttributeValue reference;
@@ -408,7 +415,7 @@ OTF2_GroupRef TinyTrace::group(OTF2_GlobalDefWriter* definitions, OTF2_GroupType
 
 void TinyTrace::write_system(OTF2_GlobalDefWriter* definitions)
 {
-    check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, resolution_, first_tick_, 1'000'000,
+    check(OTF2_GlobalDefWriter_WriteClockProperties(definitions, resolution_, first_tick_, length_,
                                                     OTF2_UNDEFINED_TIMESTAMP));
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definitions, 4, string("cluster"), string("machine"),
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));

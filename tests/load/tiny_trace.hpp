@@ -94,6 +94,9 @@ public:
     /// Thread 0 is the one that MPI communicates on. All threads must be named before the first event is written.
     TinyThread& thread(std::uint32_t rank, std::uint32_t number = 0);
 
+    /// As our recorder writes it, which knows when the first event was, and the last one.
+    void recorded(std::uint64_t first, std::uint64_t last);
+
     void communicator(const std::string& name, std::vector<std::uint64_t> ranks);
     void inter_communicator(const std::string& name, std::vector<std::uint64_t> a, std::vector<std::uint64_t> b);
     void generator(const std::string& name, OTF2_InterruptGeneratorMode mode, OTF2_Base base, std::int64_t exponent,
@@ -191,6 +194,7 @@ private:
     std::uint32_t ranks_;
     std::uint64_t resolution_;
     std::uint64_t first_tick_;
+    std::uint64_t length_ = 1'000'000'000'000;  // ticks
     std::uint64_t excess_ = 0;
     OTF2_Archive* archive_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<TinyThread>> threads_;
