@@ -38,11 +38,17 @@ fs::path find_trace(const std::string& argument)
     const fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found)
         fail(ExitCode::BadTrace, "{}: no such trace; give the directory that cpcollect made", argument);
+    if (error)
+        fail(ExitCode::BadTrace, "{}: cannot be looked at: {}; check the permissions of the directories above it",
+             argument, error.message());
     const bool is_anchor = !fs::is_directory(status) && path.extension() == ".otf2";
     if (is_anchor)
         return path.has_parent_path() ? path.parent_path() : fs::path(".");
     if (fs::is_directory(status) && trace_time(path))
         return path;
+    // In a directory that may not be entered, nothing is found.
+    if (!fs::exists(path / "traces.otf2", error) && error)
+        fail(ExitCode::BadTrace, "{}: cannot be entered: {}; check its permissions", argument, error.message());
     if (fs::is_directory(path / "spool", error))
         fail(ExitCode::BadTrace, "{}: the application is running or did not reach MPI_Finalize; record it again",
              argument);

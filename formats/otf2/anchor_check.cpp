@@ -8,8 +8,10 @@
 #include <otf2/otf2.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -59,9 +61,12 @@ std::string read_head(const fs::path& file)
         fail(ExitCode::BadTrace, "{}: not a file; give the directory that cpcollect made, or its .otf2 file",
              file.string());
     }
+    errno = 0;
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
-        fail(ExitCode::BadTrace, "{}: cannot be opened; check the name and the permissions", file.string());
+        const int why = errno;
+        fail(ExitCode::BadTrace, "{}: cannot be opened: {}; check the name and the permissions", file.string(),
+             std::strerror(why));
     }
     // libotf2 writes no anchor file beyond that.
     std::string bytes(OTF2_CHUNK_SIZE_MIN, '\0');

@@ -297,10 +297,31 @@ std::vector<std::uint8_t> read_chunk(const InputFile& file, std::uint64_t begin,
 
 }  // namespace
 
+bool is_there(const fs::path& name)
+{
+    std::error_code error;
+    const fs::file_status status = fs::status(name, error);
+    if (fs::exists(status)) {
+        return true;
+    }
+    if (status.type() != fs::file_type::not_found) {
+        fail(ExitCode::BadTrace, "{}: cannot be looked at: {}; check the permissions of the directories above it",
+             name.string(), error.message());
+    }
+    const fs::path parent = name.parent_path();
+    if (fs::exists(parent, error) && !fs::is_directory(parent, error)) {
+        fail(ExitCode::BadTrace, "{}: not a directory; {}", parent.string(), retry);
+    }
+    return false;
+}
+
 void check_event_file(const fs::path& name, std::uint64_t chunk_size, std::uint64_t promised)
 {
     const InputFile file(name);
     const auto fail_after = [&](std::uint64_t events) {
+        if (events == promised) {
+            fail_at_end(file);  // all are there, and something is behind them
+        }
         file.damaged("the definitions promise {} events, {} could be read", promised, events);
     };
     std::uint64_t events = 0;

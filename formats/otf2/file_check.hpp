@@ -12,6 +12,10 @@
 namespace critpath::otf2
 {
 
+/// Whether there is anything of that name. Throws Failure(BadTrace) if that cannot be known, or if what should be its
+/// directory is none.
+bool is_there(const std::filesystem::path& name);
+
 /// The event file of a location, for which the definitions promise so many events: it is divided into chunks of
 /// `chunk_size` bytes that together hold these events, and the last chunk is whole to its end. Reads no more than the
 /// heads of the other chunks. Throws Failure(BadTrace) that names the file if not, or if it cannot be read.

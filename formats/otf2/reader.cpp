@@ -268,15 +268,14 @@ std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
 fs::path find_anchor(const fs::path& trace)
 {
     std::error_code error;
-    const auto status = fs::status(trace, error);
-    if (!fs::exists(status)) {
+    if (!is_there(trace)) {
         fail(ExitCode::BadTrace, "{}: no such file or directory; give the directory that cpcollect made",
              trace.string());
     }
-    if (!fs::is_directory(status)) {
+    if (!fs::is_directory(trace, error)) {
         return trace;
     }
-    if (fs::exists(trace / "traces.otf2", error)) {
+    if (is_there(trace / "traces.otf2")) {
         return trace / "traces.otf2";
     }
     std::vector<fs::path> anchors;
@@ -353,8 +352,7 @@ void Reader::read_definitions(DefinitionHandler& handler)
 {
     OTF2_Reader* reader = state_->reader.get();
     const fs::path file = fs::path(state_->anchor).replace_extension("def");
-    std::error_code error;
-    if (!fs::exists(file, error)) {
+    if (!is_there(file)) {
         fail(ExitCode::BadTrace, "{}: missing, though the anchor file is there; {}", file.string(), retry);
     }
     check_definition_file(file, state_->definition_chunk, Definitions::Global);
@@ -396,12 +394,11 @@ void Reader::select(OTF2_LocationRef location, std::uint64_t promised)
     const fs::path file = event_file(location);
     std::error_code error;
     if (promised > 0) {
-        const fs::file_status status = fs::status(file, error);
-        if (!fs::exists(status)) {
+        if (!is_there(file)) {
             fail(ExitCode::BadTrace, "{}: missing, though the definitions promise {} events in it; {}", file.string(),
                  promised, retry);
         }
-        if (!fs::is_regular_file(status)) {
+        if (!fs::is_regular_file(file, error)) {
             fail(ExitCode::BadTrace, "{}: not a file; {}", file.string(), retry);
         }
         // Before memory is reserved for them.
@@ -434,7 +431,7 @@ static void read_local_definitions(OTF2_Reader* reader, OTF2_LocationRef locatio
                                    std::uint64_t chunk_size, EventHandler& handler)
 {
     std::error_code error;
-    if (!fs::exists(file, error)) {
+    if (!is_there(file)) {
         for (const auto& other : fs::directory_iterator(file.parent_path(), error)) {
             if (other.path().extension() == ".def") {
                 fail(ExitCode::BadTrace, "{}: missing, though other locations have theirs; {}", file.string(), retry);

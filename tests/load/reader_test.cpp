@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/reader.hpp"
 #include "replayer/load/load.hpp"
+#include "tests/as_nobody.hpp"
 #include "tests/load/tiny_trace.hpp"
 #include "tests/scratch.hpp"
 
@@ -222,6 +223,39 @@ TEST_F(Damaged, LocalDefinitionsOfOneLocationMissing)
     EXPECT_EQ(message(directory_), "");  // the archive has none at all
     std::ofstream(directory_ / "traces" / "999.def") << "of another location";
     EXPECT_THAT(message(directory_), HasSubstr(".def: missing, though other locations have theirs"));
+}
+
+TEST_F(Damaged, WhatMayNotBeReadIsNotMissing)
+{
+    const auto said_of = [&](const fs::path& path) {
+        const fs::perms before = fs::status(path).permissions();
+        fs::permissions(path, fs::perms::none);
+        std::string said = "Permission denied; check permissions (not tested)";
+        if (const AsNobody nobody; nobody.is_other()) {
+            said = message(directory_);
+        }
+        fs::permissions(path, before);
+        return said;
+    };
+    fs::permissions(directory_.parent_path(), fs::perms::all);
+    for (const fs::path& path : {directory_.parent_path(), directory_, anchor_, events_.parent_path(), events_}) {
+        EXPECT_THAT(said_of(path), AllOf(HasSubstr("Permission denied"), HasSubstr("; check "))) << path;
+    }
+    EXPECT_EQ(message(directory_), "");
+}
+
+TEST_F(Damaged, WhatIsNoDirectoryIsSaid)
+{
+    fs::remove_all(events_.parent_path());
+    append(events_.parent_path(), "a file");
+    EXPECT_THAT(message(directory_), HasSubstr(events_.parent_path().string() + ": not a directory; "));
+}
+
+/// All events are there: it is the rest that is wrong.
+TEST_F(Damaged, FilesThatHaveBecomeLonger)
+{
+    fs::resize_file(events_, std::uintmax_t{4} << 30);
+    EXPECT_THAT(message(directory_), AllOf(HasSubstr(events_.string()), HasSubstr("something was appended")));
 }
 
 TEST(Promise, TooManyEvents)

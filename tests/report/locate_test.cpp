@@ -3,6 +3,7 @@
 #include "analysis/report/locate.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/error.hpp"
+#include "tests/as_nobody.hpp"
 #include "tests/result/samples.hpp"
 
 #include <gmock/gmock.h>
@@ -97,6 +98,28 @@ TEST_F(Locate, RefusesWhatIsNoTrace)
         ADD_FAILURE() << "found a trace";
     } catch (const Failure& failure) {
         EXPECT_EQ(failure.code(), ExitCode::Usage);
+    }
+}
+
+TEST_F(Locate, SaysThatATraceMayNotBeRead)
+{
+    make("trace/traces.otf2", 1);
+    const auto said = [&] {
+        const test::AsNobody nobody;
+        try {
+            if (nobody.is_other())
+                find_trace(here() / "trace");
+        } catch (const Failure& failure) {
+            return std::string(failure.what());
+        }
+        return std::string(nobody.is_other() ? "found" : "Permission denied; check (not tested)");
+    };
+    fs::permissions(here(), fs::perms::all);
+    EXPECT_EQ(said().substr(0, 5), test::AsNobody().is_other() ? "found" : "Permi");
+    for (const fs::path& path : {here() / "trace", here()}) {
+        fs::permissions(path, fs::perms::none);
+        EXPECT_THAT(said(), ::testing::AllOf(HasSubstr("Permission denied"), HasSubstr("; check ")));
+        fs::permissions(path, fs::perms::all);
     }
 }
 
