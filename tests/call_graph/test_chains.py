@@ -187,8 +187,8 @@ class Chains(harness.Case):
             row = rows[function]
             self.assertGreaterEqual(row["path_percent_high"], row["path_percent"] + unknown["path_percent"] - 0.1)
         self.assertLess(computed["path_percent_high"], computed["path_percent"] + 15)
-        self.assertIn("it is not known where from their functions were called", self.report("hotspots", "--inclusive"))
-        self.assertIn("it is not known where from their functions were called",
+        self.assertIn("it is not known where from its functions were called", self.report("hotspots", "--inclusive"))
+        self.assertIn("it is not known where from its functions were called",
                       self.report("hotspots", "--by", "callpath"))
 
     def test_without_callers(self):
