@@ -59,13 +59,13 @@ struct LocationFacts {
 /// Whether threads wait for others of their process in a region, and do nothing else there.
 enum class ThreadRegion : std::uint8_t { No, Wait, Barrier };
 
-/// What the events of this trace mean.
 /// From the first event of all locations to the last one, as the definitions have it.
 struct RunTime {
     model::Ns begin, end;
     bool exact;  // written by the recorder or its recovery, of the events themselves
 };
 
+/// What the events of this trace mean.
 struct Vocabulary {
     TickClock clock;
     std::optional<RunTime> run;  // nothing: the trace does not say

@@ -42,14 +42,14 @@ bool is_of_other_run(const otf2::Reader& reader, const LoadedDefinitions& loaded
     if (!run || !events) {
         return false;
     }
+    constexpr Ns rounding = std::chrono::microseconds{100};  // of times of several clocks; runs are further apart
     const Ns first = run->begin == Ns{0} ? std::max(events->first, Ns{0}) : events->first;  // none is before 0 there
-    const bool is_outside = first < run->begin || events->last > run->end;
+    const bool is_outside = first < run->begin - rounding || events->last > run->end + rounding;
     if (run->exact && is_outside) {
         const auto seconds = [&](Ns time) { return std::chrono::duration<double>(time - run->begin).count(); };
         fail(ExitCode::BadTrace,
-             "{}: has events from {:.6f} s to {:.6f} s, but by the definitions the run ended at {:.6f} s: the file is "
-             "of "
-             "another run, or damaged; copy the whole trace again, or record the application again",
+             "{}: has events from {:.6f} s to {:.6f} s, but by the definitions the run ended at {:.6f} s: the file "
+             "is of another run, or damaged; copy the whole trace again, or record the application again",
              reader.event_file(loaded.definitions.locations[id.value].reference).string(), seconds(events->first),
              seconds(events->last), seconds(run->end));
     }
