@@ -203,6 +203,9 @@ void add_notes(Document& document, const EventAmount& all, const std::string& ev
             "For {} % of it, they were counted for a part of the time and scaled up, because the processor has "
             "too few counters for all events at once.",
             percent_text(part(all.scaled_ns, all.ns))));
+    document.notes.push_back(
+        "Counts are read at samples: those since the one before stand where the sample is, so that "
+        "a function that runs for less than that may have what the one before it has counted.");
 }
 
 /// Fields and note of a table that has `shown` of the `rows` that there are.
