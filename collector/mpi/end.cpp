@@ -294,12 +294,13 @@ void end_of_process()
     const Settings& settings = process.settings;
     if (process.phase == Phase::Recording) {
         process.phase = Phase::Off;
-        close_threads(false);
-        sampling::finish();
+        // First of all: the launcher of MPI ends those that have not returned when the first process has.
         if (process.rank == 0) {
             say(Text() << "cpcollect: the application ended without MPI_Finalize");
             say_kept();
         }
+        close_threads(false);
+        sampling::finish();
         return;
     }
     if (process.phase == Phase::Loaded) {
