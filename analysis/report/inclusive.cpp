@@ -113,25 +113,23 @@ public:
         return is_outermost;
     }
 
-    /// By call path: whether all that is seen of its thread is below it, so that guesses are below it, too.
+    /// By call path: whether all that is seen of its thread is below it, so that guesses are below it, too. In a part
+    /// of the run, what was seen in the others counts as well: all call paths are those of somebody.
     [[nodiscard]] std::vector<bool> find_trunk() const
     {
         std::vector<bool> has_own(size(), false);
         for (const auto* times : {&profile_.path, &profile_.totals})
             for (const model::CallPathTime& time : *times)
-                if (time.ns > 0 && !is_placed_by_guess(time.call_path.value))
+                if (time.ns > 0)
                     has_own[time.call_path.value] = true;
-        std::vector<bool> has_any = has_own;
-        std::vector<std::uint32_t> callees(size(), 0);  // that have any
-        for (std::size_t i = size(); i-- > 0;)
-            if (const model::CallPathId caller = profile_.call_paths[i].parent; caller.valid() && has_any[i]) {
-                has_any[caller.value] = true;
-                ++callees[caller.value];
-            }
+        std::vector<std::uint32_t> callees(size(), 0);
+        for (std::size_t i = 0; i < size(); ++i)
+            if (const model::CallPathId caller = profile_.call_paths[i].parent; caller.valid())
+                callees[caller.value] += is_placed_by_guess(i) ? 0 : 1;
         std::vector<bool> is_trunk(size(), false);
         for (std::size_t i = 0; i < size(); ++i) {
             const std::uint32_t caller = profile_.call_paths[i].parent.value;
-            is_trunk[i] = root_[i] == i || (is_trunk[caller] && has_any[i] && !has_own[caller] && callees[caller] == 1);
+            is_trunk[i] = root_[i] == i ? !is_cut(i) : is_trunk[caller] && !has_own[caller] && callees[caller] == 1;
         }
         return is_trunk;
     }
@@ -198,7 +196,7 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
 class Doubts
 {
 public:
-    Doubts(const Chains& chains, const WholeTimes& whole) : whole_(whole), chains_(chains), trunk_(chains.find_trunk())
+    Doubts(const Chains& chains, const WholeTimes& whole) : whole_(whole), trunk_(chains.find_trunk())
     {
         for (std::size_t i = 0; i < chains.size(); ++i) {
             if (chains.root(i) != i)
@@ -214,10 +212,6 @@ public:
     /// Of what `path` is blocked, and what may be elsewhere.
     [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_.work[path].guessed_ns; }
     [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_.work[root].guessed_ns; }
-    [[nodiscard]] std::int64_t unknown_in(std::size_t path) const
-    {
-        return chains_.is_cut(path) ? whole_.work[path].path_ns : 0;
-    }
 
     std::int64_t cut_ns = 0;      // begins with a function whose callers are not known
     std::int64_t unknown_ns = 0;  // that, and what is in functions that are not known
@@ -225,7 +219,6 @@ public:
 
 private:
     const WholeTimes& whole_;
-    const Chains& chains_;
     std::vector<bool> trunk_;
 };
 
@@ -236,7 +229,6 @@ Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, con
     for (const model::CallPathTime& time : profile.path)
         if (chains.is_placed_by_guess(time.call_path.value) && chains.row(time.call_path.value).name == preempted)
             hotspots.domain_ns += time.ns;
-    hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.unknown_callers_ns = doubts.cut_ns;
     hotspots.guessed_ns = doubts.guessed_ns;
     return hotspots;
@@ -250,6 +242,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     const WholeTimes whole = whole_times(profile, {selection.ranks, {}}, chains);
     const Doubts doubts(chains, whole);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
+    hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows) {
         Hotspot& item = hotspots.items.emplace_back(item_of(row, hotspots.is_sampled));
@@ -269,8 +262,12 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
             item.sampled_ns -= chains.is_placed_by_guess(i) ? whole.work[i].sampled_ns : 0;
             continue;
         }
-        item.may_have_ns -= doubts.unknown_in(i) + whole.work[i].guessed_ns;
         item.may_lack_ns += doubts.lacks(i);
+        if (chains.is_cut(i)) {
+            item.may_have_ns -= whole.work[i].path_ns;  // all else there is among what is unknown
+            continue;
+        }
+        item.may_have_ns -= whole.work[i].guessed_ns;
         if (around.emplace(row, chains.root(i)).second)
             item.may_have_ns += doubts.guessed_around(chains.root(i));
     }
@@ -286,14 +283,17 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     const WholeTimes whole = whole_times(profile, selection, chains);
     const Doubts doubts(chains, whole);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
+    if (selection.module.empty())
+        hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(chains.size());
     for (std::size_t i = 0; i < chains.size(); ++i) {
         Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i), hotspots.is_sampled));
         item.has_waits = true;  // somewhere below
         whole.add_to(item, i);
         item.may_lack_ns = doubts.lacks(i);
-        if (can_call(item) && !chains.is_cut(i))
-            item.may_have_ns = doubts.unknown_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+        if (can_call(item))
+            item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? doubts.cut_ns : 0) +
+                               doubts.guessed_around(chains.root(i)) - item.guessed_ns;
     }
     finish(profile, selection, hotspots);
     return hotspots;

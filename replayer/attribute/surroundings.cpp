@@ -71,18 +71,23 @@ std::map<Surroundings::Gap, ContextId> Surroundings::learn(const LocationTrace& 
 {
     std::map<Gap, ContextId> result;
     const model::Calls& calls = location.calls;
+    std::size_t before = calls.size();
+    std::size_t after = calls.size() > 0 && calls.is_point(0) ? next_call(calls, 0) : 0;
     for (const Sample& sample : location.samples) {
-        const std::size_t before = model::last_entered(calls, sample.time);
-        if (!sample.context.valid() || before == calls.size() || calls.leave(before) > sample.time)
+        while (after < calls.size() && calls.enter(after) <= sample.time) {
+            before = after;
+            after = next_call(calls, after);
+        }
+        if (!sample.context.valid() || before == calls.size() || after == calls.size() ||
+            calls.leave(before) > sample.time)
             continue;
-        const std::size_t after = next_call(calls, before);
-        if (after == calls.size())
-            continue;
-        const auto [entry, is_new] = result.try_emplace({calls.context(before), calls.context(after)}, sample.context);
-        if (is_new)
-            continue;
-        if (const ContextId wider = tree_.common(entry->second, sample.context); wider.valid())
-            entry->second = wider;  // else the chain of one of them was cut off
+        const Gap gap = {calls.context(before), calls.context(after)};
+        const ContextId of_calls = tree_.common(tree_.parent(gap.first), tree_.parent(gap.second));
+        if (!tree_.common(of_calls, sample.context).valid())
+            continue;  // its chain was cut off
+        const auto [entry, is_new] = result.try_emplace(gap, sample.context);
+        if (!is_new)
+            entry->second = tree_.common(entry->second, sample.context);
     }
     return result;
 }

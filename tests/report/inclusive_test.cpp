@@ -145,6 +145,40 @@ TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
     EXPECT_EQ(by_function_inclusive(run.profile()).unknown_callers_ns, 850);
 }
 
+// In a part of the run, nobody knows who else had something there at other times but from the call paths.
+TEST(Inclusive, InAPartOfTheRunTheRestOfItCounts)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", nobody, 0);
+    const CallPathId solve = run.add("solve", main, 200);
+    run.pseudo("[blocked]", solve, 800);
+    run.add("read", main, 500);
+    std::erase_if(run.profile().path, [](const auto& time) { return time.call_path.value == 3; });
+    run.profile().totals.clear();
+    expect_parts(run.function("main"), 1000, 0, 0);
+    expect_parts(run.function("solve"), 1000, 800, 0);
+}
+
+// What begins with unknown callers may belong to any function, and is not to be counted a second time for its guesses.
+TEST(Inclusive, GuessesBelowUnknownCallersAreUnknownOnce)
+{
+    OneRank run;
+    const CallPathId unknown = run.add("[unknown callers]", nobody, 0);
+    run.pseudo("[blocked]", run.add("solve", unknown, 50), 40);
+    run.add("leaf", unknown, 10);
+    run.add("main", nobody, 300);
+    run.pseudo("[not sampled]", nobody, 5);
+    expect_parts(run.function("leaf"), 10, 0, 95);
+    expect_parts(run.function("solve"), 90, 40, 15);
+    expect_parts(run.function("main"), 300, 0, 105);
+    const Hotspots paths = by_call_path(run.profile());
+    expect_parts(paths.items[1], 90, 40, 5);
+    expect_parts(paths.items[3], 10, 0, 45);
+
+    run.profile().properties["call_graph"] = "none";
+    expect_parts(run.function("main"), 300, 0, 105);
+}
+
 // A function has what it calls, whatever module that is of.
 TEST(Inclusive, OfAModuleAreTheFunctionsAndNotTheTime)
 {
