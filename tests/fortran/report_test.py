@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 import harness  # noqa: E402
 
+MPI = os.environ["CRITPATH_TEST_MPI"]
 PROGRAMS = Path(os.environ["CRITPATH_TEST_PROGRAMS"])
 
 
@@ -36,7 +37,8 @@ class Report(harness.Case):
         self.assertNotIn("MAIN__", tree)
         lines = json.loads(self.report("hotspots", "--by", "line", "--top", "0", "--format", "json"))["hotspots"]
         of_init = {os.path.basename(row["file"]) for row in lines if row["function"] == "MPI_Init"}
-        self.assertEqual(of_init, {"imbalance.F90"}, lines[:8])  # GNU's lines are wrong behind an #include
+        if MPI == "Open MPI":  # with MPICH its own Fortran layer is between
+            self.assertEqual(of_init, {"imbalance.F90"}, lines[:8])  # GNU's lines are wrong behind an #include
 
     @harness.retry_once
     def test_mpif_h(self):
