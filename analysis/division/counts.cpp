@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/division/counts.hpp"
 
+#include "analysis/model/pseudo_rows.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
@@ -110,7 +112,7 @@ public:
         }
         std::ranges::sort(moments_);
         for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
-            if (!profile.call_paths[i].parent.valid() && profile.row({i}).name == "[not sampled]")
+            if (!profile.call_paths[i].parent.valid() && profile.row({i}).name == model::pseudo::not_sampled)
                 not_sampled_ = {i};
     }
 

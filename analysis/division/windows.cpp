@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/division/windows.hpp"
 
+#include "analysis/model/pseudo_rows.hpp"
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -45,7 +47,7 @@ public:
             const CallPathId parent = profile.call_paths[i].parent;
             if (!parent.valid())
                 roots_.emplace(row.name, CallPathId{i});
-            else if (row.name == transfer)
+            else if (row.name == model::pseudo::transfer)
                 transfers_[parent.value] = {i};
         }
     }
@@ -57,7 +59,7 @@ public:
     }
 
     /// Every trace with samples has it.
-    [[nodiscard]] CallPathId not_sampled() const { return root("[not sampled]"); }
+    [[nodiscard]] CallPathId not_sampled() const { return root(model::pseudo::not_sampled); }
 
     /// Not of computation.
     [[nodiscard]] CallPathId of(const Segment& segment) const
@@ -71,15 +73,15 @@ public:
         case SegmentKind::Collective:
             return call;
         case SegmentKind::Transfer:
-            return call.valid() ? transfers_.at(call.value) : root(transfer);
+            return call.valid() ? transfers_.at(call.value) : root(model::pseudo::transfer);
         case SegmentKind::StartDelay:
-            return root("[start delay]");
+            return root(model::pseudo::start_delay);
         case SegmentKind::Tool:
-            return root("[measurement]");
+            return root(model::pseudo::measurement);
         case SegmentKind::Unrecorded:
-            return root("[not recorded]");
+            return root(model::pseudo::not_recorded);
         case SegmentKind::Thread:
-            return root("[threads]");
+            return root(model::pseudo::threads);
         }
         return CallPathId::none();
     }
@@ -94,8 +96,6 @@ public:
     }
 
 private:
-    static constexpr std::string_view transfer = "[transfer]";
-
     const model::Profile& profile_;
     std::map<std::string_view, CallPathId> roots_;
     std::vector<CallPathId> transfers_;  // by the call path that they are below
@@ -153,7 +153,7 @@ public:
         if (!has_samples) {
             for (std::uint32_t process = 0; process < coverage_.size(); ++process)
                 if (coverage_[process].time != 0)
-                    add_path(defaults_.root("[compute]"), process, coverage_[process].time, 0);
+                    add_path(defaults_.root(model::pseudo::compute), process, coverage_[process].time, 0);
             coverage_.clear();
         }
         for (const auto& [key, amount] : path_)

@@ -101,6 +101,13 @@ public:
             --end;
         return end;
     }
+    /// The first call from `begin` on that is no point; the number of calls if there is none.
+    [[nodiscard]] std::size_t next_call(std::size_t begin) const
+    {
+        while (begin < size() && is_point(begin))
+            ++begin;
+        return begin;
+    }
 
     [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
 

@@ -220,9 +220,9 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
                                     "where nothing counts them: sample cycles, which count instructions, too, or "
                                     "record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
     if (any_compared && !knows_time_off_processor(profile))
-        document.notes.push_back(fmt::format(
-            "Time without a processor is not known, and counts as time on it: the trace has {}.",
-            property(profile, "event").empty() ? "no samples" : "only samples that timers took (cpu-timer)"));
+        document.notes.push_back(
+            fmt::format("Time without a processor is not known, and counts as time on it: the trace has {}.",
+                        !has_samples(profile) ? "no samples" : "only samples that timers took (cpu-timer)"));
 }
 
 Document run(const Request& request)

@@ -111,8 +111,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
             std::ranges::find_if(result, [](const Field& field) { return std::string_view(field.key) == "rules"; });
         result.insert(rules, clocks);
     }
-    const bool has_samples = !property(profile, "event").empty();
-    if (has_samples && !knows_time_off_processor(profile))
+    if (has_samples(profile) && !knows_time_off_processor(profile))
         result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
     for (const Field& field : clock_fields(profile))
         result.push_back(field);

@@ -3,6 +3,7 @@
 //
 // Owns what is said of the code that the path is in: which functions take the time of a stretch, and how much of it
 // they take on other threads, which the one on the path waits for.
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
@@ -72,7 +73,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
             functions_ns += c.ns;
             functions.push_back({&row, c.ns});
             of_threads.push_back({&row, c.spinning_ns + c.blocked_ns});
-        } else if (row.name == "[preempted]") {
+        } else if (row.name == model::pseudo::preempted) {
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
         }
     }

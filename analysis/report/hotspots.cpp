@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/hotspots.hpp"
 
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
 #include "formats/result/schema.hpp"
@@ -19,17 +20,11 @@ namespace critpath::report
 namespace
 {
 
-/// The row of what samples do not cover of the segments that they fall into (formats/FORMAT.md).
-constexpr std::string_view unsampled = "[not sampled]";
+using model::pseudo::not_sampled;
 
 bool is_unsampled_rest(const model::Row& row)
 {
-    return row.kind == model::RowKind::Pseudo && row.name == unsampled;
-}
-
-bool has_samples(const model::Profile& profile)
-{
-    return !property(profile, "event").empty();
+    return row.kind == model::RowKind::Pseudo && row.name == not_sampled;
 }
 
 /// Adds each time to the items that `items_of(call path, add)` calls `add(item)` for.
@@ -132,7 +127,7 @@ void Hotspots::add_share(Hotspot& item) const
 {
     if (path_ns <= 0)
         return;
-    const bool is_guessed = is_sampled && item.name != unsampled;  // where no sample is: by those of elsewhere
+    const bool is_guessed = is_sampled && item.name != not_sampled;  // where no sample is: by those of elsewhere
     item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || is_guessed);
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
     item.share.low = item.share.value - part(item.may_lack_ns, path_ns);
@@ -146,7 +141,7 @@ void Hotspots::add_share(Hotspot& item) const
     const Interval within = n > 0 ? score_interval(p, n) : Interval{0, 1};
     const double domain_share = part(domain_ns, path_ns);
     item.share.low = std::max(0.0, item.share.low - (p - within.low) * domain_share);
-    const double unseen = item.name == unsampled ? 0 : part(anyones_ns, path_ns);
+    const double unseen = item.name == not_sampled ? 0 : part(anyones_ns, path_ns);
     item.share.high = std::min(1.0, item.share.high + (within.high - p) * domain_share + unseen);
     item.could_be_missed = report::could_be_missed(p, n);
 }
@@ -222,13 +217,14 @@ Hotspots by_module(const model::Profile& profile, const Selection& selection)
 std::string unsampled_note(const Hotspots& hotspots)
 {
     constexpr double large = 0.1;
-    const auto row = std::find_if(hotspots.items.begin(), hotspots.items.end(),
-                                  [](const Hotspot& item) { return item.name == unsampled && item.kind == "pseudo"; });
+    const auto row = std::find_if(hotspots.items.begin(), hotspots.items.end(), [](const Hotspot& item) {
+        return item.name == not_sampled && item.kind == "pseudo";
+    });
     if (row == hotspots.items.end() || row->share.value < large)
         return {};
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
                        "was not sampled{}.",
-                       unsampled,
+                       not_sampled,
                        hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "");
 }
 
@@ -262,6 +258,11 @@ std::int64_t period_of(const model::Profile& profile)
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
+}
+
+bool has_samples(const model::Profile& profile)
+{
+    return !property(profile, "event").empty();
 }
 
 bool knows_time_off_processor(const model::Profile& profile)

@@ -117,6 +117,9 @@ std::int64_t period_of(const model::Profile& profile);
 /// The value of a property; empty if the result does not have it.
 std::string property(const model::Profile& profile, const std::string& key);
 
+/// Whether the run was sampled.
+bool has_samples(const model::Profile& profile);
+
 /// False where samples came from timers, which know nothing of the time without a processor, or there were none.
 bool knows_time_off_processor(const model::Profile& profile);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/inclusive.hpp"
 
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"
 
 #include <fmt/format.h>
@@ -18,12 +19,7 @@ namespace critpath::report
 namespace
 {
 
-// Rows of formats/FORMAT.md.
-constexpr std::string_view blocked = "[blocked]";
-constexpr std::string_view preempted = "[preempted]";
-constexpr std::string_view compute = "[compute]";
-constexpr std::string_view not_recorded = "[not recorded]";
-constexpr std::string_view not_sampled = "[not sampled]";
+using namespace model::pseudo;
 
 /// What call paths begin with that are cut off (otf2::unknown_callers_region).
 constexpr std::string_view unknown_callers = "[unknown callers]";
@@ -177,7 +173,7 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
         add_path(whole.work[path], time, is_chance || is_found_by_samples(profile, time));
         whole.work[path].guessed_ns += is_guess && !is_chance ? time.ns : 0;
     }
-    const bool sampled = !property(profile, "event").empty();
+    const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
         const model::Row& row = profile.row(time.call_path);
         const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;

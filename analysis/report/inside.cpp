@@ -152,7 +152,7 @@ std::vector<division::InsideTime> inside_of(const HotspotRequest& request)
 {
     if (!request.request.arguments.flag("--inside"))
         return {};
-    if (property(request.profile, "event").empty())
+    if (!has_samples(request.profile))
         fail(ExitCode::Usage,
              "--inside: the trace has no samples, which alone see what MPI does; record it with samples");
     const result::Segments segments(request.request.trace);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by callpath`: the call tree of the critical path.
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/call_chains.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
@@ -208,7 +209,7 @@ public:
     {
         const auto& [row_id, parent, site] = profile_.call_paths[path];
         const model::Row& row = profile_.rows[row_id.value];
-        const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == "[transfer]";
+        const bool is_transfer = row.kind == model::RowKind::Pseudo && row.name == model::pseudo::transfer;
         if (!is_wanted_ || (!is_transfer && row.kind != model::RowKind::Mpi))
             return {};
         const Key key{is_transfer, is_transfer ? parent : CallPathId{static_cast<std::uint32_t>(path)}};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by function` and `--by module`.
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -57,7 +58,8 @@ public:
     explicit InsideFunctions(const HotspotRequest& request)
         : profile_(request.profile), of_run_(!request.window),
           times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
-              return time.of.is_transfer ? std::string(transfer) : request.profile.row(time.of.call).name;
+              return time.of.is_transfer ? std::string(model::pseudo::transfer)
+                                         : request.profile.row(time.of.call).name;
           }))
     {
     }
@@ -89,11 +91,9 @@ public:
     }
 
 private:
-    static constexpr const char* transfer = "[transfer]";
-
     [[nodiscard]] std::vector<InsidePart> parts_below(const Hotspot& item) const
     {
-        const bool is_transfer = item.kind == "pseudo" && item.name == transfer;
+        const bool is_transfer = item.kind == "pseudo" && item.name == model::pseudo::transfer;
         if (!is_transfer && item.kind != "mpi")
             return {};
         return parts_of(profile_, times_in_row(times_, item.name), item.path_ns, is_transfer);

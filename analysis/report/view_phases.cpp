@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by phase`: when the critical path changes its character, in equal parts of the run.
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
@@ -60,7 +61,7 @@ Hotspot costliest(const model::Profile& profile)
         const model::Row& row = profile.row(time.call_path);
         const bool is_guessed =  // by samples of elsewhere
             row.kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
-        if ((row.kind == model::RowKind::Pseudo && row.name != "[compute]") || is_guessed)
+        if ((row.kind == model::RowKind::Pseudo && row.name != model::pseudo::compute) || is_guessed)
             continue;
         Hotspot& item = items[profile.row_of(time.call_path).value];
         item.path_ns += time.ns;
@@ -87,7 +88,8 @@ Phase describe(model::Profile& profile, division::Parts parts)
         phase.ns[character_of(time.kind)] += time.ns;
     for (const model::CallPathTime& time : profile.path)
         if (const model::Row& row = profile.row(time.call_path);
-            row.kind == model::RowKind::Pseudo && (row.name == "[preempted]" || row.name == "[blocked]"))
+            row.kind == model::RowKind::Pseudo &&
+            (row.name == model::pseudo::preempted || row.name == model::pseudo::blocked))
             phase.off_processor_ns += time.ns;
     for (std::size_t rank = 0; rank < profile.processes.size(); ++rank)
         if (profile.processes[rank].path_ns > phase.rank_ns) {

@@ -11,7 +11,7 @@
 namespace critpath::preload
 {
 
-/// Its memory is mapped for as long as it lives. No cost but system calls: about a microsecond for each binary.
+/// Its memory is mapped for as long as it lives. No cost but some system calls for each binary.
 class MapsReader
 {
 public:

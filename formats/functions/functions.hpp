@@ -255,9 +255,16 @@ inline constexpr FunctionInfo table[] = {
 #undef CRITPATH_FUNCTION
 };
 
+/// Of a function of the table.
 constexpr const FunctionInfo& info(FunctionId id)
 {
     return table[static_cast<std::uint16_t>(id)];
+}
+
+/// Of any function: Local, if the table does not have it.
+constexpr SemanticClass semantic_class(FunctionId id)
+{
+    return id < FunctionId::count ? info(id).semantic_class : SemanticClass::Local;
 }
 
 /// Names the order of the table: FNV-1a over the characters of all names, in order, without separators. A spool can

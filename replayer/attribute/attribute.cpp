@@ -38,15 +38,6 @@ const char* skipped_key(model::Skipped::What what)
     return "skipped_collectives";
 }
 
-bool calls_mpi(const model::LocationTrace& location)
-{
-    const model::Calls& calls = location.calls;
-    for (std::size_t i = 0; i < calls.size(); ++i)
-        if (!calls.is_point(i))
-            return true;
-    return false;
-}
-
 /// Facts that are sums over the processes of the replay.
 std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tally& tally)
 {
@@ -66,7 +57,8 @@ std::map<std::string, std::int64_t> summed_facts(const Replay& replay, const Tal
         add("calls", tally.processes.at(trace.process.value).calls);
         for (const model::LocationTrace& location : trace.locations) {
             add("samples", location.samples.size());
-            add("threads_calling_mpi", &location != &trace.locations.front() && calls_mpi(location) ? 1 : 0);
+            add("threads_calling_mpi",
+                &location != &trace.locations.front() && location.calls.next_call(0) < location.calls.size());
             for (const model::OffProcessor& off : location.off) {
                 add(off.preempted ? "preempted_ns" : "blocked_ns",
                     static_cast<std::uint64_t>((off.end - off.begin).count()));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "analysis/model/pseudo_rows.hpp"
 #include "replayer/analysis.hpp"
 
 #include <array>
@@ -34,16 +35,16 @@ enum class Pseudo : std::uint8_t {
     Transfer
 };
 inline constexpr std::array<std::string_view, 11> pseudo_names = {"",
-                                                                  "[blocked]",
-                                                                  "[compute]",
-                                                                  "[measurement]",
-                                                                  "[not recorded]",
-                                                                  "[not sampled]",
-                                                                  "[preempted]",
-                                                                  "[start delay]",
-                                                                  "[waiting for threads]",
-                                                                  "[threads]",
-                                                                  "[transfer]"};
+                                                                  model::pseudo::blocked,
+                                                                  model::pseudo::compute,
+                                                                  model::pseudo::measurement,
+                                                                  model::pseudo::not_recorded,
+                                                                  model::pseudo::not_sampled,
+                                                                  model::pseudo::preempted,
+                                                                  model::pseudo::start_delay,
+                                                                  model::pseudo::team_wait,
+                                                                  model::pseudo::threads,
+                                                                  model::pseudo::transfer};
 
 /// A place before places are numbered: a function as a call path reaches it, or below that, time that belongs to none.
 struct Place {

@@ -16,15 +16,6 @@ using model::LocationTrace;
 using model::Ns;
 using model::Sample;
 
-/// The call behind this one; the number of calls if there is none.
-std::size_t next_call(const model::Calls& calls, std::size_t call)
-{
-    std::size_t after = call + 1;
-    while (after < calls.size() && calls.is_point(after))
-        ++after;
-    return after;
-}
-
 }  // namespace
 
 ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end)
@@ -35,7 +26,7 @@ ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end)
         return ContextId::none();
     if (calls.leave(before) > begin)
         return calls.context(before);
-    const std::size_t after = next_call(calls, before);
+    const std::size_t after = calls.next_call(before + 1);
     if (after == calls.size())
         return ContextId::none();
     const std::vector<Sample>& samples = location.samples;
@@ -72,11 +63,11 @@ std::map<Surroundings::Gap, ContextId> Surroundings::learn(const LocationTrace& 
     std::map<Gap, ContextId> result;
     const model::Calls& calls = location.calls;
     std::size_t before = calls.size();
-    std::size_t after = calls.size() > 0 && calls.is_point(0) ? next_call(calls, 0) : 0;
+    std::size_t after = calls.next_call(0);
     for (const Sample& sample : location.samples) {
         while (after < calls.size() && calls.enter(after) <= sample.time) {
             before = after;
-            after = next_call(calls, after);
+            after = calls.next_call(after + 1);
         }
         if (!sample.context.valid() || before == calls.size() || after == calls.size() ||
             calls.leave(before) > sample.time)

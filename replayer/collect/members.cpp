@@ -48,15 +48,13 @@ Place as_creator(const model::Definitions& definitions, const Place& place)
 /// one that they make.
 bool makes_its_own(functions::FunctionId function)
 {
-    return function < functions::FunctionId::count &&
-           functions::info(function).semantic_class == functions::SemanticClass::CommCreateGroup;
+    return functions::semantic_class(function) == functions::SemanticClass::CommCreateGroup;
 }
 
 /// Their beginnings and their ends may each be the blocking operation (MPI-3.1, 13.4.5).
 bool is_split(functions::FunctionId function)
 {
-    return function < functions::FunctionId::count &&
-           functions::info(function).semantic_class == functions::SemanticClass::FileBegin;
+    return functions::semantic_class(function) == functions::SemanticClass::FileBegin;
 }
 
 }  // namespace

@@ -29,15 +29,12 @@ SendMode mode_of(FunctionId function)
 
 bool is_finalize(FunctionId function)
 {
-    return function != FunctionId::none && functions::info(function).semantic_class == SemanticClass::Finalize;
+    return functions::semantic_class(function) == SemanticClass::Finalize;
 }
 
 bool is_probe(FunctionId function)
 {
-    if (function == FunctionId::none) {
-        return false;
-    }
-    const SemanticClass c = functions::info(function).semantic_class;
+    const SemanticClass c = functions::semantic_class(function);
     return c >= SemanticClass::Probe && c <= SemanticClass::Improbe;
 }
 

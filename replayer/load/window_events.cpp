@@ -29,8 +29,7 @@ std::int32_t target_of(std::uint32_t remote)
 
 SemanticClass EventLoader::current_class() const
 {
-    const FunctionId function = region(out_.trace.calls.context(call_.value)).function;
-    return function == FunctionId::none ? SemanticClass::Local : functions::info(function).semantic_class;
+    return functions::semantic_class(region(out_.trace.calls.context(call_.value)).function);
 }
 
 /// none(), and counted, if the record cannot be used: outside of calls, or on a window that is not defined.

@@ -313,18 +313,14 @@ rules::Enter progress(const Replay& replay, const Question& question)
     const model::Calls& calls = main.calls;
     const Ns middle = question.enter + (question.leave - question.enter) / 2;  // it was outside then, or not mostly
     const auto found = std::ranges::upper_bound(calls.enters(), middle) - calls.enters().begin();
-    auto next = static_cast<std::uint32_t>(found);
-    std::uint32_t behind = next;  // the call before; points are inside of no call
-    while (behind > 0 && calls.is_point(behind - 1))
-        --behind;
-    while (next < calls.size() && calls.is_point(next))
-        ++next;
+    const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(found));  // points are inside of no call
+    const std::size_t next = calls.next_call(static_cast<std::size_t>(found));
     if (next == calls.size() || calls.enter(next) >= question.leave)
         return {};
     const Ns outside_since = behind > 0 ? std::max(question.enter, calls.leave(behind - 1)) : question.enter;
     if (2 * (calls.enter(next) - outside_since) <= question.leave - question.enter)
         return {};
-    return {{main.location, {next}}, calls.enter(next)};
+    return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
 }
 
 Answer answer(const Replay& replay, const rules::Calibration& calibration, const Registry& registry,

@@ -53,8 +53,7 @@ inline model::CallRef status_poll_before(const model::Definitions& definitions, 
     using enum functions::SemanticClass;
     const model::Calls& calls = calls_of(trace, ref.location);
     const auto class_of = [&](std::size_t call) {
-        const functions::FunctionId function = definitions.region(calls.context(call)).function;
-        return function < functions::FunctionId::count ? functions::info(function).semantic_class : Local;
+        return functions::semantic_class(definitions.region(calls.context(call)).function);
     };
     const std::size_t before = calls.behind_last_call(ref.call.value);
     if (before == 0 || class_of(before - 1) != RequestGetStatus)

@@ -38,9 +38,8 @@ private:
 
 bool is_collective(const model::Definitions& definitions, model::ContextId call)
 {
-    const model::FunctionId function = definitions.region(call).function;
-    return function != model::FunctionId::none &&
-           functions::group_of(functions::info(function).semantic_class) == functions::Group::Collective;
+    return functions::group_of(functions::semantic_class(definitions.region(call).function)) ==
+           functions::Group::Collective;
 }
 
 }  // namespace
