@@ -53,7 +53,10 @@ class Phases(unittest.TestCase):
         self.assertEqual(run("worst"), (BAD_TRACE, ["cpreplay: thing: broken; mend it"]))
 
     def test_failure_while_others_wait_inside(self):
-        self.assertEqual(run("inside"), (BAD_TRACE, ["cpreplay: thing: broken; mend it"]))
+        code, lines = run("inside")
+        self.assertEqual(lines, ["cpreplay: thing: broken; mend it"])
+        # Hydra ends with the code that MPI_Abort is given, but seldom, on a loaded machine, with 1.
+        self.assertIn(code, [BAD_TRACE, FAILED] if "mpich" in MPIEXEC else [BAD_TRACE])
 
     def test_long_message_is_cut(self):
         code, lines = run("huge")
