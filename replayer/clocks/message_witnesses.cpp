@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/clocks/witnesses.hpp"
-#include "replayer/pair/lookup.hpp"
+#include "replayer/pair/matcher.hpp"
 
 namespace critpath::replayer::clocks
 {
@@ -9,33 +9,48 @@ namespace critpath::replayer::clocks
 namespace
 {
 
-/// `there` was not after the end of the call `here`.
-void hear(const Replay& replay, const rules::Enter& there, const model::ProcessTrace& trace, CallRef here,
-          Evidence& evidence)
+using functions::SendMode;
+
+/// Messages that do not leave a clock prove nothing: they are not even matched.
+Ends ends_between_clocks(const Replay& replay)
 {
     const auto clock_of = [&](ProcessId process) { return replay.definitions.processes[process.value].clock_domain; };
-    const NodeId other = clock_of(replay.definitions.locations[there.call.location.value].process);
-    const NodeId own = clock_of(trace.process);
-    if (other != own && here.valid())
-        evidence.add({other, there.time}, {own, leave_of(trace, here)});
+    const auto is_synchronous = [](SendMode mode, CallRef completion) {
+        return mode == SendMode::Synchronous && completion.valid();
+    };
+    Ends ends;
+    for (const model::ProcessTrace& trace : replay.processes) {
+        const auto is_elsewhere = [clock_of, own = clock_of(trace.process)](ProcessId peer) {
+            return clock_of(peer) != own;
+        };
+        ends.sends.emplace_back(replay, trace, is_synchronous, is_elsewhere);
+        ends.receives.emplace_back(replay.definitions, trace, is_elsewhere);
+    }
+    return ends;
 }
 
 }  // namespace
 
-void hear_messages(const Replay& replay, const Pairs& pairs, Evidence& evidence)
+void hear_messages(const Replay& replay, Evidence& evidence)
 {
-    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
-        const model::ProcessTrace& trace = replay.processes[p];
-        const auto completion = [&](const model::MessageTable& table, std::size_t i) {
-            return trace.numbers.ref(table.completion(i));
-        };
-        for (std::size_t i = 0; i < trace.receives.size(); ++i)
-            if (pairs.processes[p].of_receive.has(i))
-                hear(replay, pairs.processes[p].of_receive[i].post, trace, completion(trace.receives, i), evidence);
-        for (const MatchedReceive& receive : pairs.processes[p].of_send)
-            if (trace.sends.mode(receive.send) == functions::SendMode::Synchronous)
-                hear(replay, receive.post, trace, completion(trace.sends, receive.send), evidence);
-    }
+    Ends ends = ends_between_clocks(replay);
+    /// `there`, in another process, was not after the end of the call `here`.
+    const auto hear = [&](std::uint32_t process, std::int64_t there, const model::ProcessTrace& trace, CallRef here) {
+        const auto clock = [&](std::uint32_t of) { return replay.definitions.processes[of].clock_domain; };
+        if (here.valid())
+            evidence.add({clock(process), Ns{there}}, {clock(trace.process.value), leave_of(trace, here)});
+    };
+    const auto receive = [&](const SendRecord& send, const model::ProcessTrace& trace, std::size_t,
+                             std::uint32_t index) {
+        hear(send.source, send.enter, trace, trace.numbers.ref(trace.receives.completion(index)));
+        // A matched probe may be what lets the sender go on.
+        return send.wants_reply != 0 ? place_of(trace, index) : rules::Enter{};
+    };
+    const auto reply = [&](const ReplyRecord& record) {
+        const model::ProcessTrace& trace = replay.trace_of(ProcessId{record.source});
+        hear(record.dest, record.enter, trace, trace.numbers.ref(trace.sends.completion(record.index)));
+    };
+    Matcher(replay, ends, receive, reply).run();
 }
 
 }  // namespace critpath::replayer::clocks

@@ -187,8 +187,7 @@ void tighten(Replay& replay, Findings& findings)
     if (findings.domains <= 1)
         return;
     Evidence evidence(spans(replay, findings.domains));
-    rules::Calibration calibration;  // what pairing learns is not wanted here
-    hear_messages(replay, pair(replay, calibration), evidence);
+    hear_messages(replay, evidence);
     hear_collectives(replay, evidence);
     const auto comparisons = evidence.compare(replay, findings.measured);
     std::vector<Link> links;

@@ -12,8 +12,8 @@ namespace critpath::replayer::clocks
 {
 
 /// Moves the times of `replay`, whose processes are whole (before anything is cut off), and renews
-/// definitions.clock_uncertainty, Replay::clocks and what `findings` says about these. Pairs all messages for itself,
-/// which needs no clocks. Nothing happens where all processes share one clock. Collective.
+/// definitions.clock_uncertainty, Replay::clocks and what `findings` says about these. Pairs the messages between
+/// clocks for itself, which needs none. Nothing happens where all processes share one clock. Collective.
 void tighten(Replay& replay, Findings& findings);
 
 }  // namespace critpath::replayer::clocks

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "replayer/clocks/evidence.hpp"
-#include "replayer/pair/pair.hpp"
 
 namespace critpath::replayer::clocks
 {
 
-/// Messages between clocks, and synchronous sends, whose end proves that the receive was posted. Talks to nobody.
-void hear_messages(const Replay& replay, const Pairs& pairs, Evidence& evidence);
+/// Messages between clocks, and synchronous sends, whose end proves that the receive was posted. Collective.
+void hear_messages(const Replay& replay, Evidence& evidence);
 
 /// On each communicator over several clocks, one of them is compared with all others: that whose processes wait least,
 /// which tells most, since they come last most often. Collective.

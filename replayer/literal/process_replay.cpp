@@ -35,7 +35,8 @@ ProcessReplay::ProcessReplay(Traffic& traffic, std::size_t process, const rules:
                              ProcessPairs& pairs)
     : traffic_(traffic), trace_(traffic.replay.processes[process]), outgoing_(traffic.lanes.outgoing[process]),
       incoming_(traffic.lanes.incoming[process]), clocks_(calibration.clocks), pairs_(pairs),
-      peers_(traffic.replay.definitions, trace_.process), records_(traffic.replay, trace_, calibration.calls),
+      peers_(traffic.replay.definitions, trace_.process),
+      records_(traffic.replay, trace_, if_it_may_wait(traffic.replay, trace_, calibration.calls)),
       receives_(order_of_receives(trace_)), waits_(order_of_completions(trace_)), slot_of_(trace_.receives.size(), none)
 {
     pairs.of_receive = MatchedSends(trace_.receives.size());

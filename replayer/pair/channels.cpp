@@ -73,16 +73,20 @@ std::vector<std::uint32_t> order_of_receives(const model::ProcessTrace& trace)
     return order;
 }
 
-WaitingReceives::WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace)
+WaitingReceives::WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace,
+                                 const WantedPeer& is_wanted)
     : next_(trace.receives.size(), none)
 {
     const model::Receives& receives = trace.receives;
     Peers peers(definitions, trace.process);
     std::vector<std::optional<Channel>> channel_of;  // by envelope
+    std::vector<std::uint32_t> queue_numbers;        // by envelope
     for (std::uint32_t e = 0; e < receives.envelopes().size(); ++e) {
         const model::Envelope& envelope = receives.envelopes()[e];
         const auto source = peers.at(envelope.comm, envelope.peer);
-        channel_of.push_back(source ? std::optional(Channel{envelope.comm, *source, envelope.tag}) : std::nullopt);
+        const bool is_used = source && (!is_wanted || is_wanted(*source));
+        channel_of.push_back(is_used ? std::optional(Channel{envelope.comm, *source, envelope.tag}) : std::nullopt);
+        queue_numbers.push_back(is_used ? queue_number(*channel_of.back()) : none);
     }
     const std::vector<std::uint32_t> order = order_of_receives(trace);
     const bool all_recorded = trace.skipped.empty();
@@ -91,31 +95,28 @@ WaitingReceives::WaitingReceives(const model::Definitions& definitions, const mo
         numbers_.resize(receives.size());
     for (std::uint32_t n = 0; n < receives.size(); ++n) {
         const std::uint32_t i = order.empty() ? n : order[n];
-        const auto& channel = channel_of[receives.envelope(i)];
-        if (!channel)
+        const std::uint32_t envelope = receives.envelope(i);
+        if (queue_numbers[envelope] == none)
             continue;
         if (!all_recorded)
-            numbers_[i] = numbering.next(*channel, place_of(trace, i).time, peers);
-        add(*channel, i);
+            numbers_[i] = numbering.next(*channel_of[envelope], place_of(trace, i).time, peers);
+        Queue& queue = queues_[queue_numbers[envelope]];
+        (queue.first == none ? queue.first : next_[queue.last]) = i;
+        queue.last = i;
     }
 }
 
-void WaitingReceives::add(const Channel& channel, std::uint32_t receive)
+std::uint32_t WaitingReceives::queue_number(const Channel& channel)
 {
-    const std::uint32_t id = channels_.add(channel);
-    if (id == queues_.size())
+    const std::uint32_t number = channels_.add(channel);
+    if (number == queues_.size())
         queues_.emplace_back();
-    Queue& queue = queues_[id];
-    (queue.first == none ? queue.first : next_[queue.last]) = receive;
-    queue.last = receive;
+    return number;
 }
 
 std::uint32_t WaitingReceives::take(const Channel& channel, std::uint32_t number)
 {
-    const std::uint32_t id = channels_.add(channel);
-    if (id == queues_.size())
-        queues_.emplace_back();
-    Queue& queue = queues_[id];
+    Queue& queue = queues_[queue_number(channel)];
     const auto pop = [&] {
         ++queue.number;
         return std::exchange(queue.first, next_[queue.first]);

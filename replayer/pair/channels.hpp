@@ -10,6 +10,7 @@
 #include "replayer/rules/predecessor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,9 @@ struct Channel {
 struct ChannelHash {
     std::size_t operator()(const Channel& channel) const noexcept;
 };
+
+/// Whether messages between a process and this one are to be matched.
+using WantedPeer = std::function<bool(model::ProcessId peer)>;
 
 /// Translates ranks of a communicator to processes, from the view of one process.
 class Peers
@@ -78,7 +82,9 @@ class WaitingReceives
 public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace);
+    /// Those that get messages from processes that are wanted; empty: all.
+    WaitingReceives(const model::Definitions& definitions, const model::ProcessTrace& trace,
+                    const WantedPeer& is_wanted = {});
 
     /// The receive (index into ProcessTrace::receives) of message `number` of a channel, or none. Numbers of a channel
     /// must rise from call to call.
@@ -90,7 +96,7 @@ private:
         std::uint32_t last = none;
         std::uint32_t number = 0;  // of the first, if all were recorded
     };
-    void add(const Channel& channel, std::uint32_t receive);
+    [[nodiscard]] std::uint32_t queue_number(const Channel& channel);
     [[nodiscard]] std::uint32_t number_of(const Queue& queue) const
     {
         return numbers_.empty() ? queue.number : numbers_[queue.first];

@@ -7,19 +7,40 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace critpath::replayer
 {
 
 using functions::SendMode;
 
-SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
-    : replay_(replay), trace_(trace), costs_(costs), peers_(replay.definitions, trace.process),
+WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
+{
+    return [&](SendMode mode, CallRef completion) {
+        if (!completion.valid() || (mode != SendMode::Standard && mode != SendMode::Synchronous))
+            return false;
+        const auto& operation = rules::operation(function_of(replay.definitions, trace, completion));
+        const auto dependence = operation.dependence;
+        if (dependence != rules::Dependence::AllMessages && dependence != rules::Dependence::AnyMessage)
+            return false;
+        if (replay.rules == Rules::Enter || operation.polls)
+            return true;
+        return waiting(replay, trace, costs, completion).waited() ||
+               status_poll_before(replay.definitions, trace, completion).valid();
+    };
+}
+
+SendRecords::SendRecords(const Replay& replay, const model::ProcessTrace& trace, WantsReply wants_reply,
+                         const WantedPeer& is_wanted)
+    : trace_(trace), wants_reply_(std::move(wants_reply)), peers_(replay.definitions, trace.process),
       numbering_(trace, model::Skipped::What::Send)
 {
     const auto& envelopes = trace.sends.envelopes();
-    for (std::uint32_t e = 0; e < envelopes.size(); ++e)
-        channels_.push_back({peers_.at(envelopes[e].comm, envelopes[e].peer), envelopes[e], 0});
+    for (std::uint32_t e = 0; e < envelopes.size(); ++e) {
+        const model::Envelope& envelope = envelopes[e];
+        const auto dest = peers_.at(envelope.comm, envelope.peer);
+        channels_.push_back({dest && is_wanted && !is_wanted(*dest) ? std::nullopt : dest, envelope, 0});
+    }
 }
 
 std::optional<SendRecord> SendRecords::next()
@@ -45,22 +66,8 @@ std::optional<SendRecord> SendRecords::next()
                       post.time.count(),
                       leave_of(trace_, completion).count(),
                       static_cast<std::uint8_t>(sends.mode(i)),
-                      static_cast<std::uint8_t>(may_wait(sends.mode(i), completion) ? 1 : 0),
+                      static_cast<std::uint8_t>(wants_reply_(sends.mode(i), completion) ? 1 : 0),
                       {}};
-}
-
-bool SendRecords::may_wait(SendMode mode, CallRef completion) const
-{
-    if (!completion.valid() || (mode != SendMode::Standard && mode != SendMode::Synchronous))
-        return false;
-    const auto& operation = rules::operation(function_of(replay_.definitions, trace_, completion));
-    const auto dependence = operation.dependence;
-    if (dependence != rules::Dependence::AllMessages && dependence != rules::Dependence::AnyMessage)
-        return false;
-    if (replay_.rules == Rules::Enter || operation.polls)
-        return true;
-    return waiting(replay_, trace_, costs_, completion).waited() ||
-           status_poll_before(replay_.definitions, trace_, completion).valid();
 }
 
 namespace

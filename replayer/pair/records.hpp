@@ -9,6 +9,7 @@
 #include "replayer/pair/pair.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -37,15 +38,23 @@ struct ReplyRecord {
     std::int64_t enter;
 };
 
+/// Whether a send wants to know of its receive. `completion`: the call that completed it, if one did.
+using WantsReply = std::function<bool(functions::SendMode mode, model::CallRef completion)>;
+
+/// Those whose completion may turn out to have waited for the receiver. References are kept.
+WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
+
 /// Describes the sends of one owned process, one after the other.
 class SendRecords
 {
 public:
-    SendRecords(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
+    /// Those to processes that are wanted; empty: all.
+    SendRecords(const Replay& replay, const model::ProcessTrace& trace, WantsReply wants_reply,
+                const WantedPeer& is_wanted = {});
 
     /// Index of the next send; ProcessTrace::sends.size() if there is none.
     [[nodiscard]] std::uint64_t position() const { return next_; }
-    /// The record of the next send; nothing if there is no such receiver.
+    /// The record of the next send; nothing if there is no such receiver, or it is not wanted.
     std::optional<SendRecord> next();
 
 private:
@@ -55,12 +64,8 @@ private:
         std::uint32_t sent;
     };
 
-    /// Whether the completion of the send may turn out to have waited for the receiver.
-    [[nodiscard]] bool may_wait(functions::SendMode mode, model::CallRef completion) const;
-
-    const Replay& replay_;
     const model::ProcessTrace& trace_;
-    const rules::CallCosts& costs_;
+    WantsReply wants_reply_;
     Peers peers_;
     Numbering numbering_;
     std::vector<OutChannel> channels_;  // by envelope

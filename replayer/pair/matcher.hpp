@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how sends get to their receives: in bulk, in windows, to the process that holds the receive, and what a sender
+// wants to know of it back. What is made of that is up to those who ask.
+#pragma once
+
+#include "replayer/exchange.hpp"
+#include "replayer/pair/channels.hpp"
+#include "replayer/pair/lookup.hpp"
+#include "replayer/pair/pair.hpp"
+#include "replayer/pair/records.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// The two ends of the messages that are to be matched, by owned process.
+struct Ends {
+    std::vector<SendRecords> sends;
+    std::vector<WaitingReceives> receives;
+};
+
+/// `Receive`: rules::Enter (const SendRecord&, const model::ProcessTrace&, std::size_t process, std::uint32_t receive),
+/// of a receive that got its message; returns where it was posted, for the answer. `Reply`: void (const ReplyRecord&),
+/// of a send that wanted one.
+template <class Receive, class Reply>
+class Matcher
+{
+public:
+    /// References are kept.
+    Matcher(const Replay& replay, Ends& ends, Receive receive, Reply reply)
+        : replay_(replay), ends_(ends), receive_(std::move(receive)), reply_(std::move(reply))
+    {
+    }
+
+    /// Returns how many sends found no receive, of those that this process has to do with. Collective.
+    std::uint64_t run()
+    {
+        std::uint64_t sends = 0;
+        for (const model::ProcessTrace& trace : replay_.processes)
+            sends += trace.sends.size();
+        const std::uint64_t rounds = exchange_rounds(replay_.comm, sends, pair_window);
+        for (std::uint64_t round = 0; round < rounds; ++round)
+            run_window();
+        return unmatched_;
+    }
+
+private:
+    /// One process after the other: what is known of its channels stays in the cache.
+    void run_window()
+    {
+        auto out = lists_for<SendRecord>(replay_.size);
+        auto replies = lists_for<ReplyRecord>(replay_.size);
+        for (std::uint64_t sends = 0; sends < pair_window && current_ < ends_.sends.size();) {
+            SendRecords& records = ends_.sends[current_];
+            if (records.position() == replay_.processes[current_].sends.size()) {
+                ++current_;
+                continue;
+            }
+            ++sends;
+            const auto send = records.next();
+            const int owner = send ? replay_.owner_of(ProcessId{send->dest}) : -1;
+            if (!send)
+                ++unmatched_;
+            else if (owner == replay_.rank)
+                take(*send, replies);
+            else
+                out[static_cast<std::size_t>(owner)].push_back(*send);
+        }
+        if (replay_.size == 1)
+            return;
+        for (const SendRecord& send : replayer::exchange(replay_.comm, out).items)
+            take(send, replies);
+        for (const ReplyRecord& reply : replayer::exchange(replay_.comm, replies).items)
+            reply_(reply);
+    }
+
+    void take(const SendRecord& send, std::vector<std::vector<ReplyRecord>>& replies)
+    {
+        const std::size_t p = replay_.index_of({send.dest});
+        const std::uint32_t index = ends_.receives[p].take({{send.comm}, {send.source}, send.tag}, send.number);
+        if (index == WaitingReceives::none) {
+            ++unmatched_;
+            return;
+        }
+        const rules::Enter post = receive_(send, replay_.processes[p], p, index);
+        if (send.wants_reply == 0)
+            return;
+        const int owner = replay_.owner_of(ProcessId{send.source});
+        if (owner == replay_.rank)
+            reply_(reply_to(send, post));
+        else
+            replies[static_cast<std::size_t>(owner)].push_back(reply_to(send, post));
+    }
+
+    const Replay& replay_;
+    Ends& ends_;
+    Receive receive_;
+    Reply reply_;
+    std::size_t current_ = 0;  // index into ends_.sends of the process whose sends are next
+    std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace critpath::replayer
