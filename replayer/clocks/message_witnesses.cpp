@@ -12,13 +12,13 @@ namespace
 using functions::SendMode;
 
 /// Messages that do not leave a clock prove nothing: they are not even matched.
-Ends ends_between_clocks(const Replay& replay)
+MessageEnds ends_between_clocks(const Replay& replay)
 {
     const auto clock_of = [&](ProcessId process) { return replay.definitions.processes[process.value].clock_domain; };
     const auto is_synchronous = [](SendMode mode, CallRef completion) {
         return mode == SendMode::Synchronous && completion.valid();
     };
-    Ends ends;
+    MessageEnds ends;
     for (const model::ProcessTrace& trace : replay.processes) {
         const auto is_elsewhere = [clock_of, own = clock_of(trace.process)](ProcessId peer) {
             return clock_of(peer) != own;
@@ -33,7 +33,7 @@ Ends ends_between_clocks(const Replay& replay)
 
 void hear_messages(const Replay& replay, Evidence& evidence)
 {
-    Ends ends = ends_between_clocks(replay);
+    MessageEnds ends = ends_between_clocks(replay);
     /// `there`, in another process, was not after the end of the call `here`.
     const auto hear = [&](std::uint32_t process, std::int64_t there, const model::ProcessTrace& trace, CallRef here) {
         const auto clock = [&](std::uint32_t of) { return replay.definitions.processes[of].clock_domain; };

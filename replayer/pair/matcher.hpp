@@ -20,7 +20,7 @@ namespace critpath::replayer
 {
 
 /// The two ends of the messages that are to be matched, by owned process.
-struct Ends {
+struct MessageEnds {
     std::vector<SendRecords> sends;
     std::vector<WaitingReceives> receives;
 };
@@ -33,7 +33,7 @@ class Matcher
 {
 public:
     /// References are kept.
-    Matcher(const Replay& replay, Ends& ends, Receive receive, Reply reply)
+    Matcher(const Replay& replay, MessageEnds& ends, Receive receive, Reply reply)
         : replay_(replay), ends_(ends), receive_(std::move(receive)), reply_(std::move(reply))
     {
     }
@@ -99,7 +99,7 @@ private:
     }
 
     const Replay& replay_;
-    Ends& ends_;
+    MessageEnds& ends_;
     Receive receive_;
     Reply reply_;
     std::size_t current_ = 0;  // index into ends_.sends of the process whose sends are next

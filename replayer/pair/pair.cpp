@@ -14,7 +14,7 @@ namespace critpath::replayer
 Pairs pair(const Replay& replay, rules::Calibration& calibration)
 {
     std::vector<ProcessPairs> pairs;
-    Ends ends;
+    MessageEnds ends;
     for (const model::ProcessTrace& trace : replay.processes) {
         pairs.push_back({MatchedSends(trace.receives.size()), {}});
         ends.sends.emplace_back(replay, trace, if_it_may_wait(replay, trace, calibration.calls));
