@@ -174,6 +174,7 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
     switch (call.semantics) {
     case SemanticClass::CommCreate:
     case SemanticClass::CommCreateGroup:
+    case SemanticClass::CommDynamic:
     case SemanticClass::CommIdup:
         if (record.extra != 0) {
             created_.insert(static_cast<std::int32_t>(record.extra - 1));

@@ -193,7 +193,8 @@ std::int32_t Communicators::add(MPI_Comm comm, MPI_Comm like, const Origin& orig
         communicator.id = insert(comm, communicator);
     }
     if (communicator.id >= 0) {
-        write(communicator, origin.kind == GidKind::Inter ? world_gid() : origin.parent, members, spool);
+        const bool has_parent = origin.kind == GidKind::Child || origin.kind == GidKind::Group;
+        write(communicator, has_parent ? origin.parent : world_gid(), members, spool);
         write_topology(like, communicator.rank, communicator.id, spool);
     }
     return communicator.id;

@@ -30,8 +30,8 @@ struct Communicator {
 
 /// How a communicator came to be, as far as its identity depends on it.
 struct Origin {
-    GidKind kind;            // Child, Group or Inter
-    Gid parent;              // zero for Inter: the two sides have different parents
+    GidKind kind;            // Child, Group, Inter, or Meeting (accept and connect, join)
+    Gid parent;              // zero for Inter and Meeting: the two sides have different parents, or none
     std::uint64_t sequence;  // Child: which one of its parent
     int tag;                 // Group and Inter
 };

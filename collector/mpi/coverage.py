@@ -119,8 +119,9 @@ RECORDED = [
             ("comm_free", "Communicator."),
             (
                 "comm_dynamic",
-                "Communicator and root of this side. The new communicator, and those derived from it, are not "
-                "described: of calls on them only the time is recorded.",
+                "Communicator and root of this side; the new communicator, as above, if all of its processes belong to "
+                "one MPI_COMM_WORLD. Otherwise it, and those derived from it, are not described: of calls on them "
+                "only the time is recorded.",
             ),
         ],
     ),

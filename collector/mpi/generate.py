@@ -52,7 +52,7 @@ AFTER = {
     "local": "call.write();",
     "comm_create": "record_comm_create(call, result, {parent}, {child});",
     "comm_free": "record_comm_free(call, result, freed, id);",
-    "comm_dynamic": "record_comm_dynamic(call, result, {root}, {comm});",
+    "comm_dynamic": "record_comm_dynamic(call, result, {root}, {comm}, {child});",
     "win_create": "record_win_create(call, result, {size}, comm, win);",
     "win_free": "record_win_free(call, result, taken);",
     "win_fence": "record_win(call, result, assert, win);",
@@ -93,7 +93,7 @@ WRAPPER = """
 
 # What makes or takes away an object, which may be used after a callback in which that happened.
 FOLLOWED = """
-    comm_create comm_create_group comm_idup comm_free win_create win_free file_open file_close
+    comm_create comm_create_group comm_dynamic comm_idup comm_free win_create win_free file_open file_close
 """.split()
 
 # The handle is gone after the call, and another thread may get it again at once.
@@ -158,12 +158,13 @@ def roles(function):
         found["blocking_arguments"] = ", ".join(p.name for p in function.parameters if p.name != "request")
     if function.semantic_class.startswith("rma_"):
         found |= elements(function)
-    if function.semantic_class == "comm_create":
+    if function.semantic_class in ("comm_create", "comm_dynamic"):
         by_type = {"MPI_Comm ": [], "MPI_Comm *": []}
         for p in function.parameters:
             by_type.setdefault(p.declaration.removesuffix(p.name), []).append(p.name)
-        found["parent"] = only(function, "parent", by_type["MPI_Comm "])
         found["child"] = only(function, "new communicator", by_type["MPI_Comm *"])
+        if function.semantic_class == "comm_create":
+            found["parent"] = only(function, "parent", by_type["MPI_Comm "])
     return found
 
 

@@ -65,7 +65,7 @@ inline Gid hash_groups(const Gid& one, const Gid& other)
 }
 
 /// What chose the identity, so that equal numbers of different origin cannot meet.
-enum class GidKind : std::uint64_t { World = 1, Self, Child, Group, Inter, Window, File };
+enum class GidKind : std::uint64_t { World = 1, Self, Child, Group, Inter, Window, File, Meeting };
 
 inline Gid world_gid()
 {
@@ -95,7 +95,7 @@ inline Gid object_gid(GidKind kind, const Gid& comm, std::uint64_t sequence)
     return (GidHash() << static_cast<std::uint64_t>(kind) << comm << sequence).result();
 }
 
-/// `parent` is zero where the sides have different ones (MPI_Intercomm_create).
+/// `parent` is zero where the sides have different ones (MPI_Intercomm_create, MPI_Comm_accept).
 inline Gid group_key(GidKind kind, const Gid& parent, const Gid& members, int tag)
 {
     return (GidHash() << static_cast<std::uint64_t>(kind) << parent << members << static_cast<std::uint64_t>(tag))

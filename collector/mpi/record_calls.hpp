@@ -432,15 +432,16 @@ inline void record_comm_idup(Call& call, int result, MPI_Comm parent, const MPI_
     call.write_own_time();
 }
 
-/// Processes of another MPI_COMM_WORLD: the new communicator is not described, so it stays unknown. `parent` is the
-/// null communicator, and `root` no_root, for MPI_Comm_join.
-inline void record_comm_dynamic(Call& call, int result, int root, MPI_Comm parent)
+/// The other side may belong to another MPI_COMM_WORLD: then the new communicator is not described, and stays unknown.
+/// `parent` is the null communicator, and `root` no_root, for MPI_Comm_join.
+inline void record_comm_dynamic(Call& call, int result, int root, MPI_Comm parent, const MPI_Comm* child)
 {
     if (result == MPI_SUCCESS) {
-        call.record().comm = process.communicators.id(parent);
+        describe_created(call, parent, *child, *child, {GidKind::Meeting, Gid(), 0, 0});
         call.record().peer = root_of(root, false);
     }
     call.write();
+    call.write_own_time();
 }
 
 inline void record_pcontrol(Call& call, int level)

@@ -49,7 +49,7 @@ enum class SemanticClass : std::uint8_t {
     CommCreateGroup,
     CommIdup,
     CommFree,
-    CommDynamic,  // processes of another MPI_COMM_WORLD come in
+    CommDynamic,  // processes meet, perhaps of another MPI_COMM_WORLD
     Icollective,
     WinCreate,
     WinFree,

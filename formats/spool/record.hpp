@@ -166,7 +166,7 @@ enum Root : std::int32_t {
 ///                             parent -           -     -         -                  new comm id + 1, or 0
 ///   CommIdup                  parent -           -     -         request id         new comm id + 1, or 0
 ///   CommFree                  yes   -            -     -         -                  -
-///   CommDynamic               parent root        -     -         -                  -
+///   CommDynamic               parent root        -     -         -                  new comm id + 1, or 0
 ///   Icollective               yes   root or -1   -     sent      request id         received
 ///   WinCreate                 yes   -            win   exposed   -                  -
 ///   WinFree, WinComplete, WinWait, WinTest (5), WinSync

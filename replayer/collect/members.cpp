@@ -44,11 +44,14 @@ Place as_creator(const model::Definitions& definitions, const Place& place)
     return {Side::creators(comm), static_cast<std::uint32_t>(before) + place.rank};
 }
 
-/// MPI_Comm_create_group and MPI_Intercomm_create are no operations of a communicator that was there before, but of the
-/// one that they make.
-bool makes_its_own(functions::FunctionId function)
+/// MPI_Comm_create_group, MPI_Intercomm_create, and MPI_Comm_accept, _connect and _join of processes of the trace, are
+/// no operations of a communicator that was there before, but of the one that they make.
+bool makes_its_own(const model::Definitions& definitions, functions::FunctionId function, model::CommId comm)
 {
-    return functions::semantic_class(function) == functions::SemanticClass::CommCreateGroup;
+    const auto semantic_class = functions::semantic_class(function);
+    return semantic_class == functions::SemanticClass::CommCreateGroup ||
+           (semantic_class == functions::SemanticClass::CommDynamic && comm.valid() &&
+            definitions.communicators[comm.value].is_inter);
 }
 
 /// Their beginnings and their ends may each be the blocking operation (MPI-3.1, 13.4.5).
@@ -109,7 +112,7 @@ void Members::add(std::size_t process)
         const model::CollectiveCall& collective = trace.collectives[i];
         const auto index = static_cast<std::uint32_t>(i);
         const auto function = function_of(replay_.definitions, trace, collective.begin());
-        if (makes_its_own(function)) {
+        if (makes_its_own(replay_.definitions, function, collective.comm)) {
             add_creation(process, index);
             continue;
         }

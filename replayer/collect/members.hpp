@@ -29,9 +29,9 @@ struct Side {
     std::uint32_t value = 0;  // per_communicator * CommId, plus which of them
 
     static Side of(model::CommId comm, std::uint32_t group = 0) { return {per_communicator * comm.value + group}; }
-    /// Who makes `comm` in calls that are collective over its members (MPI_Comm_create_group, MPI_Intercomm_create):
-    /// all of them, on both sides of an inter-communicator. Numbered by itself, so that a member whose call was not
-    /// recorded has its next operation in its place.
+    /// Who makes `comm` in calls that are collective over its members (MPI_Comm_create_group, MPI_Intercomm_create,
+    /// MPI_Comm_accept and MPI_Comm_connect): all of them, on both sides of an inter-communicator. Numbered by itself,
+    /// so that a member whose call was not recorded has its next operation in its place.
     static Side creators(model::CommId comm) { return of(comm, 2); }
     /// The members again, in the calls that end split operations on files (MPI_File_write_all_end). The beginnings have
     /// their turns among the operations of the communicator, and each end has the number of its beginning.

@@ -429,6 +429,16 @@ void EventLoader::complete(const Completed& completion)
 
 // -------------------------------------------------------------------------------- collectives, tool, samples
 
+/// Whether the call that is open is an operation of the communicator that it makes, of which all callers are members:
+/// COMM_CREATE tells that one.
+bool EventLoader::is_of_what_it_makes() const
+{
+    const SemanticClass c = current_class();
+    const std::size_t count = out_.collectives.size();
+    return c == SemanticClass::CommCreateGroup ||
+           (c == SemanticClass::CommDynamic && count > 0 && out_.collectives[count - 1].call == current_call());
+}
+
 void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record)
 {
     advance(moment);
@@ -437,8 +447,8 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
         ignore();
         return;
     }
-    if (current_class() == SemanticClass::CommCreateGroup) {
-        return;  // of another tool: COMM_CREATE has the communicator that all callers are members of
+    if (is_of_what_it_makes()) {
+        return;
     }
     // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3 of 32 bits.
     out_.collectives.push_back(
@@ -476,8 +486,10 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveCom
 void EventLoader::on(const Moment& moment, const event::CommCreate& record)
 {
     advance(moment);
-    if (in_call() && current_class() == SemanticClass::CommCreateGroup) {
-        if (const auto comm = vocabulary_.communicators.find(record.comm); comm.valid()) {
+    if (const auto comm = vocabulary_.communicators.find(record.comm); comm.valid() && in_call()) {
+        const SemanticClass c = current_class();
+        const bool meets = c == SemanticClass::CommDynamic && definitions_.communicators[comm.value].is_inter;
+        if (meets || c == SemanticClass::CommCreateGroup) {
             out_.collectives.push_back({current_call(), comm, -1, 0, 0});
         }
     }

@@ -9,6 +9,25 @@
 namespace critpath::replayer::rules
 {
 
+namespace
+{
+
+/// Processes may choose between the two ways to start MPI each for itself, and of two groups that meet, one accepts
+/// and one connects.
+FunctionId same_for_all(FunctionId function)
+{
+    switch (function) {
+    case FunctionId::MPI_Init_thread:
+        return FunctionId::MPI_Init;
+    case FunctionId::MPI_Comm_connect:
+        return FunctionId::MPI_Comm_accept;
+    default:
+        return function;
+    }
+}
+
+}  // namespace
+
 void Instance::add(const Member& member)
 {
     Instance one;
@@ -23,10 +42,7 @@ void Instance::add(const Member& member)
     one.first_leave = one.last_leave = member.leave.count();
     one.bytes = member.bytes;
     one.members = 1;
-    // Processes may choose between the two ways to start MPI each for itself.
-    const bool is_init = member.function == FunctionId::MPI_Init_thread;
-    const FunctionId function = is_init ? FunctionId::MPI_Init : member.function;
-    one.least_function = one.largest_function = static_cast<std::uint16_t>(function);
+    one.least_function = one.largest_function = static_cast<std::uint16_t>(same_for_all(member.function));
     merge(one);
 }
 

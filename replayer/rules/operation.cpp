@@ -82,7 +82,7 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::CommIdup, {Dependence::MembersLater, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},
     {SemanticClass::CommCreate, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
     {SemanticClass::CommCreateGroup, {Dependence::Members, CollectiveShape::None, !sync_tested, !polls, blocking}},
-    // Of one side: how the other one came in is not recorded, so that what takes long in one may be a wait for it.
+    // Of both sides, or of one if the other is of another trace: then what takes long may be a wait for that.
     {SemanticClass::CommDynamic, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, blocking}},
     // What takes long in these is the file system, not a partner that came late.
     {SemanticClass::FileOpen, {Dependence::Members, CollectiveShape::AllToAll, !sync_tested, !polls, !blocking}},

@@ -142,6 +142,15 @@ def expected(rank):
         "MPI_Comm_split", 1700, 1710, CollectiveOp.CREATE_HANDLE, world, end=[("CommCreate", split)]
     )
     events += call("MPI_Intercomm_create", 1720, 1730, [], [("CommCreate", inter)])
+    events += collective(
+        "MPI_Comm_accept" if rank < 2 else "MPI_Comm_connect",
+        1731,
+        1735,
+        CollectiveOp.CREATE_HANDLE,
+        world,
+        1,
+        end=[("CommCreate", inter)],
+    )
     if rank == 0:
         events += call("MPI_Send", 1740, 1745, [("MpiSend", 1, inter, 2, 12)])
     root = {0: SELF_ROOT, 1: THIS_GROUP}.get(rank, 0)
@@ -452,11 +461,12 @@ def check_communicators(trace):
     expect(len(alone), 1, "communicators of one process each, as one definition")
     expect({c.parent for c in created}, {comms[0]}, "parent of the split communicators")
     inter = [c for c in comms if isinstance(c, InterComm)]
-    expect(len(inter), 1, "inter-communicators")
-    sides = [[loc._ref for loc in g.members] for g in (inter[0].groupA, inter[0].groupB)]
-    expect(sides, [[0, 1], [2, 3]], "groups of the inter-communicator")
+    expect(len(inter), 2, "inter-communicators")
+    for made in inter:
+        sides = [[loc._ref for loc in g.members] for g in (made.groupA, made.groupB)]
+        expect(sides, [[0, 1], [2, 3]], "groups of an inter-communicator")
     flags = [c.flags == CommFlag.CREATE_DESTROY_EVENTS for c in comms]
-    expect(flags, [False, False, True, True, True, True], "communicators with creation records")
+    expect(flags, [False, False, True, True, True, True, True], "communicators with creation records")
 
 
 def check_windows(trace):

@@ -259,6 +259,9 @@ void communicators(CallsBuilder& out, int rank)
     point(out, FunctionId::MPI_Comm_split, 1700, 1710, {0, -1, 0, 0, 0, 0, 3});
     out.comm_list({3, 99, 0, 2, rank % 2, true}, rank < 2 ? std::vector{2, 3} : std::vector{0, 1});
     point(out, FunctionId::MPI_Intercomm_create, 1720, 1730, {0, -1, 0, 0, 0, 0, 4});
+    out.comm_list({9, 98, 0, 2, rank % 2, true}, rank < 2 ? std::vector{2, 3} : std::vector{0, 1});
+    point(out, rank < 2 ? FunctionId::MPI_Comm_accept : FunctionId::MPI_Comm_connect, 1731, 1735,
+          {0, 1, 0, 0, 0, 0, 10});
     if (rank == 0) {
         point(out, FunctionId::MPI_Send, 1740, 1745, {3, 1, 2, 12});
     }

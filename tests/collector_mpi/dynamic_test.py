@@ -40,6 +40,26 @@ MEETING_OF_LEADERS = [
     "MPI_Wait",
     *MEETING,
 ]
+# The same where all are of one MPI_COMM_WORLD: the communicator is the third that each of the two processes knows.
+MEETING_IN_ONE_WORLD = [
+    "MPI_Sendrecv comm=2 peer=0 tag=5 bytes=4 has_completion",
+    "    comm=2 peer=0 tag=5 bytes=4 receive",
+    "MPI_Irecv comm=2 peer=0 tag=6 bytes=4 request=1 receive",
+    "MPI_Send comm=2 peer=0 tag=6 bytes=4",
+    "MPI_Wait",
+    "    comm=2 peer=0 tag=6 bytes=4 request=1 receive",
+    "MPI_Allreduce comm=2 bytes=4 extra=4",
+    "MPI_Ibarrier comm=2 request=2",
+    "MPI_Wait",
+    "    comm=2 request=2 collective",
+    "MPI_Intercomm_merge comm=2 extra=4",
+    "MPI_Comm_dup comm=3 extra=5",
+    "MPI_Bcast comm=4 peer=0 bytes=8 extra=4",
+    "MPI_Comm_free comm=4",
+    "MPI_Comm_free comm=3",
+    "MPI_Comm_disconnect comm=2",
+]
+MEETING_BESIDE_THE_ROOT = [line.replace(" bytes=8", "") for line in MEETING_IN_ONE_WORLD]
 
 
 class Processes(Dynamic):
@@ -68,24 +88,34 @@ class Processes(Dynamic):
             [
                 "MPI_Open_port",
                 f"MPI_Send comm=0 peer=1 tag=1 bytes={port}",
-                "MPI_Comm_accept comm=1 peer=0",
+                "MPI_Comm_accept comm=1 peer=0 extra=3",
                 "MPI_Close_port",
-                *MEETING_OF_LEADERS,
+                *MEETING_IN_ONE_WORLD,
             ],
         )
         self.assertEqual(
             run.lines(1),
             [
                 f"MPI_Recv comm=0 peer=0 tag=1 bytes={port} receive",
-                "MPI_Comm_connect comm=1 peer=0",
-                *MEETING_OF_LEADERS,
+                "MPI_Comm_connect comm=1 peer=0 extra=3",
+                *MEETING_BESIDE_THE_ROOT,
             ],
         )
+        self.check_identities(run)
 
     def test_join(self):
         run = self.run_case("join")
-        self.assertEqual(run.lines(0)[1:], ["MPI_Comm_join", *MEETING_OF_LEADERS])
-        self.assertEqual(run.lines(1)[1:], ["MPI_Comm_join", *MEETING_OF_LEADERS])
+        self.assertEqual(run.lines(0)[1:], ["MPI_Comm_join extra=3", *MEETING_IN_ONE_WORLD])
+        self.assertEqual(run.lines(1)[1:], ["MPI_Comm_join extra=3", *MEETING_BESIDE_THE_ROOT])
+        self.check_identities(run)
+
+    def check_identities(self, run):
+        """The inter-communicator, what it was merged to, and the duplicate of that are the same on both sides."""
+        made = [[c for c in spools[0].communicators if c.comm >= 2] for spools in (run.spools[0], run.spools[1])]
+        self.assertEqual([c.gid for c in made[0]], [c.gid for c in made[1]])
+        self.assertEqual(len({c.gid for c in made[0]}), 3)
+        self.assertEqual([c.members for c in made[0]], [[1], [0, 1], [0, 1]])
+        self.assertEqual([c.members for c in made[1]], [[0], [0, 1], [0, 1]])
 
 
 class Others(Dynamic):

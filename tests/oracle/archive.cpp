@@ -3,6 +3,7 @@
 #include "tests/oracle/archive.hpp"
 
 #include "formats/otf2/trace_writer.hpp"
+#include "tests/oracle/needed.hpp"
 
 #include <fmt/format.h>
 
@@ -100,10 +101,10 @@ private:
     void complete(std::uint64_t time, const CollectiveOperation& operation)
     {
         const auto known = otf2::collective_operation(operation.function);
-        if (!known) {  // it has made the communicator
+        if (makes_its_own(operation.function))
             out_.comm_create(time, comms_[operation.comm]);
+        if (!known)
             return;
-        }
         // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3.
         const otf2::CollectiveEnd end{known.value(), comms_[operation.comm], static_cast<std::uint32_t>(operation.root),
                                       operation.sent, operation.received};

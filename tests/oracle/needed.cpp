@@ -23,13 +23,20 @@ std::vector<int> range(int from, int to)
 
 }  // namespace
 
+bool makes_its_own(FunctionId function)
+{
+    using enum functions::SemanticClass;
+    const auto semantic_class = functions::semantic_class(function);
+    return semantic_class == CommCreateGroup || semantic_class == CommDynamic;
+}
+
 std::vector<int> needed_members(const Program& program, std::size_t comm, FunctionId function, int member, int root)
 {
     const int size = static_cast<int>(program.comms[comm].size());
     std::vector<int> all = range(0, size);
     bool is_beside_root = false;  // in an inter-communicator
     const auto first = program.first_groups.find(comm);
-    if (first != program.first_groups.end() && function != FunctionId::MPI_Intercomm_create) {
+    if (first != program.first_groups.end() && !makes_its_own(function)) {
         const int border = static_cast<int>(first->second);
         all = member < border ? range(border, size) : range(0, border);
         is_beside_root = (member < border) == (root < border);

@@ -542,6 +542,32 @@ TEST(Collectives, IntercommCreateWaitsForBothSides)
                              "compute 2: 93-120");
 }
 
+// One side waits for the other, whichever came first, and not as an operation of the communicator that it came with.
+TEST(Collectives, WhoAcceptsWaitsForWhoConnects)
+{
+    const auto path = [](int late, Span connects) {
+        Program p(4);
+        const model::CommId acceptors = p.comm({0, 1});
+        const model::CommId inter = p.intercomm({0, 1}, {2, 3});
+        for (int r = 0; r < 4; ++r) {
+            const FunctionId function = r < 2 ? FunctionId::MPI_Comm_accept : FunctionId::MPI_Comm_connect;
+            p[r].collective(function, {r == late ? connects.enter : 10 + r, connects.leave + r}, inter);
+        }
+        p[0].collective(FunctionId::MPI_Barrier, {80, 83}, acceptors);
+        p[1].collective(FunctionId::MPI_Barrier, {75, 83}, acceptors);
+        p[0].finish(120);
+        p.finish(100);
+        const Replayed r = replay(p);
+        EXPECT_EQ(r.fact("collectives"), 2);
+        EXPECT_EQ(r.fact("incomplete_collectives"), 0);
+        EXPECT_EQ(r.fact("mismatched_collectives"), 0);
+        return r.path();
+    };
+    const std::string end = "collective 0: 80-83 | compute 0: 83-120";
+    EXPECT_EQ(path(3, {50, 53}), "compute 3: 0-50 | collective 3>0: 50-53 | compute 0: 53-80 | " + end);
+    EXPECT_EQ(path(1, {50, 53}), "compute 1: 0-50 | collective 1>0: 50-53 | compute 0: 53-80 | " + end);
+}
+
 // Whoever is not seen in the creation has its operations on the communicator in their places all the same.
 TEST(Collectives, CreationsAreNumberedByThemselves)
 {

@@ -29,6 +29,14 @@ struct Operation {
     bool is_blocking = true;
 };
 
+/// Of two groups that meet, the second one connects.
+FunctionId function_of(Sketch& s, const Operation& operation, std::size_t member)
+{
+    const auto first = s.program().first_groups.find(operation.comm);
+    const bool is_second = first != s.program().first_groups.end() && member >= first->second;
+    return operation.function == MPI_Comm_accept && is_second ? MPI_Comm_connect : operation.function;
+}
+
 /// What each member does: computes afterwards, or while the operation is under way.
 void perform(Sketch& s, const Operation& operation)
 {
@@ -36,7 +44,7 @@ void perform(Sketch& s, const Operation& operation)
     for (std::size_t m = 0; m < members.size(); ++m) {
         const int r = members[m];
         Step step{.kind = operation.is_blocking ? Kind::Collective : Kind::Icollective,
-                  .function = operation.function,
+                  .function = function_of(s, operation, m),
                   .comm = operation.comm,
                   .bytes = usual_bytes,
                   .root = operation.root};
@@ -147,7 +155,7 @@ void creations(Sketch& s)
 {
     for (int i = s.draw(1, 3); i > 0; --i) {
         if (s.chance(2))
-            perform(s, {MPI_Intercomm_create, Sketch::inter});
+            perform(s, {s.one_of({MPI_Intercomm_create, MPI_Comm_accept}), Sketch::inter});
         else
             perform(s, {MPI_Comm_create_group, s.one_of({Sketch::world, Sketch::even, Sketch::reversed})});
     }

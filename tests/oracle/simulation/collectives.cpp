@@ -30,8 +30,7 @@ int written_root(const Program& program, std::size_t comm, int member, int root)
 
 bool is_between_groups(const Program& program, const Step& step)
 {
-    return step.kind == Kind::Collective && step.function != FunctionId::MPI_Intercomm_create &&
-           program.first_groups.contains(step.comm);
+    return step.kind == Kind::Collective && !makes_its_own(step.function) && program.first_groups.contains(step.comm);
 }
 
 /// What comes from the other group goes through the hands of the own one. Whoever gets it at the root's side is alone.
