@@ -15,15 +15,15 @@ using functions::SendMode;
 MessageEnds ends_between_clocks(const Replay& replay)
 {
     const auto clock_of = [&](ProcessId process) { return replay.definitions.processes[process.value].clock_domain; };
-    const auto is_synchronous = [](SendMode mode, CallRef completion) {
-        return mode == SendMode::Synchronous && completion.valid();
-    };
     MessageEnds ends;
     for (const model::ProcessTrace& trace : replay.processes) {
         const auto is_elsewhere = [clock_of, own = clock_of(trace.process)](ProcessId peer) {
             return clock_of(peer) != own;
         };
-        ends.sends.emplace_back(replay, trace, is_synchronous, is_elsewhere);
+        const auto proves_receive = [&sends = trace.sends](std::size_t i) {
+            return sends.mode(i) == SendMode::Synchronous && sends.completion(i) != model::CallNumbers::none;
+        };
+        ends.sends.emplace_back(replay, trace, proves_receive, is_elsewhere);
         ends.receives.emplace_back(replay.definitions, trace, is_elsewhere);
     }
     return ends;

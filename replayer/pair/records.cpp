@@ -5,6 +5,7 @@
 #include "replayer/order.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/send_ends.hpp"
 
 #include <chrono>
 #include <utility>
@@ -16,8 +17,10 @@ using functions::SendMode;
 
 WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
 {
-    return [&](SendMode mode, CallRef completion) {
-        if (!completion.valid() || (mode != SendMode::Standard && mode != SendMode::Synchronous))
+    return [&, ends = SendEnds(replay.definitions, trace)](std::size_t send) {
+        const CallRef completion = trace.numbers.ref(ends.number(send));
+        if (const SendMode mode = trace.sends.mode(send);
+            !completion.valid() || mode == SendMode::Ready || mode == SendMode::None)
             return false;
         const auto& operation = rules::operation(function_of(replay.definitions, trace, completion));
         const auto dependence = operation.dependence;
@@ -66,7 +69,7 @@ std::optional<SendRecord> SendRecords::next()
                       post.time.count(),
                       leave_of(trace_, completion).count(),
                       static_cast<std::uint8_t>(sends.mode(i)),
-                      static_cast<std::uint8_t>(wants_reply_(sends.mode(i), completion) ? 1 : 0),
+                      static_cast<std::uint8_t>(wants_reply_(i) ? 1 : 0),
                       {}};
 }
 

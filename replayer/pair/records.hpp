@@ -38,10 +38,10 @@ struct ReplyRecord {
     std::int64_t enter;
 };
 
-/// Whether a send wants to know of its receive. `completion`: the call that completed it, if one did.
-using WantsReply = std::function<bool(functions::SendMode mode, model::CallRef completion)>;
+/// Whether a send (index into ProcessTrace::sends) wants to know of its receive.
+using WantsReply = std::function<bool(std::size_t send)>;
 
-/// Those whose completion may turn out to have waited for the receiver. References are kept.
+/// Those with a call (SendEnds) that may turn out to have waited for the receiver. References are kept.
 WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs);
 
 /// Describes the sends of one owned process, one after the other.

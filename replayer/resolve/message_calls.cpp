@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/send_ends.hpp"
 #include "replayer/resolve/calls.hpp"
 #include "replayer/resolve/poll_runs.hpp"
 
@@ -76,7 +77,7 @@ public:
              ProcessAnswers& answers, LateCalls& late)
         : replay_(replay), process_(process), trace_(replay.processes[process]), pairs_(awaited.pairs),
           windows_(awaited.windows), collectives_(awaited.collectives), calibration_(calibration), answers_(answers),
-          late_(late), probes_(find_probes()),
+          late_(late), probes_(find_probes()), send_ends_(replay.definitions, trace_),
           receives_(trace_.receives.size(), [this](std::uint32_t i) { return completion_of_receive(i); }),
           sends_(awaited.pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
     {
@@ -95,7 +96,7 @@ private:
     }
     [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
     {
-        return trace_.sends.completion(pairs_.of_send[i].send);
+        return send_ends_.number(pairs_.of_send[i].send);
     }
 
     [[nodiscard]] const rules::Operation& operation(CallRef call) const
@@ -260,13 +261,16 @@ private:
     void add_send(const MatchedReceive& receive)
     {
         const model::Send send = trace_.sends[receive.send];
-        const Ns leave = leave_of(trace_, send.completion);
+        const Ns leave = leave_of(trace_, trace_.numbers.ref(send_ends_.number(receive.send)));
         const Ns error = calibration_.clocks.between(send.post.location, receive.post.call.location);
         const bool surely_over = leave < receive.post.time && receive.post.time - leave > error;
         const bool within_clocks = leave != Ns::max() && std::chrono::abs(receive.post.time - leave) < error;
         const auto link = static_cast<std::size_t>(receive.link);
+        // What is too large to be sent at once waits in the buffer as a standard send would wait.
+        const bool is_buffered = send.mode == functions::SendMode::Buffered;
         const auto protocol = [&](bool over_before) {
-            return rules::protocol(send.mode, send.bytes, over_before, calibration_.local_limit[link]);
+            return rules::protocol(is_buffered ? functions::SendMode::Standard : send.mode, send.bytes, over_before,
+                                   is_buffered ? calibration_.eager_limit[link] : calibration_.local_limit[link]);
         };
         Message message{false,
                         enter_of(trace_, send.post),
@@ -310,6 +314,7 @@ private:
     ProcessAnswers& answers_;
     LateCalls& late_;
     std::vector<FoundByProbe> probes_;
+    SendEnds send_ends_;
     ByCall receives_, sends_;
     std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0;
     std::vector<Message> messages_;          // of the call in hand

@@ -57,8 +57,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
     // What it finds is completed by the call behind it (status_poll_before()).
     {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
-    // Waits for the receivers of buffered sends; which of them are outstanding is not followed yet.
-    {SemanticClass::BufferDetach, messages(Dependence::Nothing)},
+    // For the receivers of buffered sends that came before it.
+    {SemanticClass::BufferDetach, messages(Dependence::AllMessages)},
     // Start-up is mostly local work, so a long MPI_Init is not a delay.
     {SemanticClass::Init, {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking}},
     {SemanticClass::Finalize, {Dependence::Members, CollectiveShape::DataDriven, !sync_tested, !polls, !blocking}},

@@ -286,6 +286,11 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_buffer_that_is_detached(self):
+        self.check(2, "detach", path=[1, 0] * 6, pieces={"work_late": (6, 100), "work_after": (6, 50)},
+                   absent=["work_early"])
+
+    @harness.retry_once
     def test_groups_that_meet(self):
         self.check(3, "meeting", path=[2, 1, 2, 1, 2], pieces={"work_late": (4, 100), "work_after": (4, 50)},
                    absent=["work_early"])

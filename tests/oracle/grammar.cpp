@@ -29,6 +29,7 @@ constexpr Rule rules[block_kinds] = {
     {"overlap", blocks::overlap},
     {"crossing", blocks::crossing},
     {"probes", blocks::probes},
+    {"buffers", blocks::buffers},
     {"cancelled", blocks::cancelled},
     {"between groups", blocks::between_groups},
     {"neighbourhoods", blocks::neighbourhoods},

@@ -24,6 +24,7 @@ enum class BlockKind : std::uint8_t {
     Overlap,      // non-blocking collectives and messages around computation
     Crossing,     // messages that cross a collective
     Probes,
+    Buffers,  // buffered messages, and the detaching of the buffer that they are in
     Cancelled,
     BetweenGroups,   // collectives on an inter-communicator
     Neighbourhoods,  // on a ring, a plane, or a graph
@@ -32,7 +33,7 @@ enum class BlockKind : std::uint8_t {
     Tool,            // messages around the collector's own work
     Creations,       // of communicators, by their members alone
 };
-inline constexpr int block_kinds = 15;
+inline constexpr int block_kinds = 16;
 
 const char* name(BlockKind kind);
 

@@ -37,6 +37,7 @@ enum class Kind : std::uint8_t {
     Probe,
     Mprobe,  // makes a message
     Mrecv,   // of the message `request`
+    Detach,  // of the buffer that buffered sends are in
     Cancel,  // of the receive `request`, which nobody ever sends anything
     Collective,
     Icollective,

@@ -69,6 +69,8 @@ private:
             return messages_.probe(rank, step);
         case Kind::Mrecv:
             return messages_.receive_probed(rank, step);
+        case Kind::Detach:
+            return messages_.detach(rank, step);
         case Kind::Cancel:
             return messages_.cancel(rank, step);
         case Kind::Waitall:

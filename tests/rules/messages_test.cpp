@@ -241,6 +241,35 @@ TEST(Messages, BufferedSendNeverWaits)
     EXPECT_EQ(path(p), "compute 0: 0-20 | delay? 0: 20-72 | compute 0: 72-120");
 }
 
+// What is small is sent at once; what meets its receiver stands in the buffer until then.
+TEST(Messages, DetachingTheBufferWaitsForTheReceiversOfWhatIsInIt)
+{
+    Program p(3);
+    p[0].bsend({5, 6}, 1, 4096);
+    p[0].bsend({7, 8}, 2, 64);
+    p[0].call(FunctionId::MPI_Buffer_detach, {20, 72});
+    p[0].bsend({75, 76}, 1, 4096);  // in the next buffer
+    p[1].recv({70, 73}, 0, 4096);
+    p[1].recv({80, 82}, 0, 4096);
+    p[2].recv({71, 72}, 0, 64);
+    p[0].finish(120);
+    p.finish(110);
+    EXPECT_EQ(path(p), "compute 1: 0-70 | transfer 1>0: 70-72 | compute 0: 72-75 | mpi 0: 75-76 | compute 0: 76-120");
+}
+
+TEST(Messages, DetachingTheBufferWaitsForTheLastReceiver)
+{
+    Program p(3);
+    p[0].bsend({5, 6}, 1, 4096);
+    p[0].bsend({7, 8}, 2, 4096);
+    p[0].call(FunctionId::MPI_Buffer_detach, {20, 72});
+    p[1].recv({70, 73}, 0, 4096);
+    p[2].recv({50, 53}, 0, 4096);
+    p[0].finish(120);
+    p.finish(110);
+    EXPECT_EQ(path(p), "compute 1: 0-70 | transfer 1>0: 70-72 | compute 0: 72-120");
+}
+
 TEST(Messages, SendrecvWaitsForItsReceiveOrItsSend)
 {
     Program p(2);

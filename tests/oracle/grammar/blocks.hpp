@@ -16,6 +16,7 @@ void pairs(Sketch& s);
 void farm(Sketch& s);
 void probes(Sketch& s);
 void cancelled(Sketch& s);
+void buffers(Sketch& s);
 void threads(Sketch& s);
 void tool(Sketch& s);
 

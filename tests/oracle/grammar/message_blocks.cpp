@@ -114,6 +114,31 @@ void probes(Sketch& s)
     }
 }
 
+/// Only one rank fills its buffer, so that nobody waits for somebody who waits.
+void buffers(Sketch& s)
+{
+    if (s.ranks() < 2)
+        return;
+    const int from = s.draw(0, s.ranks() - 1);
+    std::vector<int> to;
+    for (int k = s.draw(1, 4); k > 0; --k) {
+        to.push_back((from + s.draw(1, s.ranks() - 1)) % s.ranks());
+        s.add(from, {.kind = Kind::Send,
+                     .function = FunctionId::MPI_Bsend,
+                     .mode = SendMode::Buffered,
+                     .peer = to.back(),
+                     .tag = 7,
+                     .bytes = s.size()});
+    }
+    s.compute(from, 20);
+    s.add(from, {.kind = Kind::Detach, .function = FunctionId::MPI_Buffer_detach});
+    s.compute(from);
+    for (const int r : to) {
+        s.compute(r);
+        s.recv(r, from, 7);
+    }
+}
+
 void cancelled(Sketch& s)
 {
     const int r = s.draw(0, s.ranks() - 1);

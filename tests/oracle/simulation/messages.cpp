@@ -3,6 +3,7 @@
 #include "tests/oracle/simulation/messages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace critpath::oracle
 {
@@ -19,7 +20,8 @@ bool fits(const Message& receive, const Travelling& message)
 }  // namespace
 
 Messages::Messages(World& world)
-    : world_(world), scheduler_(world.scheduler), machine_(world.machine), inboxes_(at(world.program.ranks))
+    : world_(world), scheduler_(world.scheduler), machine_(world.machine), inboxes_(at(world.program.ranks)),
+      buffers_(at(world.program.ranks))
 {
 }
 
@@ -48,6 +50,8 @@ void Messages::post_send(Posted* send)
         send->done = Done{now + machine_.call, {}};
         world_.notify_at(send->done->time, send->rank);
     }
+    if (message.mode == SendMode::Buffered && !machine_.is_eager(SendMode::Standard, message.bytes))
+        buffers_[at(from)].push_back(send);
     // The envelope travels with the data if they fit into one packet.
     const std::int64_t time = machine_.transfer(from, to, message.bytes <= machine_.eager_limit ? message.bytes : 0);
     std::int64_t& last = last_arrival_[{message.comm, from, to}];
@@ -112,6 +116,8 @@ void Messages::match(Posted* receive, const Travelling& message)
         const std::int64_t time = std::max(message.there - send->time, transfer);
         receive->done = Done{send->time + time, {{send->post, {}, time}}};
         finish(receive, send);
+        if (send->message.mode == SendMode::Buffered)
+            take_from_buffer(message, receive->post, transfer);
         return;
     }
     const std::vector<Node> posts{send->post, receive->post};
@@ -129,6 +135,16 @@ void Messages::match(Posted* receive, const Travelling& message)
                                meet(receive, message, all);
                            });
     });
+}
+
+/// The receiver has got its copy already; the buffer is free when both ends have met.
+void Messages::take_from_buffer(const Travelling& message, const Node& receive, std::int64_t transfer)
+{
+    const Posted* send = message.send;
+    const std::int64_t start = std::max(scheduler_.time_of(send->post), scheduler_.time_of(receive));
+    const std::int64_t done = std::max(start + transfer, message.there);
+    taken_[send] = {done, {{send->post, {}, done - start}, {receive, {}, done - start}}};
+    world_.notify_at(done, world_.rank_of(send->rank));
 }
 
 /// The transfer begins when all of `since` have been entered.
@@ -272,6 +288,23 @@ void Messages::cancel(int rank, const Step& step)
     receive->message.cancelled = true;
     receive->done = Done{scheduler_.now(), {}};
     scheduler_.leave(scheduler_.enter(rank, step.function), machine_.call);
+}
+
+void Messages::detach(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    const std::vector<const Posted*> held = std::exchange(buffers_[at(world_.rank_of(rank))], {});
+    scheduler_.wait(rank, [this, call, held] {
+        std::vector<Edge> because;
+        for (const Posted* send : held) {
+            const auto taken = taken_.find(send);
+            if (taken == taken_.end() || taken->second.time > scheduler_.now())
+                return false;
+            because.insert(because.end(), taken->second.because.begin(), taken->second.because.end());
+        }
+        scheduler_.leave(call, machine_.call, because);
+        return true;
+    });
 }
 
 }  // namespace critpath::oracle

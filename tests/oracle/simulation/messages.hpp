@@ -35,6 +35,7 @@ public:
     void probe(int rank, const Step& step);
     void receive_probed(int rank, const Step& step);
     void cancel(int rank, const Step& step);
+    void detach(int rank, const Step& step);
 
 private:
     static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -52,13 +53,16 @@ private:
     void post_receive(Posted* receive);
     void match(Posted* receive, const Travelling& message);
     void meet(Posted* receive, const Travelling& message, const std::vector<Node>& since);
+    void take_from_buffer(const Travelling& message, const Node& receive, std::int64_t transfer);
     void finish(const Posted* receive, const Posted* send);
     void finish_receive(const Node& call, const Posted* receive);
 
     World& world_;
     Scheduler& scheduler_;
     const Machine& machine_;
-    std::vector<Inbox> inboxes_;                                              // by rank
+    std::vector<Inbox> inboxes_;                       // by rank
+    std::vector<std::vector<const Posted*>> buffers_;  // by rank: large ones since the last detach
+    std::map<const Posted*, Done> taken_;              // of these, when they were
     std::map<std::tuple<std::size_t, int, int>, std::int64_t> last_arrival_;  // by communicator, from, to
 };
 
