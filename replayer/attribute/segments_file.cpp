@@ -60,10 +60,16 @@ public:
         agree(comm_, path_, cause_of(MPI_File_open(comm_, path_.c_str(), mode, MPI_INFO_NULL, &file_)));
     }
 
+    /// On a full disk, Open MPI 4.1 calls it a success of fewer bytes.
     int write(MPI_Offset offset, std::span<const std::byte> bytes)
     {
-        return MPI_File_write_at(file_, offset, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE,
-                                 MPI_STATUS_IGNORE);
+        const auto size = static_cast<int>(bytes.size());
+        MPI_Status status;
+        MPI_Status_set_elements(&status, MPI_BYTE, 0);
+        const int code = MPI_File_write_at(file_, offset, bytes.data(), size, MPI_BYTE, &status);
+        int written = 0;
+        MPI_Get_count(&status, MPI_BYTE, &written);
+        return code == MPI_SUCCESS && written != size ? MPI_ERR_NO_SPACE : code;
     }
 
     int resize(MPI_Offset size) { return MPI_File_set_size(file_, size); }
@@ -147,7 +153,14 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
             note(file.write(at(first), bytes));
     });
     note(file.close());
-    agree(comm, name, cause_of(code));
+    try {
+        agree(comm, name, cause_of(code));
+    } catch (const Failure&) {
+        std::error_code ignored;
+        if (rank == 0)
+            fs::remove(name, ignored);
+        throw;
+    }
 
     on_first(comm, rank, final_name, [&](std::error_code& error) {
         fs::remove(final_name, error);  // ext4 writes a file out before it lets it replace another
