@@ -377,6 +377,11 @@ inline void Call::skip_call()
             skip(Skipped::What::Receive, record_.comm, record_.peer, record_.tag);
         }
         break;
+    case CommDynamic:
+        if (record_.extra == 0) {  // else it is an operation of the communicator that it makes
+            skip(Skipped::What::Collective, record_.comm);
+        }
+        break;
     default:
         if (functions::is_on_communicator(what)) {
             skip(Skipped::What::Collective, record_.comm);

@@ -192,7 +192,7 @@ constexpr bool may_wait(SemanticClass semantic_class)
 }
 
 /// Functions that take their turn in the order of collective operations on a communicator. Those that end a split
-/// collective do not.
+/// collective do not, nor does CommDynamic where what it makes is known.
 constexpr bool is_on_communicator(SemanticClass semantic_class)
 {
     using enum SemanticClass;

@@ -429,6 +429,17 @@ void EventLoader::complete(const Completed& completion)
 
 // -------------------------------------------------------------------------------- collectives, tool, samples
 
+/// Of one of the two groups. Each is known from the processes of the other one: those may be missing in the trace.
+bool EventLoader::is_member(CommId inter) const
+{
+    const model::Communicator& c = definitions_.communicators[inter.value];
+    const ProcessId process = definitions_.locations[out_.trace.location.value].process;
+    const auto has = [&](const std::vector<ProcessId>& group) {
+        return std::ranges::find(group, process) != group.end();
+    };
+    return c.is_inter && (has(c.members) || has(c.remote));
+}
+
 /// Whether the call that is open is an operation of the communicator that it makes, of which all callers are members:
 /// COMM_CREATE tells that one.
 bool EventLoader::is_of_what_it_makes() const
@@ -488,8 +499,7 @@ void EventLoader::on(const Moment& moment, const event::CommCreate& record)
     advance(moment);
     if (const auto comm = vocabulary_.communicators.find(record.comm); comm.valid() && in_call()) {
         const SemanticClass c = current_class();
-        const bool meets = c == SemanticClass::CommDynamic && definitions_.communicators[comm.value].is_inter;
-        if (meets || c == SemanticClass::CommCreateGroup) {
+        if (c == SemanticClass::CommCreateGroup || (c == SemanticClass::CommDynamic && is_member(comm))) {
             out_.collectives.push_back({current_call(), comm, -1, 0, 0});
         }
     }

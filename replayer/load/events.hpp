@@ -176,6 +176,7 @@ private:
 
     [[nodiscard]] bool in_call() const { return depth_ > 0; }
     [[nodiscard]] bool is_of_what_it_makes() const;
+    [[nodiscard]] bool is_member(model::CommId inter) const;
     [[nodiscard]] model::CallRef current_call() const { return {out_.trace.location, call_}; }
     [[nodiscard]] const model::Region& region(model::ContextId context) const { return definitions_.region(context); }
     [[nodiscard]] model::ContextId root(OTF2_RegionRef reference) const

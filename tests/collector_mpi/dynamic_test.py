@@ -103,6 +103,13 @@ class Processes(Dynamic):
         )
         self.check_identities(run)
 
+    def test_accept_that_is_not_recorded(self):
+        """What it makes is known all the same, and it has no turn among the operations of its parent, as recorded ones."""
+        run = self.run_case("connect_unseen")
+        for rank in range(2):
+            self.assertIn("MPI_Barrier comm=2", run.lines(rank))
+        self.assertEqual([what for what in run.spools[0][0].skipped if what[0] == "collective"], [])
+
     def test_join(self):
         run = self.run_case("join")
         self.assertEqual(run.lines(0)[1:], ["MPI_Comm_join extra=3", *MEETING_IN_ONE_WORLD])

@@ -256,6 +256,39 @@ TEST_F(Foreign, CommunicatorsThatTheirMembersMake)
     EXPECT_THAT(anomalies(r), ElementsAre());
 }
 
+/// Ranks 0 and 1 accept, the others connect. Those who accept are known from those who connect.
+void meet(TinyTrace& t, const std::vector<std::uint64_t>& known_acceptors, std::uint64_t acceptors_leave)
+{
+    t.communicator("side", {0, 1});
+    t.communicator("others", {2, 3});
+    t.inter_communicator("bridge", {2, 3}, known_acceptors);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        const char* function = rank < 2 ? "MPI_Comm_accept" : "MPI_Comm_connect";
+        const std::uint64_t enter = rank == 1 ? 200 : rank == 2 ? 300 : 10;
+        const std::uint64_t leave = rank < 2 ? acceptors_leave : 303;
+        const std::uint64_t end = rank == 0 ? 700 : 600;
+        const OTF2_CommRef comm = t.comm_reference("bridge");
+        auto& thread = t.thread(rank).enter(0, "main").enter(enter, function);
+        thread.write([=](OTF2_EvtWriter* w) { return OTF2_EvtWriter_CommCreate(w, nullptr, leave, comm); });
+        thread.collective(leave, leave, OTF2_COLLECTIVE_OP_CREATE_HANDLE, rank < 2 ? "side" : "others", 0, 0, 0);
+        thread.leave(leave, function).enter(end, "MPI_Finalize").leave(end, "MPI_Finalize");
+    }
+}
+
+TEST_F(Foreign, GroupsThatMeetWaitForEachOther)
+{
+    const tests::Replayed r = replay(4, [](TinyTrace& t) { meet(t, {0, 1}, 303); });
+    EXPECT_EQ(r.path(), "compute 2: 0-300 | collective 2>0: 300-303 | compute 0: 303-700");
+    EXPECT_THAT(anomalies(r), ElementsAre());
+}
+
+TEST_F(Foreign, OfGroupsThatMeetOneMayBeMissing)
+{
+    const tests::Replayed r = replay(4, [](TinyTrace& t) { meet(t, {}, 203); });
+    EXPECT_EQ(r.path(), "compute 1: 0-200 | collective 1>0: 200-203 | compute 0: 203-700");
+    EXPECT_THAT(anomalies(r), ElementsAre());
+}
+
 /// Between groups, ranks in records are those of the other group.
 TEST_F(Foreign, InterCommunicators)
 {

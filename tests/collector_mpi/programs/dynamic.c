@@ -108,6 +108,26 @@ static void connect_accept(void)
     rank = world_rank;
 }
 
+/* Seen by rank 1 only. */
+static void connect_unseen(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Comm inter;
+    if (rank == 0) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Send(port, sizeof port, MPI_CHAR, 1, 1, WORLD);
+        MPI_Pcontrol(0);
+        MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        MPI_Pcontrol(1);
+        MPI_Close_port(port);
+    } else {
+        MPI_Recv(port, sizeof port, MPI_CHAR, 0, 1, WORLD, MPI_STATUS_IGNORE);
+        MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    }
+    MPI_Barrier(inter);
+    MPI_Comm_disconnect(&inter);
+}
+
 /* Rank 0 with rank 1, by a socket. */
 static void join(void)
 {
@@ -191,6 +211,7 @@ static const struct Case cases[] = {
     {"spawn_multiple", spawn_multiple},
     {"spawn_nothing", spawn_nothing},
     {"connect_accept", connect_accept},
+    {"connect_unseen", connect_unseen},
     {"join", join},
     {"local", local},
     {"names", names},
