@@ -85,6 +85,7 @@ struct Stretch {
     std::int64_t occurrences = 0;    // that were looked at
     std::int64_t rank_variance = 0;  // between ranks, the same in all occurrences
     std::int64_t noise_variance = 0;
+    std::int64_t carrier_variance = 0;    // between the ranks that are slower on the path and all others
     std::int64_t node_variance = 0;       // of what is between ranks, what is between nodes
     std::int64_t node_rest_variance = 0;  // and what is between the ranks of a node
     // Of the same gaps, what rank takes how long in the mean of the occurrences:
@@ -148,6 +149,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"occurrences", &Stretch::occurrences},
     {"rank_variance", &Stretch::rank_variance},
     {"noise_variance", &Stretch::noise_variance},
+    {"carrier_variance", &Stretch::carrier_variance},
     {"node_variance", &Stretch::node_variance},
     {"node_rest_variance", &Stretch::node_rest_variance},
     {"slow_ranks", &Stretch::slow_ranks},

@@ -315,7 +315,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
     add_excess(e);
     if (e.stretch->has_model())
-        e.persistent = share_of(e.stretch->rank_variance, e.stretch->noise_variance);
+        e.persistent =
+            share_of(std::max(e.stretch->rank_variance, e.stretch->carrier_variance), e.stretch->noise_variance);
     if (e.stretch->has_node_model())
         e.persistent_nodes = share_of(e.stretch->node_variance, e.stretch->node_rest_variance);
     e.verdict = judge(e);

@@ -76,7 +76,7 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
 /// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow. Collective over
 /// `replay.comm`; the same on all processes.
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                      std::vector<model::Stretch>& stretches);
+                      const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches);
 
 /// Where hardly any other process has gaps between the same two calls: those places twice, by the call after them, and
 /// by the call before them. `lonely`: places of `chosen`, those of `places`. Entry 2 i + 1 is `lonely[i]` by its call

@@ -216,10 +216,44 @@ void compare_ranks(const Replay& replay, const std::vector<std::vector<RankEffec
     }
 }
 
+/// Fills in how those that take longer on the path differ from all others, each weighed by what it takes longer there:
+/// one slow rank of many is next to nothing of the variance between ranks. As if each and the mean of the others were
+/// two ranks; less what the largest of so many differ by chance. `effects`: by place, of the owned ranks.
+void compare_carriers(const Replay& replay, const std::vector<std::vector<RankEffect>>& effects,
+                      const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches)
+{
+    constexpr double one = 1 << 16;
+    std::vector<std::int64_t> longer(stretches.size(), 0);
+    for (const model::StretchShare& share : shares)
+        longer[share.stretch] += std::max<std::int64_t>(share.longer_ns, 0);
+    sum(replay, longer);
+    std::vector<std::int64_t> squares(stretches.size(), 0);
+    for (const model::StretchShare& share : shares) {
+        const auto& ranks = effects[share.stretch];
+        const auto found = std::ranges::find(ranks, static_cast<std::int64_t>(share.process.value), &RankEffect::rank);
+        if (share.longer_ns <= 0 || found == ranks.end() || found->effect <= 0)
+            continue;
+        const double weight = static_cast<double>(share.longer_ns) / static_cast<double>(longer[share.stretch]);
+        const double effect = static_cast<double>(found->effect) / fixed_one;
+        squares[share.stretch] += std::llround(weight * one) * std::llround(effect * effect * one);
+    }
+    sum(replay, squares);
+    for (std::size_t place = 0; place < stretches.size(); ++place) {
+        model::Stretch& s = stretches[place];
+        if (!s.has_model())
+            continue;
+        const auto ranks = static_cast<double>(s.ranks);
+        const double from_others = ranks / (ranks - 1);
+        const double chance = static_cast<double>(s.noise_variance) / static_cast<double>(s.occurrences);
+        const double variance = 1e9 * static_cast<double>(squares[place]) / (one * one) * from_others * from_others / 2;
+        s.carrier_variance = std::llround(std::max(0.0, variance - std::max(1.0, std::log(ranks)) * chance));
+    }
+}
+
 }  // namespace
 
 void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
-                      std::vector<model::Stretch>& stretches)
+                      const std::vector<model::StretchShare>& shares, std::vector<model::Stretch>& stretches)
 {
     std::size_t nodes = 0;
     const std::vector<std::uint32_t> node_of = number_nodes(replay, nodes);
@@ -240,6 +274,7 @@ void find_persistence(const Replay& replay, std::vector<Gaps>& gaps, const Chose
         effects.push_back(here.take_effects());
     }
     compare_ranks(replay, effects, stretches);
+    compare_carriers(replay, effects, shares, stretches);
 }
 
 }  // namespace critpath::replayer

@@ -399,6 +399,10 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     s.rank_variance = 10;
     s.noise_variance = 90;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Transient);
+    s.carrier_variance = 910;  // one of many ranks, always
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(sentence(p), HasSubstr("(persistent, 91 %)"));
+    s.carrier_variance = 0;
     s.much_longer = 6;
     EXPECT_THAT(sentence(p),
                 HasSubstr("Now this rank, now that (transient, 10 % persistent): 6 of 10 times it takes half "

@@ -113,6 +113,8 @@ TEST(Peers, OneRankHasTwiceTheWorkAlways)
     // One of four differs from the other three by ln 2: the variance is (ln 2)^2 / 4.
     EXPECT_NEAR(static_cast<double>(s.rank_variance), 1e9 * std::log(2.0) * std::log(2.0) / 4, 10);
     EXPECT_EQ(s.noise_variance, 0);
+    // That one is all of the path's, and against the mean of the others as one of two.
+    EXPECT_NEAR(static_cast<double>(s.carrier_variance), 1e9 * std::log(2.0) * std::log(2.0) / 2, 2e5);
     ASSERT_FALSE(r.profile.stretch_shares.empty());
     EXPECT_EQ(r.profile.stretch_shares[0].stretch, 0U);
     EXPECT_EQ(r.profile.stretch_shares[0].process.value, 2U);
@@ -138,8 +140,25 @@ TEST(Peers, WorkThatWandersIsTransient)
     EXPECT_EQ(s.peers_ns, 12 * 100 * us);
     EXPECT_EQ(s.slowest, 12);
     EXPECT_EQ(s.rank_variance, 0);
+    EXPECT_EQ(s.carrier_variance, 0);
     EXPECT_GT(s.noise_variance, 1e9 * std::log(2.0) * std::log(2.0) / 5);
     EXPECT_GE(r.profile.stretch_shares.size(), 4U);
+}
+
+/// Of the variance between ranks it makes a 40th, which is less than chance.
+TEST(Peers, OneOfManyRanksHasTwiceTheWorkAlways)
+{
+    constexpr int ranks = 40;
+    Program p(ranks);
+    run_steps(p, 21, [](int rank, int step) {
+        return Work{(rank == 7 ? 200 : 100) * (1000 + (rank * 7919 + step * 104729) % 401 - 200) / 1000};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.ranks, ranks);
+    EXPECT_EQ(s.slowest_rank, 7);
+    EXPECT_LT(s.rank_variance, s.noise_variance);
+    EXPECT_NEAR(static_cast<double>(s.carrier_variance), 1e9 * std::log(2.0) * std::log(2.0) / 2, 5e7);
+    EXPECT_GT(s.carrier_variance, 10 * s.noise_variance);
 }
 
 TEST(Peers, OneRankHasLessToDoThanAllOthers)
