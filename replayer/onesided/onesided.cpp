@@ -50,6 +50,14 @@ void add_transfers(const model::ProcessTrace& trace, const Replay& replay, const
     }
 }
 
+/// Whether the call may have waited for something else than a transfer between windows.
+bool may_end_by_others(functions::FunctionId function)
+{
+    using enum functions::SemanticClass;
+    const auto semantic_class = functions::semantic_class(function);
+    return semantic_class >= Waitall && semantic_class <= Testsome;
+}
+
 /// Equal on all processes.
 void agree(const Replay& replay, const Examples& examples, rules::Calibration& calibration)
 {
@@ -87,8 +95,10 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         for (const auto& [call, message] : result[p].dependencies) {
             const bool both = message.protocol == rules::Protocol::Rendezvous;
             const Ns start = both ? std::max(message.own.time, message.remote.time) : message.remote.time;
-            examples[static_cast<std::size_t>(message.link)].add(start, waiting(replay, trace, calibration.calls, call),
-                                                                 message.bytes);
+            rules::Waiting wait = waiting(replay, trace, calibration.calls, call);
+            if (may_end_by_others(function_of(replay.definitions, trace, call)))
+                wait.threshold = Ns::max();  // no evidence
+            examples[static_cast<std::size_t>(message.link)].add(start, wait, message.bytes);
         }
     }
     agree(replay, examples, calibration);

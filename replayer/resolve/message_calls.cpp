@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/pair/by_call.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/send_ends.hpp"
 #include "replayer/resolve/calls.hpp"
 #include "replayer/resolve/poll_runs.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,47 +22,6 @@ using rules::Message;
 
 /// By so much later than a wait may a loop of polls see what has come.
 constexpr Ns between_polls = std::chrono::microseconds{5};
-
-constexpr std::uint32_t no_call = model::CallNumbers::none;
-
-/// The numbers 0 .. count - 1 in the order of the calls that they belong to.
-class ByCall
-{
-public:
-    /// `call_of(i)`: the number of the call in the process; no_call: it belongs to none, and is left out.
-    template <class CallOf>
-    ByCall(std::size_t count, CallOf call_of) : count_(count)
-    {
-        std::uint32_t last = 0;
-        bool is_sorted = true;
-        for (std::uint32_t i = 0; i < count && is_sorted; ++i) {
-            const std::uint32_t call = call_of(i);
-            is_sorted = last <= call;
-            last = call;
-        }
-        if (!is_sorted) {
-            order_.resize(count);
-            std::iota(order_.begin(), order_.end(), 0U);
-            std::ranges::stable_sort(order_, {}, call_of);
-        }
-        while (count_ > 0 && call_of(at(count_ - 1)) == no_call)
-            --count_;
-    }
-
-    [[nodiscard]] bool at_end() const { return next_ == count_; }
-    [[nodiscard]] std::uint32_t next() const { return at(next_); }
-    void advance() { ++next_; }
-
-private:
-    [[nodiscard]] std::uint32_t at(std::size_t n) const
-    {
-        return order_.empty() ? static_cast<std::uint32_t>(n) : order_[n];
-    }
-
-    std::size_t count_;
-    std::size_t next_ = 0;
-    std::vector<std::uint32_t> order_;  // empty: they are in order
-};
 
 /// A probe that found the message of `receive`.
 struct FoundByProbe {

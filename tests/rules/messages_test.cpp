@@ -75,6 +75,37 @@ TEST(Messages, MessagesThatNobodyWaitedForDoNotTellWhatATransferTakes)
                        "mpi 1: 10100-10101 | compute 1: 10101-20100 | delay? 1: 20100-20150 | compute 1: 20150-20200");
 }
 
+// The message of rank 2 lay there, although the call did nothing but wait.
+TEST(Messages, OfSeveralMessagesThatACallWaitedForTheLastOneTellsWhatATransferTakes)
+{
+    Program p(3);
+    const Request last = p[1].irecv({0, 1}, 0, 8);
+    const Request first = p[1].irecv({1, 2}, 2, 4096);
+    p[0].send({10, 11}, 1, 8, 1);
+    p[1].recv({3, 12}, 0, 8, 1);  // 2 us, of 3 below
+    p[2].send({2'000, 2'001}, 1, 4096);
+    p[0].send({40'000, 40'001}, 1, 8);
+    p[1].waitall({15, 40'003}, {last, first});
+    p[1].finish(50'000);
+    p.finish(45'000);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-40000 | transfer 0>1: 40000-40003 | "
+                       "compute 1: 40003-50000");
+}
+
+// Nor does it tell where the call waited for a receiver.
+TEST(Messages, ReceiversThatCameLaterTellThatAMessageLayThere)
+{
+    Program p(3);
+    const Request early = p[1].irecv({1, 2}, 2, 4096);
+    const Request late = p[1].isend({3, 4}, 0, 1 << 20);
+    p[2].send({2'000, 2'001}, 1, 4096);
+    p[0].recv({40'000, 40'050}, 1, 1 << 20);
+    p[1].waitall({5, 40'050}, {early, late});
+    p[1].finish(50'000);
+    p.finish(45'000);
+    EXPECT_EQ(path(p), "compute 0: 0-40000 | transfer 0>1: 40000-40050 | compute 1: 40050-50000");
+}
+
 TEST(Messages, SlowTransferIsATransferOfLowConfidence)
 {
     Program p(2);
@@ -100,17 +131,21 @@ TEST(Messages, WaitallIsReleasedByTheLastArrivalNotTheLastSend)
     p.finish(140);
     EXPECT_EQ(path(p), "compute 1: 0-60 | mpi 1: 60-61 | compute 1: 61-130 | transfer 1>2: 130-132 | "
                        "compute 2: 132-140");
-    Program q(3);
-    q[0].send({20, 21}, 2, 4096);
-    q[1].send({60, 61}, 2, 8);
+    Program q(3);  // now it takes 100 us, as another one shows
+    q[0].send({10, 11}, 1, 4096);
+    q[1].recv({2, 110}, 0, 4096);
+    q[0].send({220, 221}, 2, 4096);
+    q[1].send({260, 261}, 2, 8);
     const Request c = q[2].irecv({1, 2}, 0, 4096);
     const Request d = q[2].irecv({3, 4}, 1, 8);
-    q[2].waitall({10, 120}, {c, d});
-    q[1].send({121, 122}, 0, 8);
-    q[0].recv({110, 123}, 1, 8);
-    q.finish(140);
-    EXPECT_EQ(path(q), "compute 0: 0-20 | transfer 0>2: 20-120 | compute 2: 120-140");
-    EXPECT_EQ(path(q, Rules::Enter), "compute 1: 0-60 | transfer 1>2: 60-120 | compute 2: 120-140");
+    q[2].waitall({210, 320}, {c, d});
+    q[1].send({321, 322}, 0, 8);
+    q[0].recv({310, 323}, 1, 8);
+    q.finish(340);
+    EXPECT_EQ(path(q),
+              "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-220 | transfer 0>2: 220-320 | compute 2: 320-340");
+    EXPECT_EQ(path(q, Rules::Enter), "compute 0: 0-10 | transfer 0>1: 10-110 | compute 1: 110-260 | "
+                                     "transfer 1>2: 260-320 | compute 2: 320-340");
 }
 
 TEST(Messages, WaitanyIsReleasedByWhatItCompleted)
