@@ -126,7 +126,7 @@ void add_excess(Explanation& e)
             e.cause = Factor(i);
         }
     if (*e.cause < Factor::Preempted && e.has_more_faults() &&
-        s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns <= fault_ns * (s.page_faults - s.peers_page_faults))
+        e.longer_on_processor_ns() <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
     // Whoever waits for threads that lack a processor waits for that.
     const bool has_processors = 2 * e.code.preempted_ns <= e.code.threads_ns();
@@ -260,6 +260,18 @@ bool Explanation::knows(Factor factor) const
 bool Explanation::has_more_faults() const
 {
     return stretch->page_faults >= least_faults && stretch->page_faults / many_times >= stretch->peers_page_faults;
+}
+
+std::int64_t Explanation::longer_on_processor_ns() const
+{
+    const model::Stretch& s = *stretch;
+    const auto own = static_cast<double>(s.compared_ns), peers = static_cast<double>(s.peers_ns);
+    const auto term = static_cast<double>(s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns);
+    if (own <= 0 || peers <= 0)
+        return std::llround(term);
+    const double mean = own == peers ? own : (own - peers) / std::log(own / peers);  // logarithmic
+    const double on_processor = own * (1 - part(s.own_preempted_ns + s.own_blocked_ns, s.looked_at_ns));
+    return std::llround(on_processor * (1 - std::exp(-term / mean)));
 }
 
 std::optional<Factor> Explanation::main_loss() const

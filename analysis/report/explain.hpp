@@ -116,6 +116,8 @@ struct Explanation {
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
     /// Many more page faults than the peers.
     [[nodiscard]] bool has_more_faults() const;
+    /// By itself: the part of the difference also has what lacking a processor makes of it.
+    [[nodiscard]] std::int64_t longer_on_processor_ns() const;
     /// For something else than its threads.
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
     /// Of what it takes longer, at least so much is waiting for other threads.

@@ -156,8 +156,7 @@ std::string off_in_words(const Explanation& e)
                     count_text(static_cast<std::uint64_t>(s.peers_page_faults)));
     if (e.cause == Factor::PageFaults)
         words += fmt::format(": {} more time on the processor for each that they did not have",
-                             duration_text((s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns) /
-                                           (s.page_faults - s.peers_page_faults)));
+                             duration_text(e.longer_on_processor_ns() / (s.page_faults - s.peers_page_faults)));
     return words + ".";
 }
 

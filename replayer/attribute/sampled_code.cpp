@@ -133,9 +133,15 @@ Place SampledCode::place_of(const model::Sample& sample) const
     if (waits_for_team(sample.context))
         return {waiter(sample.context), Pseudo::TeamWait};
     ContextId caller = sample.context;
-    while (caller.valid() && measures_[caller.value])
+    ContextId outermost = ContextId::none();  // of the collector's
+    while (caller.valid() && measures_[caller.value]) {
+        outermost = caller;
         caller = definitions_.contexts[caller.value].parent;
-    return {caller, caller == sample.context ? Pseudo::None : Pseudo::Measurement};
+    }
+    if (!outermost.valid())
+        return {caller, Pseudo::None};
+    // Below nothing is what the collector has recorded of its own time, which is exact.
+    return {caller.valid() ? caller : outermost, Pseudo::Measurement};
 }
 
 }  // namespace critpath::replayer

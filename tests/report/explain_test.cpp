@@ -628,6 +628,14 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
                           "for each that they did not have. Always rank 3 (persistent, 90 %): avoid its page "
                           "faults"));
     EXPECT_EQ(explain(p, 0).cause, Factor::PageFaults);
+    // Four times as long, by twice the time on the processor, 400 ms of the 1000, and by lacking one: of the logarithm
+    // each is a half, and each adds half of the difference. By itself it is 200 ms longer on the processor.
+    model::Profile q = p;
+    q.stretches[0].peers_ns = 250 * ms;
+    q.stretches[0].own_preempted_ns = 600 * ms;
+    q.stretches[0].processor_ns = q.stretches[0].preempted_ns = 375 * ms;
+    EXPECT_EQ(explain(q, 0).longer_on_processor_ns(), 200 * ms);
+    EXPECT_THAT(sentence(q), HasSubstr(": 1 µs more time on the processor for each"));
     p.stretches[0].processor_ns = 200 * ms;
     p.stretches[0].blocked_ns = 300 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);

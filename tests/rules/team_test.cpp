@@ -409,6 +409,23 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
                                  {"memcpy", "70 of 301, 200"}}));
 }
 
+/// Where samples have no callers, it is below nothing, like what the collector recorded itself, which samples do not
+/// divide.
+TEST_F(TwoThreads, WhatTheCollectorDoesIsCountedOnceWithoutCallers)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId wrapper = functions_.add("MPI_Test", "/opt/critpath/lib/libcritpath-preload.so");
+    for (int i = 1; i <= 10; ++i)
+        sample(0, 100 * i - 1, i == 5 ? wrapper : main, 100);
+    thread(0).tool = {{us(200), us(260)}};
+    const Replayed r = run();
+    std::int64_t sum = 0;
+    for (const model::CallPathTime& time : r.profile.path)
+        sum += time.ns;
+    EXPECT_EQ(sum, r.fact("path_ns"));
+    EXPECT_EQ(r.path_us("[measurement]"), 60 + 94);  // 100 of 1,000, of which 940 are left
+}
+
 TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
