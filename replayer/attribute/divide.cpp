@@ -36,7 +36,7 @@ std::int64_t weight_of(const std::vector<Work>& work)
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    return {surroundings_.of(location, off.begin, off.end), kind_of(off)};
+    return {surroundings_.of(location, off.begin, off.end, off.preempted), kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -62,7 +62,7 @@ void PathDivider::add_computation(const Segment& segment)
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const ContextId context = surroundings_.of(location, begin, end);
+        const ContextId context = surroundings_.of(location, begin, end, o.preempted);
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);

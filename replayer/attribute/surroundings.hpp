@@ -23,17 +23,28 @@ public:
 
     /// Where a thread is from `begin` to `end`: in a call, or else in the last function that its samples before and
     /// after it in the same computation have both, or the calls that these have none to; none() if that is not known.
-    [[nodiscard]] model::ContextId of(const model::LocationTrace& location, model::Ns begin, model::Ns end);
+    /// Preemption comes at any time: then in the function of the nearest of these samples, since they, too, are where
+    /// the thread was at any time; if there is none, of those between two such calls at other times.
+    [[nodiscard]] model::ContextId of(const model::LocationTrace& location, model::Ns begin, model::Ns end,
+                                      bool preempted);
 
 private:
     /// The contexts of two calls.
     using Gap = std::pair<model::ContextId, model::ContextId>;
 
-    [[nodiscard]] model::ContextId usual(const model::LocationTrace& location, Gap gap);
-    [[nodiscard]] std::map<Gap, model::ContextId> learn(const model::LocationTrace& location) const;
+    /// Of the samples that a thread has between two such calls.
+    struct Usual {
+        model::ContextId common = model::ContextId::none();
+        std::vector<const model::Sample*> samples;  // in their order
+    };
+
+    static const model::Sample* nearest(const std::vector<const model::Sample*>& samples, model::Ns begin,
+                                        model::Ns end);
+    [[nodiscard]] const Usual& usual_between(const model::LocationTrace& location, const Gap& gap);
+    [[nodiscard]] std::map<Gap, Usual> learn(const model::LocationTrace& location) const;
 
     ContextTree tree_;
-    std::map<model::LocationId, std::map<Gap, model::ContextId>> usual_;
+    std::map<model::LocationId, std::map<Gap, Usual>> usual_;
 };
 
 }  // namespace critpath::replayer

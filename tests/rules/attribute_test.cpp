@@ -171,8 +171,8 @@ TEST(Attribute, TimeWithoutAProcessorIsExact)
     const Replayed r = replay_off_the_processor();
     EXPECT_EQ(call_paths(r),
               "[not sampled]: 139 | main;step;MPI_Allreduce: 10 | main;step;MPI_Allreduce;[preempted]: 40 "
-              "| main;step;[blocked]: 10 | main;step;[preempted]: 100 | main;step;exchange;MPI_Send: 1 "
-              "| main;step;kernel: 200");
+              "| main;step;[blocked]: 10 | main;step;exchange;MPI_Send: 1 | main;step;kernel: 200 "
+              "| main;step;kernel;[preempted]: 100");
     EXPECT_EQ(r.total_us("[preempted]"), 140);
     EXPECT_EQ(r.total_us("[blocked]"), 340);
     EXPECT_EQ(path_sum(r), 500'000);
@@ -196,6 +196,34 @@ TEST(Attribute, TimeWithoutAProcessorIsWhereItsSamplesAre)
 
 // The second time, nothing is sampled between the two calls of norm. The first time shows that it has returned there,
 // but that between the calls of norm and of sum nothing else is known to happen.
+// Preemption comes at any time, as samples do: the nearest one says where, or, between calls that have none, the
+// nearest one between two such calls.
+TEST(Attribute, PreemptionIsWhereTheNearestSampleIs)
+{
+    Program p(1);
+    const auto step = [&](std::int64_t begin) {
+        p[0].called_from({"main", "step"});
+        p[0].collective(FunctionId::MPI_Barrier, {begin, begin + 10});
+    };
+    step(0);
+    p[0].sample(100, {"main", "step", "first"}, 100);
+    p[0].off({120, 150}, true);
+    p[0].off({370, 390}, true);
+    p[0].sample(400, {"main", "step", "second"}, 100);
+    step(500);
+    p[0].off({520, 560}, true);
+    step(600);
+    p.finish(700);
+    const Replayed r = replay(p);
+    const auto preempted_in = [&](const std::string& function) {
+        const std::string all = call_paths(r), name = function + ";[preempted]: ";
+        const auto found = all.find(name);
+        return found == std::string::npos ? 0 : std::stoi(all.substr(found + name.size()));
+    };
+    EXPECT_EQ(preempted_in("first"), 30);
+    EXPECT_EQ(preempted_in("second"), 20 + 40);
+}
+
 TEST(Attribute, WhatHappensBetweenTwoCallsIsKnownFromOtherTimes)
 {
     Program p(1);
