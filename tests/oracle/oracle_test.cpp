@@ -253,6 +253,12 @@ constexpr std::uint32_t programs = 8;
 constexpr std::uint32_t programs = 150;
 #endif
 
+/// Where a rule is a guess, a few programs say little.
+constexpr double at_most(double share)
+{
+    return programs < 100 ? 10 * share : share;
+}
+
 /// Which part of the paths of so many programs is false-critical.
 template <class MachineOf>
 double false_critical_share(MachineOf machine_of, Weights weights, replayer::Rules rules = replayer::Rules::Arrival,
@@ -320,7 +326,7 @@ TEST(Analysis, TimesTwiceAsLongMakeAPathTwiceAsLong)
 /// Each program on a machine of its own, with noise.
 TEST(Analysis, IsHardlyEverWrongWhereTimesAreNoisy)
 {
-    EXPECT_LE(false_critical_share(random_machine, Weights::Known), 0.001);
+    EXPECT_LE(false_critical_share(random_machine, Weights::Known), at_most(0.001));
 }
 
 /// What meets its receiver stands still while one side is outside of MPI, and a non-blocking collective while one
@@ -329,7 +335,7 @@ TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
 {
     Machine lazy;
     lazy.progress = false;
-    EXPECT_LE(false_critical_share(lazy, Weights::Known), 0.006);
+    EXPECT_LE(false_critical_share(lazy, Weights::Known), at_most(0.006));
 }
 
 /// Buffered sends that wait until the receiver's rank is in MPI, as large ones do in some MPIs. Without a rule for
@@ -338,7 +344,7 @@ TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
 {
     Machine machine;
     machine.local_limit = 1024;
-    EXPECT_LE(false_critical_share(machine, Weights::Known), 0.001);
+    EXPECT_LE(false_critical_share(machine, Weights::Known), at_most(0.001));
 }
 
 /// Collectives between groups that wait for the own group, too, as implementations have it. Without the release rule,
@@ -347,7 +353,7 @@ TEST(Analysis, IsHardlyEverWrongWhereGroupsAreGatheredByThemselves)
 {
     Machine machine;
     go_by_groups(machine);
-    EXPECT_LE(false_critical_share(machine, Weights::Known), 0.003);
+    EXPECT_LE(false_critical_share(machine, Weights::Known), at_most(0.003));
 }
 
 /// Who takes the machine for twice as fast, or half as fast, as it is.
