@@ -37,9 +37,7 @@ void CollectiveEvents::end(const RecordedCall& recorded, std::uint64_t time)
 {
     const spool::Record& call = recorded.record;
     const SemanticClass semantics = recorded.semantics;
-    const bool creates = semantics == SemanticClass::CommCreate || semantics == SemanticClass::CommCreateGroup ||
-                         semantics == SemanticClass::CommDynamic || semantics == SemanticClass::CommIdup;
-    if (creates && call.extra != 0) {
+    if (functions::makes_communicator(semantics) && call.extra != 0) {
         const auto id = static_cast<std::int32_t>(call.extra - 1);
         const auto graph = target_.graphs.find(id);
         if (const auto comm = target_.comm(id)) {

@@ -171,15 +171,10 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
     if (record.request != 0 && posts_operation(call.semantics)) {
         posts_.post(thread, record);
     }
+    if (functions::makes_communicator(call.semantics) && record.extra != 0) {
+        created_.insert(static_cast<std::int32_t>(record.extra - 1));
+    }
     switch (call.semantics) {
-    case SemanticClass::CommCreate:
-    case SemanticClass::CommCreateGroup:
-    case SemanticClass::CommDynamic:
-    case SemanticClass::CommIdup:
-        if (record.extra != 0) {
-            created_.insert(static_cast<std::int32_t>(record.extra - 1));
-        }
-        break;
     case SemanticClass::WinStart:
     case SemanticClass::WinPost:
         add_group(call.members);

@@ -377,13 +377,9 @@ inline void Call::skip_call()
             skip(Skipped::What::Receive, record_.comm, record_.peer, record_.tag);
         }
         break;
-    case CommDynamic:
-        if (record_.extra == 0) {  // else it is an operation of the communicator that it makes
-            skip(Skipped::What::Collective, record_.comm);
-        }
-        break;
     default:
-        if (functions::is_on_communicator(what)) {
+        // Where it is known what processes that meet make, the call is an operation of that.
+        if (functions::is_on_communicator(what) && !(what == CommDynamic && record_.extra != 0)) {
             skip(Skipped::What::Collective, record_.comm);
         }
         break;

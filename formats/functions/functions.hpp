@@ -191,6 +191,14 @@ constexpr bool may_wait(SemanticClass semantic_class)
     }
 }
 
+/// Functions that make a communicator, if they do not fail.
+constexpr bool makes_communicator(SemanticClass semantic_class)
+{
+    using enum SemanticClass;
+    return semantic_class == CommCreate || semantic_class == CommCreateGroup || semantic_class == CommIdup ||
+           semantic_class == CommDynamic;
+}
+
 /// Functions that take their turn in the order of collective operations on a communicator. Those that end a split
 /// collective do not, nor does CommDynamic where what it makes is known.
 constexpr bool is_on_communicator(SemanticClass semantic_class)
