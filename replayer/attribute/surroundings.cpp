@@ -16,6 +16,22 @@ using model::LocationTrace;
 using model::Ns;
 using model::Sample;
 
+/// Of a sample before the interval and one behind it, or a null pointer for one of them.
+const Sample* nearer(const Sample* before, const Sample* behind, Ns begin, Ns end)
+{
+    if (before == nullptr || behind == nullptr)
+        return before == nullptr ? behind : before;
+    return begin - before->time <= behind->time - end ? before : behind;
+}
+
+/// Of samples in their order; a null pointer if there are none.
+const Sample* nearest(const std::vector<const Sample*>& samples, Ns begin, Ns end)
+{
+    const auto behind = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
+    return nearer(behind == samples.begin() ? nullptr : *(behind - 1), behind == samples.end() ? nullptr : *behind,
+                  begin, end);
+}
+
 }  // namespace
 
 ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end, bool preempted)
@@ -33,40 +49,26 @@ ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end, bool
     const auto behind_begin = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
     const auto behind_end = std::ranges::lower_bound(behind_begin, samples.end(), end, {}, &Sample::time);
     const bool has_before = behind_begin != samples.begin() && (behind_begin - 1)->time >= calls.leave(before);
-    const bool has_after = behind_end != samples.end() && behind_end->time < calls.enter(after);
+    const bool has_behind = behind_end != samples.end() && behind_end->time < calls.enter(after);
+    const Sample* sample_before = has_before ? &*(behind_begin - 1) : nullptr;
+    const Sample* sample_behind = has_behind ? &*behind_end : nullptr;
     const ContextId first = tree_.parent(calls.context(before));
     const ContextId last = tree_.parent(calls.context(after));
     const ContextId of_calls = tree_.common(first, last);
-    if (!has_before && !has_after) {
+    if (!has_before && !has_behind) {
         const Usual& usual = usual_between(location, {calls.context(before), calls.context(after)});
-        if (preempted && !usual.samples.empty())
-            return nearest(usual.samples, begin, end)->context;
+        if (const Sample* sample = nearest(usual.samples, begin, end); preempted && sample != nullptr)
+            return sample->context;
         // Both calls may be made by one function that has returned in between, and is then called again.
         const ContextId wider = tree_.common(of_calls, usual.common);
         return wider.valid() ? wider : of_calls;
     }
-    if (preempted) {
-        const Sample& nearer = !has_after || (has_before && begin - (behind_begin - 1)->time <= behind_end->time - end)
-                                   ? *(behind_begin - 1)
-                                   : *behind_end;
-        if (nearer.context.valid())
-            return nearer.context;
-    }
-    const ContextId sampled = tree_.common(has_before ? (behind_begin - 1)->context : first,  //
-                                           has_after ? behind_end->context : last);
+    if (const Sample* sample = nearer(sample_before, sample_behind, begin, end); preempted && sample->context.valid())
+        return sample->context;
+    const ContextId sampled =
+        tree_.common(has_before ? sample_before->context : first, has_behind ? sample_behind->context : last);
     // The chain of a sample may have been cut off.
     return sampled.valid() ? sampled : of_calls;
-}
-
-/// Of samples in their order.
-const Sample* Surroundings::nearest(const std::vector<const Sample*>& samples, Ns begin, Ns end)
-{
-    const auto behind = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
-    if (behind == samples.begin())
-        return *behind;
-    if (behind == samples.end())
-        return *(behind - 1);
-    return begin - (*(behind - 1))->time <= (*behind)->time - end ? *(behind - 1) : *behind;
 }
 
 /// What the thread did at other times between two such calls.

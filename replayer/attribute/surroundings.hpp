@@ -38,8 +38,6 @@ private:
         std::vector<const model::Sample*> samples;  // in their order
     };
 
-    static const model::Sample* nearest(const std::vector<const model::Sample*>& samples, model::Ns begin,
-                                        model::Ns end);
     [[nodiscard]] const Usual& usual_between(const model::LocationTrace& location, const Gap& gap);
     [[nodiscard]] std::map<Gap, Usual> learn(const model::LocationTrace& location) const;
 
