@@ -95,10 +95,9 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         for (const auto& [call, message] : result[p].dependencies) {
             const bool both = message.protocol == rules::Protocol::Rendezvous;
             const Ns start = both ? std::max(message.own.time, message.remote.time) : message.remote.time;
-            rules::Waiting wait = waiting(replay, trace, calibration.calls, call);
-            if (may_end_by_others(function_of(replay.definitions, trace, call)))
-                wait.threshold = Ns::max();  // no evidence
-            examples[static_cast<std::size_t>(message.link)].add(start, wait, message.bytes);
+            examples[static_cast<std::size_t>(message.link)].add(
+                start, waiting(replay, trace, calibration.calls, call),
+                !may_end_by_others(function_of(replay.definitions, trace, call)), message.bytes);
         }
     }
     agree(replay, examples, calibration);

@@ -9,31 +9,24 @@
 namespace critpath::replayer
 {
 
-namespace
+std::vector<SendEnds::Detach> SendEnds::find_detaches() const
 {
-
-constexpr auto detach = functions::FunctionId::MPI_Buffer_detach;
-
-}  // namespace
-
-SendEnds::SendEnds(const model::Definitions& definitions, const model::ProcessTrace& trace) : trace_(trace)
-{
-    if (std::ranges::none_of(definitions.regions, [](const model::Region& r) { return r.function == detach; }))
-        return;  // nearly always: so that nobody looks at all calls
-    for (const model::LocationTrace& location : trace.locations)
+    std::vector<Detach> result;
+    for (const model::LocationTrace& location : trace_.locations)
         for (std::uint32_t i = 0; i < location.calls.size(); ++i)
-            if (definitions.region(location.calls.context(i)).function == detach)
-                detaches_.push_back({location.calls.enter(i), trace.numbers.of({location.location, {i}})});
-    std::ranges::sort(detaches_, {}, &Detach::enter);
+            if (definitions_.region(location.calls.context(i)).function == functions::FunctionId::MPI_Buffer_detach)
+                result.push_back({location.calls.enter(i), trace_.numbers.of({location.location, {i}})});
+    std::ranges::sort(result, {}, &Detach::enter);
+    return result;
 }
 
 std::uint32_t SendEnds::detach_behind(std::size_t send) const
 {
-    if (detaches_.empty())
-        return model::CallNumbers::none;
+    if (!detaches_)
+        detaches_ = find_detaches();
     const Ns post = enter_of(trace_, trace_.numbers.ref(trace_.sends.post(send))).time;
-    const auto found = std::ranges::upper_bound(detaches_, post, {}, &Detach::enter);
-    return found == detaches_.end() ? model::CallNumbers::none : found->number;
+    const auto found = std::ranges::upper_bound(*detaches_, post, {}, &Detach::enter);
+    return found == detaches_->end() ? model::CallNumbers::none : found->number;
 }
 
 }  // namespace critpath::replayer

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace critpath::replayer
@@ -19,7 +20,10 @@ class SendEnds
 {
 public:
     /// References are kept.
-    SendEnds(const model::Definitions& definitions, const model::ProcessTrace& trace);
+    SendEnds(const model::Definitions& definitions, const model::ProcessTrace& trace)
+        : definitions_(definitions), trace_(trace)
+    {
+    }
 
     /// Number of the call in its process (model::CallNumbers); none if there is none.
     [[nodiscard]] std::uint32_t number(std::size_t send) const
@@ -34,9 +38,11 @@ private:
         std::uint32_t number;
     };
     [[nodiscard]] std::uint32_t detach_behind(std::size_t send) const;
+    [[nodiscard]] std::vector<Detach> find_detaches() const;
 
+    const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
-    std::vector<Detach> detaches_;  // ascending
+    mutable std::optional<std::vector<Detach>> detaches_;  // ascending; looked for when a buffered send is asked about
 };
 
 }  // namespace critpath::replayer

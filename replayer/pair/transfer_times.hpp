@@ -21,10 +21,11 @@ public:
     /// From its start to its end, of which somebody did nothing else but wait for it for that long. Half of it, or
     /// more, is evidence that it took so long, and did not lie there.
     void add(Ns elapsed, Ns waited, std::uint64_t bytes);
-    /// Since `start`, until the call that completed it was left.
-    void add(Ns start, const rules::Waiting& completion, std::uint64_t bytes)
+    /// Since `start`, until the call that completed it was left. `is_ender`: that waited for nothing else, if it did.
+    void add(Ns start, const rules::Waiting& completion, bool is_ender, std::uint64_t bytes)
     {
-        add(completion.leave - start, completion.waited() ? completion.leave - completion.enter : Ns{0}, bytes);
+        const Ns waited = is_ender && completion.waited() ? completion.leave - completion.enter : Ns{0};
+        add(completion.leave - start, waited, bytes);
     }
 
     /// What follows from the examples of all processes. Collective.

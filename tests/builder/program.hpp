@@ -103,6 +103,8 @@ public:
     void put(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
     /// With a request, which `wait` completes later.
     void rput(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);
+    /// With a request, which one MPI_Waitall completes with that of a message.
+    void rput_and(Span span, model::WindowId window, int target, std::uint64_t bytes, Request message, Span waitall);
 
     /// Any other call.
     void call(FunctionId function, Span span);

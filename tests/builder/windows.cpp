@@ -102,4 +102,14 @@ void Rank::rput(Span span, WindowId window, int target, std::uint64_t bytes, Spa
     window_event(call, window, What::Transfer, target, bytes).completion = add(FunctionId::MPI_Wait, wait);
 }
 
+void Rank::rput_and(Span span, WindowId window, int target, std::uint64_t bytes, Request message, Span waitall)
+{
+    const CallRef call = add(FunctionId::MPI_Rput, span);
+    const std::size_t event = trace_.window_events.size();
+    window_event(call, window, What::Transfer, target, bytes);
+    const CallRef completion = add(FunctionId::MPI_Waitall, waitall);
+    complete(completion, message);
+    trace_.window_events[event].completion = completion;
+}
+
 }  // namespace critpath::tests

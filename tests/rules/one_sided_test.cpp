@@ -361,6 +361,23 @@ TEST(OneSided, RequestWaitsForItsOwnTransfer)
     EXPECT_THAT(path(p), HasSubstr("compute 0: 401-410 | transfer 0: 410-710 | compute 0: 710-720"));
 }
 
+/// The call waited 40 ms for a message: the transfer to the window, which it completed as well, did not take that long,
+/// and the unlock behind other work does not wait for it.
+TEST(OneSided, WhatACallCompletesBesideAMessageDoesNotTellWhatATransferTakes)
+{
+    Program p(2);
+    const auto window = p.window({0, 1});
+    p[0].lock({1, 2}, window, 1);
+    const Request message = p[0].irecv({5, 6}, 1, 8);
+    p[0].rput_and({10, 11}, window, 1, 8, message, {20, 40'003});
+    p[0].unlock({60'000, 60'010}, window, 1);
+    p[0].finish(61'000);
+    p[1].send({40'000, 40'001}, 0, 8);
+    p[1].finish(50'000);
+    EXPECT_THAT(path(p),
+                ::testing::StartsWith("compute 1: 0-40000 | transfer 1>0: 40000-40003 | compute 0: 40003-60000 | "));
+}
+
 /// Enter by enter, as other analyzers do.
 TEST(OneSided, TheEnterRuleKnowsLatePostsToo)
 {

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns which message ended a call that completed several.
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/pair/by_call.hpp"
+#include "replayer/pair/pair.hpp"
+#include "replayer/pair/send_ends.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Whether a message of an owned process ended the call that completed it, so that this waited for it and for nothing
+/// else: of several, the one that began last, as far as can be known before anything is.
+class Enders
+{
+public:
+    Enders(const Replay& replay, const model::ProcessTrace& trace, const ProcessPairs& pairs)
+        : trace_(trace), pairs_(pairs), send_ends_(replay.definitions, trace),
+          sends_(pairs.of_send.size(), [this](std::uint32_t i) { return completion_of_send(i); })
+    {
+        for (std::size_t i = 0; i < trace.collectives.size(); ++i)
+            if (const model::CollectiveCall c = trace.collectives[i]; !c.is_blocking() && c.call.valid())
+                collectives_.push_back(trace.numbers.of(c.call));
+        std::ranges::sort(collectives_);
+    }
+
+    /// Calls `visit(receive, start, whether that is so)` for each message that a call completed. `start_of(receive)`:
+    /// when its transfer began.
+    template <class StartOf, class Visit>
+    void for_each(StartOf start_of, Visit visit)
+    {
+        const auto completion = [&](std::uint32_t i) {
+            return pairs_.of_receive.has(i) ? trace_.receives.completion(i) : no_call;
+        };
+        struct Started {
+            std::uint32_t receive;
+            model::Ns start;
+        };
+        std::vector<Started> of_call;
+        for (ByCall receives(trace_.receives.size(), completion); !receives.at_end();) {
+            const std::uint32_t call = completion(receives.next());
+            of_call.clear();
+            for (; !receives.at_end() && completion(receives.next()) == call; receives.advance())
+                of_call.push_back({receives.next(), start_of(receives.next())});
+            const model::Ns last = std::ranges::max_element(of_call, {}, &Started::start)->start;
+            const bool is_known = !std::ranges::binary_search(collectives_, call) && !meets_later(call, last);
+            for (const Started& message : of_call)
+                visit(message.receive, message.start, is_known && message.start == last);
+        }
+    }
+
+private:
+    [[nodiscard]] std::uint32_t completion_of_send(std::uint32_t i) const
+    {
+        return send_ends_.number(pairs_.of_send[i].send);
+    }
+
+    /// Whether the call completed a send that may have met its receiver later. Calls must come in their order.
+    bool meets_later(std::uint32_t call, model::Ns begin)
+    {
+        bool result = false;
+        for (; !sends_.at_end() && completion_of_send(sends_.next()) <= call; sends_.advance())
+            result = result ||
+                     (completion_of_send(sends_.next()) == call && pairs_.of_send[sends_.next()].post.time > begin);
+        return result;
+    }
+
+    const model::ProcessTrace& trace_;
+    const ProcessPairs& pairs_;
+    SendEnds send_ends_;
+    ByCall sends_;
+    std::vector<std::uint32_t> collectives_;  // calls that completed such, too; ascending
+};
+
+}  // namespace critpath::replayer
