@@ -27,11 +27,6 @@ std::int32_t target_of(std::uint32_t remote)
 
 }  // namespace
 
-SemanticClass EventLoader::current_class() const
-{
-    return functions::semantic_class(region(out_.trace.calls.context(call_.value)).function);
-}
-
 /// none(), and counted, if the record cannot be used: outside of calls, or on a window that is not defined.
 WindowId EventLoader::window_of(OTF2_RmaWinRef window)
 {
