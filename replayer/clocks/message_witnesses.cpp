@@ -11,14 +11,18 @@ namespace
 
 using functions::SendMode;
 
+NodeId clock_of(const Replay& replay, ProcessId process)
+{
+    return replay.definitions.processes[process.value].clock_domain;
+}
+
 /// Messages that do not leave a clock prove nothing: they are not even matched.
 MessageEnds ends_between_clocks(const Replay& replay)
 {
-    const auto clock_of = [&](ProcessId process) { return replay.definitions.processes[process.value].clock_domain; };
     MessageEnds ends;
     for (const model::ProcessTrace& trace : replay.processes) {
-        const auto is_elsewhere = [clock_of, own = clock_of(trace.process)](ProcessId peer) {
-            return clock_of(peer) != own;
+        const auto is_elsewhere = [&replay, own = clock_of(replay, trace.process)](ProcessId peer) {
+            return clock_of(replay, peer) != own;
         };
         const auto proves_receive = [&sends = trace.sends](std::size_t i) {
             return sends.mode(i) == SendMode::Synchronous && sends.completion(i) != model::CallNumbers::none;
@@ -34,11 +38,11 @@ MessageEnds ends_between_clocks(const Replay& replay)
 void hear_messages(const Replay& replay, Evidence& evidence)
 {
     MessageEnds ends = ends_between_clocks(replay);
-    /// `there`, in another process, was not after the end of the call `here`.
+    // `there`, in another process, was not after the end of the call `here`.
     const auto hear = [&](std::uint32_t process, std::int64_t there, const model::ProcessTrace& trace, CallRef here) {
-        const auto clock = [&](std::uint32_t of) { return replay.definitions.processes[of].clock_domain; };
         if (here.valid())
-            evidence.add({clock(process), Ns{there}}, {clock(trace.process.value), leave_of(trace, here)});
+            evidence.add({clock_of(replay, {process}), Ns{there}},
+                         {clock_of(replay, trace.process), leave_of(trace, here)});
     };
     const auto receive = [&](const SendRecord& send, const model::ProcessTrace& trace, std::size_t,
                              std::uint32_t index) {

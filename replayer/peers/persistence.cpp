@@ -229,9 +229,10 @@ void compare_carriers(const Replay& replay, const std::vector<std::vector<RankEf
     sum(replay, longer);
     std::vector<std::int64_t> squares(stretches.size(), 0);
     for (const model::StretchShare& share : shares) {
-        const auto& ranks = effects[share.stretch];
-        const auto found = std::ranges::find(ranks, static_cast<std::int64_t>(share.process.value), &RankEffect::rank);
-        if (share.longer_ns <= 0 || found == ranks.end() || found->effect <= 0)
+        const auto& ranks = effects[share.stretch];  // ascending, as the owned processes
+        const std::int64_t rank = share.process.value;
+        const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankEffect::rank);
+        if (share.longer_ns <= 0 || found == ranks.end() || found->rank != rank || found->effect <= 0)
             continue;
         const double weight = static_cast<double>(share.longer_ns) / static_cast<double>(longer[share.stretch]);
         const double effect = static_cast<double>(found->effect) / fixed_one;
