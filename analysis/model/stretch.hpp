@@ -74,6 +74,8 @@ struct Stretch {
     // What as many gaps at the place that are not on the path waited for other threads of their processes, looking all
     // the time whether these are done.
     std::int64_t peers_spinning_ns = 0;
+    // And for how long they were blocked because these lacked a processor.
+    std::int64_t peers_threads_preempted_ns = 0;
     // Of the processes that come here: who has the fewest samples that count what is done here; -1: nobody was asked.
     std::int64_t fewest_samples = 0;
     std::int64_t fewest_samples_rank = -1;
@@ -142,6 +144,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
     {"peers_spinning_ns", &Stretch::peers_spinning_ns},
+    {"peers_threads_preempted_ns", &Stretch::peers_threads_preempted_ns},
     {"fewest_samples", &Stretch::fewest_samples},
     {"fewest_samples_rank", &Stretch::fewest_samples_rank},
     {"ranks", &Stretch::ranks},

@@ -128,10 +128,10 @@ void add_excess(Explanation& e)
     if (*e.cause < Factor::Preempted && e.has_more_faults() &&
         e.longer_on_processor_ns() <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
-    // Whoever waits for threads that lack a processor waits for that.
-    const bool has_processors = 2 * e.code.preempted_ns <= e.code.threads_ns();
-    if (2 * e.longer_for_threads_ns() >= s.compared_ns - s.peers_ns)
-        e.cause = has_processors ? Factor::Threads : Factor::Preempted;
+    // Whoever waits for threads that lack a processor more than those of the peers do waits for that.
+    const std::int64_t for_threads = e.longer_for_threads_ns();
+    if (2 * for_threads >= s.compared_ns - s.peers_ns)
+        e.cause = 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted : Factor::Threads;
 }
 
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)

@@ -122,6 +122,8 @@ struct Explanation {
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
+    /// And so much is that these lack a processor, in proportion, for longer than those of the peers.
+    [[nodiscard]] std::int64_t longer_for_processors_ns() const;
     /// What the peers wait for may be in MPI, or what it waits for itself, and that may be all of the difference.
     [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.

@@ -28,6 +28,7 @@ constexpr double function_from = 0.1;       // of what all functions take
 constexpr double worth_saying = 0.01;       // and of the stretch
 constexpr double most_from = 0.5;           // of the stretch: these functions together are most of it
 constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
+constexpr double at_most_lacked = 0.999;    // of a time: something is done in it
 constexpr std::size_t name_width = 48;
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
@@ -128,6 +129,22 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double blocked = std::clamp(static_cast<double>(s.blocked_ns) - by_blocked * otherwise, 0.0,
                                       by_blocked * compared(code.blocked_ns));
     return static_cast<std::int64_t>(blocked + spinning);
+}
+
+/// A factor of the time, as one more of the split: what it is to the time without what threads lack a processor for.
+std::int64_t Explanation::longer_for_processors_ns() const
+{
+    const model::Stretch& s = *stretch;
+    const auto time = static_cast<double>(s.compared_ns);
+    const auto peers = static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1));
+    if (time <= peers)
+        return 0;
+    const auto log_factor = [&](std::int64_t preempted_ns, double of) {
+        const auto lacked = static_cast<double>(scaled(preempted_ns, s.compared_ns, s.path_ns));
+        return -std::log1p(-std::clamp(lacked / of, 0.0, at_most_lacked));
+    };
+    const double log = log_factor(code.preempted_ns, time) - log_factor(s.peers_threads_preempted_ns, peers);
+    return std::llround((time - peers) / std::log(time / peers) * log);
 }
 
 std::string code_in_words(const Code& code)

@@ -257,7 +257,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     const SpinFunctions spin(replay, findings.predecessors);
     Tally sums = tally(replay, findings.predecessors, path, spin);
     add_transfers(replay, findings.predecessors, path, spin, sums);
-    const std::vector<std::int64_t> peers_spinning = add_code(replay, findings.stretches, path.begin, sums);
+    const std::vector<ThreadsOfPeers> peers = add_code(replay, findings.stretches, path.begin, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
@@ -280,8 +280,10 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
     profile.call_paths = places.call_paths();
     add_stretches(findings.stretches, places, profile);
-    for (std::size_t i = 0; i < peers_spinning.size(); ++i)
-        profile.stretches[i].peers_spinning_ns = peers_spinning[i];
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        profile.stretches[i].peers_spinning_ns = peers[i].spinning_ns;
+        profile.stretches[i].peers_threads_preempted_ns = peers[i].preempted_ns;
+    }
     gather(replay, sums, places, profile);
     return result;
 }

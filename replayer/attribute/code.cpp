@@ -3,9 +3,13 @@
 #include "replayer/attribute/code.hpp"
 
 #include "replayer/attribute/sampled_code.hpp"
+#include "replayer/attribute/team.hpp"
+#include "replayer/exchange.hpp"
 #include "replayer/peers/gaps.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace critpath::replayer
 {
@@ -37,9 +41,14 @@ public:
     /// Of the first thread of a process, by index into Replay::processes.
     [[nodiscard]] std::uint32_t at(std::size_t process, Ns time)
     {
+        const auto gap = gap_at(process, time);
+        return gap ? stretch_of(process, *gap) : GapPlaces::none;
+    }
+    [[nodiscard]] std::optional<std::size_t> gap_at(std::size_t process, Ns time)
+    {
         Gaps& gaps = gaps_[process];
         const std::size_t gap = gaps.first_behind(time);
-        return gap < gaps.end() && gaps.begin_of(gap) <= time ? stretch_of(process, gap) : GapPlaces::none;
+        return gap < gaps.end() && gaps.begin_of(gap) <= time ? std::optional(gap) : std::nullopt;
     }
 
     /// Only the first thread of a process has gaps.
@@ -52,6 +61,7 @@ public:
         return at(replay_.index_of(model::ProcessId{a.process}), origin + Ns{a.begin});
     }
 
+    [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
     [[nodiscard]] const Gaps& gaps(std::size_t process) const { return gaps_[process]; }
 
 private:
@@ -64,10 +74,14 @@ private:
 /// Of the gaps at the place of a stretch.
 struct Waits {
     std::int64_t spinning_ns = 0, spinning_on_path_ns = 0;
+    std::int64_t preempted_ns = 0;  // off the path: blocked for threads that lack a processor
     std::int64_t gaps = 0;
 };
 
-bool any_waits(const model::Definitions& definitions, const SampledCode& code)
+/// Gaps on the path in which threads are waited for, of the first thread of each owned process.
+using GapsThatWait = std::vector<std::set<std::size_t>>;
+
+bool may_spin(const model::Definitions& definitions, const SampledCode& code)
 {
     for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i)
         if (code.waits_for_team(model::ContextId{i}))
@@ -76,28 +90,64 @@ bool any_waits(const model::Definitions& definitions, const SampledCode& code)
 }
 
 /// On the path and off it, of the owned processes.
-void add_waits(const Replay& replay, const SampledCode& code, StretchFinder& finder, std::vector<Waits>& sums)
+void add_spinning(const Replay& replay, const SampledCode& code, StretchFinder& finder, std::vector<Waits>& sums)
 {
-    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
-        for (std::size_t gap = 1; gap < finder.gaps(p).end(); ++gap)
-            if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
-                ++sums[stretch].gaps;
+    for (std::size_t p = 0; p < replay.processes.size(); ++p)
         for (const model::Sample& sample : finder.gaps(p).location().samples)
             if (sample.context.valid() && code.waits_for_team(sample.context))
                 if (const std::uint32_t stretch = finder.at(p, sample.time); stretch != GapPlaces::none)
                     sums[stretch].spinning_ns += sample.weight;
+}
+
+void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
+{
+    for (std::size_t p = 0; p < finder.processes(); ++p)
+        for (std::size_t gap = 1; gap < finder.gaps(p).end(); ++gap)
+            if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
+                ++sums[stretch].gaps;
+}
+
+/// Off the path, of the owned processes: as PathDivider has it on the path, but for what samples leave to other waits.
+void add_preemption(const Replay& replay, const SampledCode& code, const GapsThatWait& on_path, StretchFinder& finder,
+                    std::vector<Waits>& sums)
+{
+    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
+        const model::ProcessTrace& trace = replay.processes[p];
+        if (trace.locations.size() < 2)
+            continue;
+        const model::LocationTrace& first = trace.locations.front();
+        for (const model::OffProcessor& off : first.off) {
+            const auto gap = off.preempted ? std::nullopt : finder.gap_at(p, off.begin);
+            const std::uint32_t stretch = gap ? finder.stretch_of(p, *gap) : GapPlaces::none;
+            if (stretch == GapPlaces::none || on_path[p].contains(*gap))
+                continue;
+            const Waiter waiter{trace, first.location, off.begin, off.end, off.end};
+            const std::int64_t left = (off.end - off.begin).count() - weight_of(work_of_others(waiter, code));
+            if (left > 0)
+                sums[stretch].preempted_ns += std::min(left, preemption_of_others(waiter, code));
+        }
     }
+}
+
+/// What as many gaps as are on the path have, in the mean of the others.
+std::int64_t of_others(std::int64_t ns, std::int64_t on_path, std::int64_t others)
+{
+    if (others <= 0 || ns <= 0)
+        return 0;
+    return rounded(static_cast<double>(ns) * static_cast<double>(on_path) / static_cast<double>(others));
 }
 
 }  // namespace
 
-std::vector<std::int64_t> add_code(const Replay& replay, const Stretches& stretches, Ns origin, Tally& tally)
+std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, Ns origin, Tally& tally)
 {
-    std::vector<std::int64_t> peers(stretches.stretches.size());
+    std::vector<ThreadsOfPeers> peers(stretches.stretches.size());
     if (peers.empty())
         return peers;
     StretchFinder finder(replay, stretches);
     std::vector<Waits> sums(peers.size());
+    GapsThatWait waiting(replay.processes.size());
+    bool any_preempted = false;
     for (const PlacedAttribution& placed : tally.attributions) {
         const std::uint32_t stretch = finder.of(placed, origin);
         if (stretch == GapPlaces::none)
@@ -107,20 +157,30 @@ std::vector<std::int64_t> add_code(const Replay& replay, const Stretches& stretc
         const std::int64_t blocked = placed.thread == PathThread::Blocked ? a.ns : 0;
         tally.stretch_code[{stretch, placed.place}].add({a.ns, a.independent, spinning, blocked});
         sums[stretch].spinning_on_path_ns += spinning;
+        if (blocked > 0) {
+            const std::size_t process = replay.index_of(model::ProcessId{a.process});
+            waiting[process].insert(*finder.gap_at(process, origin + Ns{a.begin}));
+            any_preempted = any_preempted || placed.place.pseudo == Pseudo::Preempted;
+        }
     }
-    const SampledCode code(replay.definitions);
-    if (!any_waits(replay.definitions, code))
+    const SampledCode code(replay.definitions, replay.processes);
+    const bool any_spinning = may_spin(replay.definitions, code);
+    any_preempted = on_any(replay.comm, any_preempted);
+    if (any_spinning)
+        add_spinning(replay, code, finder, sums);
+    if (any_preempted)
+        add_preemption(replay, code, waiting, finder, sums);
+    if (!any_spinning && !any_preempted)
         return peers;
-    add_waits(replay, code, finder, sums);
+    count_gaps(finder, sums);
     constexpr std::size_t numbers = sizeof(Waits) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
                   replay.comm);
     for (std::size_t i = 0; i < peers.size(); ++i) {
         const std::int64_t on_path = stretches.stretches[i].sums.gaps;
         const std::int64_t others = sums[i].gaps - on_path;
-        const auto off_path = static_cast<double>(sums[i].spinning_ns - sums[i].spinning_on_path_ns);
-        if (others > 0 && off_path > 0)
-            peers[i] = rounded(off_path * static_cast<double>(on_path) / static_cast<double>(others));
+        peers[i] = {of_others(sums[i].spinning_ns - sums[i].spinning_on_path_ns, on_path, others),
+                    of_others(sums[i].preempted_ns, on_path, others)};
     }
     return peers;
 }

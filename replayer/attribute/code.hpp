@@ -14,8 +14,14 @@
 namespace critpath::replayer
 {
 
+/// Of a stretch: what as many gaps at its place that are not on the path waited for other threads of their processes.
+struct ThreadsOfPeers {
+    std::int64_t spinning_ns = 0;   // Stretch::peers_spinning_ns
+    std::int64_t preempted_ns = 0;  // Stretch::peers_threads_preempted_ns
+};
+
 /// Adds Tally::stretch_code, from the attributions in the gaps of the owned processes; `origin`: of their times.
-/// Returns, by stretch, Stretch::peers_spinning_ns, the same on all processes. Collective over `replay.comm`.
-std::vector<std::int64_t> add_code(const Replay& replay, const Stretches& stretches, model::Ns origin, Tally& tally);
+/// Returns, by stretch, the same on all processes. Collective over `replay.comm`.
+std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, model::Ns origin, Tally& tally);
 
 }  // namespace critpath::replayer

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/divide.hpp"
 
-#include <numeric>
 #include <utility>
 
 namespace critpath::replayer
@@ -24,12 +23,6 @@ __extension__ using Wide = __int128;
 Pseudo kind_of(const OffProcessor& off)
 {
     return off.preempted ? Pseudo::Preempted : Pseudo::Blocked;
-}
-
-std::int64_t weight_of(const std::vector<Work>& work)
-{
-    return std::accumulate(work.begin(), work.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Work& w) { return sum + w.sample().weight; });
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "replayer/parents_first.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <string_view>
 
 namespace critpath::replayer
@@ -83,6 +83,12 @@ bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const Sam
 }
 
 }  // namespace
+
+std::int64_t weight_of(const std::vector<Work>& work)
+{
+    return std::accumulate(work.begin(), work.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Work& w) { return sum + w.sample().weight; });
+}
 
 std::vector<Work> work_of_others(const Waiter& waiter, const SampledCode& code)
 {

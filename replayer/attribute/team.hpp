@@ -22,6 +22,9 @@ struct Work {
     [[nodiscard]] const model::Sample& sample() const { return location->samples[index]; }
 };
 
+/// The time that these samples stand for, ns.
+std::int64_t weight_of(const std::vector<Work>& work);
+
 /// A thread that waits for the others of its process in [begin, end].
 struct Waiter {
     const model::ProcessTrace& trace;

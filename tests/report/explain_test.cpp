@@ -194,6 +194,12 @@ TEST(Explain, ThreadsThatAreWaitedForMayLackAProcessor)
     EXPECT_THAT(sentence(p),
                 HasSubstr("for 600 ms of that, which were in loop meanwhile (33 %), and lacked a processor "
                           "for 400 ms."));
+    // It is no reason if those of the peers lack one for as much of their time: 200 ms of 500.
+    p.stretches[0].peers_threads_preempted_ns = 200 * ms;
+    EXPECT_EQ(explain(p, 0).longer_for_processors_ns(), 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    p.stretches[0].peers_threads_preempted_ns = 50 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
 }
 
 // What no rank does better than the others may be done better by all.

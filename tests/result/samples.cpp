@@ -127,6 +127,7 @@ void add_stretches(model::Profile& profile)
     longer.page_faults = 5000;
     longer.peers_page_faults = 70;
     longer.peers_spinning_ns = 40 * ms;
+    longer.peers_threads_preempted_ns = 30 * ms;
     longer.ranks = 4;
     longer.nodes = 2;
     longer.occurrences = 25;

@@ -100,18 +100,26 @@ protected:
         }
         program.finish(2020);
         replay_ = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
-        model::LocationTrace second;
-        second.location = {2};
-        second.end = Ns{2020 * us};
-        replay_.definitions.locations.push_back({"rank 1 thread 1", {1}, 1, 0});
-        replay_.definitions.processes[1].locations.push_back({2});
-        model::ProcessTrace& trace = replay_.processes[1];
-        trace.locations.push_back(second);
-        const auto calls = static_cast<std::uint32_t>(trace.locations[0].calls.size());
-        trace.numbers = model::CallNumbers({1}, {0, calls});
+        add_thread(1);
         main_ = add("main", "/bin/app");
         spin_ = add("gomp_barrier_wait", "/lib/libgomp.so.1");
         loop_ = add("loop", "/bin/app");
+    }
+
+    /// Behind the first one of the process.
+    model::LocationTrace& add_thread(std::uint32_t process)
+    {
+        const auto number = static_cast<std::uint32_t>(replay_.definitions.locations.size());
+        model::LocationTrace second;
+        second.location = {number};
+        second.end = Ns{2020 * us};
+        replay_.definitions.locations.push_back({fmt::format("rank {} thread 1", process), {process}, 1, 0});
+        replay_.definitions.processes[process].locations.push_back({number});
+        model::ProcessTrace& trace = replay_.processes[process];
+        trace.locations.push_back(second);
+        const auto calls = static_cast<std::uint32_t>(trace.locations[0].calls.size());
+        trace.numbers = model::CallNumbers({process}, {0, calls});
+        return trace.locations.back();
     }
 
     ContextId add(const std::string& name, const std::string& module)
@@ -154,6 +162,28 @@ TEST_F(CodeOfThreads, WhatIsBlockedForTheOtherIsItsCode)
                               {"[blocked]", "200, 0, 0"}}));
     EXPECT_EQ(r.profile.stretches.at(0).own_blocked_ns, 1600 * us);
     EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 0);
+    EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 0);  // they have no threads
+}
+
+TEST_F(CodeOfThreads, ThreadsOfPeersMayLackAProcessor)
+{
+    sample(thread(0), 200, main_, 100);
+    thread(0).off.push_back({Ns{300 * us}, Ns{900 * us}, false});
+    sample(thread(1), 400, loop_, 100);
+    thread(1).off.push_back({Ns{500 * us}, Ns{700 * us}, true});
+
+    model::LocationTrace& other = add_thread(0);
+    model::LocationTrace& first = replay_.processes[0].locations[0];
+    // Of 70 us, it works for 40 and lacks a processor for 20; of 60, without a sample, it lacks one for 50.
+    sample(first, 25, main_, 15);
+    first.off = {{Ns{30 * us}, Ns{100 * us}, false}, {Ns{1100 * us}, Ns{1160 * us}, false}};
+    sample(other, 70, loop_, 40);
+    other.off = {{Ns{75 * us}, Ns{95 * us}, true}, {Ns{1105 * us}, Ns{1155 * us}, true}};
+
+    const Replayed r = replay(replay_);
+    EXPECT_EQ(r.profile.stretches.at(0).gaps, 2);
+    EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 70 * us);
+    EXPECT_EQ(code(r).at("[preempted]"), "200, 0, 200");
 }
 
 TEST_F(CodeOfThreads, WhatSpinsForTheOtherIsItsCodeAsFarAsThatWorks)
