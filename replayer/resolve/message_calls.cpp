@@ -162,7 +162,13 @@ private:
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
-            late_.collectives.push_back({late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, *query}});
+            const auto ask = [&](const rules::MemberQuery& question) {
+                late_.collectives.push_back(
+                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question}});
+            };
+            ask(*query);
+            if (c.others_later && (c.gathered.needs_nobody || is_long))
+                ask(rules::release(*query, calibration_));
         }
     }
 

@@ -113,6 +113,7 @@ private:
         model::Ns least, limit;
         Side side;
         std::uint32_t number;
+        model::CallRef last;  // the post of whoever came last; between groups not known
     };
 
     void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
@@ -129,13 +130,17 @@ private:
                           least(member, c),
                           calibration_.collective_limit(member.function, c.instance->bytes, c.size),
                           part.side,
-                          part.number};
+                          part.number,
+                          c.inter ? model::CallRef{} : c.instance->last.call};
         if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
         } else if (const Enter last = last_needed(member, c); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
             add(asked, last, needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
+        } else if (!c.inter) {
+            add(asked, member.enter, false);
+            result_[asked.process].back().gathered.needs_nobody = true;
         }
     }
 
@@ -146,7 +151,8 @@ private:
              {last, last.call == asked.enter.call, asked.least, asked.bytes, within_clocks},
              asked.side,
              asked.number,
-             asked.limit});
+             asked.limit,
+             asked.last.valid() && asked.last != last.call});
     }
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const

@@ -19,7 +19,8 @@ struct CompletedCollective {
     rules::Gathered gathered;
     Side side;  // and the number of the instance on it
     std::uint32_t number;
-    model::Ns limit;  // the longest time that it may take
+    model::Ns limit;    // the longest time that it may take
+    bool others_later;  // somebody else, who is not needed, posted it later than those who are
 };
 
 /// By owned process, ascending by call. Collectives that wait for nobody, or of which members are unknown, are left

@@ -200,10 +200,13 @@ Ns TransferTime::of(std::uint64_t bytes) const
 
 // --------------------------------------------------------------------------------------- time of collectives
 
-Ns usual_completion(std::uint64_t bytes, std::size_t members)
+Ns usual_completion(FunctionId function, std::uint64_t bytes, std::size_t members)
 {
+    const auto shape = operation(function).shape;
+    const bool has_root = shape == CollectiveShape::OneToAll || shape == CollectiveShape::AllToOne;
     const int depth = members > 1 ? size_bucket(members - 1) : 1;
-    return depth * usual_transfer(bytes);
+    const Ns step = usual_transfer(0);
+    return depth * step + (has_root ? 1 : depth) * (usual_transfer(bytes) - step);
 }
 
 ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)
@@ -219,7 +222,7 @@ Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t
 
 Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
-    return std::max(4 * collective(function, bytes, members), usual_completion(bytes, members));
+    return std::max(4 * collective(function, bytes, members), usual_completion(function, bytes, members));
 }
 
 }  // namespace critpath::replayer::rules

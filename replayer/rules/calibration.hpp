@@ -10,6 +10,7 @@
 #include "analysis/model/trace.hpp"
 #include "replayer/rules/operation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -125,8 +126,8 @@ struct CollectiveKey {
 };
 
 /// What a collective may take after its last needed arrival without any example: a tree whose steps take 20 us and
-/// copy at 1 GB/s.
-Ns usual_completion(std::uint64_t bytes, std::size_t members);
+/// copy at 1 GB/s. `bytes`: the largest part of a member. That of a root is what all together get or give.
+Ns usual_completion(FunctionId function, std::uint64_t bytes, std::size_t members);
 
 // ------------------------------------------------------------------------------------------------ all of it
 
@@ -170,6 +171,8 @@ struct Calibration {
     /// The longest time after an arrival at which a collective may still be said to have waited for it: four times the
     /// fastest example, at least the usual.
     [[nodiscard]] Ns collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const;
+    /// Least time of any message.
+    [[nodiscard]] Ns least_message() const { return std::min(transfer[0].of(0), transfer[1].of(0)); }
 };
 
 }  // namespace critpath::replayer::rules

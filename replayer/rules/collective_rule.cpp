@@ -10,9 +10,6 @@ namespace critpath::replayer::rules
 namespace
 {
 
-/// Below this excess, a call that its dependencies do not explain is not worth a guess.
-constexpr Ns release_excess = std::chrono::microseconds{20};
-
 Predecessor to(const Enter& enter, const Instance& instance)
 {
     return {Route::Collective, enter, instance.bytes, false, false};
@@ -47,11 +44,6 @@ Predecessor unexplained(const Waiting& call, const Operation& operation)
 
 const CollectiveDecision not_yet{{Route::Ask, {}, 0, false}, {}, {}};
 
-Ns least_message(const Calibration& calibration)
-{
-    return std::min(calibration.transfer[0].of(0), calibration.transfer[1].of(0));
-}
-
 /// The longest time after an arrival at which the call may have waited for it.
 Ns completion_limit(const Waiting& call, const Member& member, const CollectiveCase& c, const Calibration& calibration)
 {
@@ -73,7 +65,7 @@ CollectiveDecision ask_for_release(const Waiting& call, const Member& member, co
     query.rank = member.rank;
     query.shape = instance.operation.shape;
     query.may_release = true;
-    query.least = least_message(calibration);
+    query.least = calibration.least_message();
     query.limit = completion_limit(call, member, instance, calibration);
     return {{Route::Ask, {}, 0, true}, query, otherwise};
 }
@@ -150,7 +142,7 @@ CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, con
     if (!waits_for_itself)
         query.since = call.leave - call.excess - least;
     if (c.operation.some_give)
-        query.completion = least > Ns{0} ? least : least_message(calibration);
+        query.completion = least > Ns{0} ? least : calibration.least_message();
     return decision;
 }
 
@@ -352,7 +344,7 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
     // What took long may have waited for somebody who came later, against the semantics: no example of anything.
     const Ns time = call.leave - needed.time;
     const bool nobody_later = needed.call == instance.last.call;
-    return nobody_later || time <= usual_completion(instance.bytes, c.size) ? time : Ns{-1};
+    return nobody_later || time <= usual_completion(member.function, instance.bytes, c.size) ? time : Ns{-1};
 }
 
 }  // namespace critpath::replayer::rules

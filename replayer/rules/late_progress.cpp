@@ -53,17 +53,30 @@ std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence
 {
     const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     const Ns usual = tolerance(gathered.least, call.threshold);
-    if (gathered.is_unknown() || call.leave - explained <= usual)
+    const Ns asks_from = gathered.needs_nobody ? std::max(call.threshold, release_excess) : usual;
+    if (gathered.is_unknown() || call.leave - explained <= asks_from)
         return std::nullopt;
     MemberQuery query{};
     query.call = call.call;
     query.enter = call.enter;
     query.leave = call.leave;
     query.returns = true;
-    query.since = gathered.last.time;
+    query.since = gathered.needs_nobody ? call.enter : gathered.last.time;
     query.completion = gathered.least;
     query.tolerance = usual;
     query.limit = limit + call.threshold;
+    return query;
+}
+
+MemberQuery release(const MemberQuery& standstill, const Calibration& calibration)
+{
+    MemberQuery query{};
+    query.call = standstill.call;
+    query.enter = query.since = std::max(standstill.enter, standstill.since);
+    query.leave = standstill.leave;
+    query.may_release = true;
+    query.least = calibration.least_message();
+    query.limit = standstill.limit;
     return query;
 }
 

@@ -43,4 +43,7 @@ std::optional<Standstill> standstill(const Waiting& call, Dependence dependence,
 std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence, const Gathered& gathered, Ns limit,
                                       const Completed& completed, const Calibration& calibration);
 
+/// What to ask them, too, where not all are needed by the standard: who posted it later than those who are.
+MemberQuery release(const MemberQuery& standstill, const Calibration& calibration);
+
 }  // namespace critpath::replayer::rules

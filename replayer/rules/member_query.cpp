@@ -44,22 +44,25 @@ private:
     /// The rule for transfers that stood still (rules/late_progress), for an operation of many: of those who were
     /// outside of MPI for most of the time that is to be explained, whoever came back as long before the end as the
     /// operation takes; or else whoever came back so shortly before the end, compared with the time outside, that it is
-    /// hardly there by chance. Several may have held up the operation, one after the other: then the last one did.
+    /// hardly there by chance, or alone. Several may have held up the operation, one after the other: then the last one
+    /// did.
     [[nodiscard]] Predecessor came_back() const
     {
-        constexpr std::int64_t chance = 8;
-        const auto members = static_cast<std::int64_t>(members_.size());
         const Ns unexplained = query_.leave - query_.since - query_.completion;
+        const Ns waited = query_.leave - std::max(query_.since, query_.enter) - query_.completion;
+        const auto returns = std::ranges::count_if(
+            members_, [&](const MemberInfo& m) { return came_back(m) && chance * away_in_call(m) >= waited; });
         Enter tight, loose;
         for (const MemberInfo& member : members_) {
-            const Ns took = query_.leave - member.enter.time;
-            const Ns away = member.enter.time - std::max(query_.since, member.leave);
-            if (!member.enter.valid() || took <= Ns{0} || away <= Ns{0})
+            if (!came_back(member))
                 continue;
-            const bool mostly = 2 * away >= unexplained;
+            const Ns took = query_.leave - member.enter.time;
+            const bool mostly = 2 * away(member) >= unexplained;
             if (mostly && std::chrono::abs(took - query_.completion) <= query_.tolerance)
                 take_later(tight, member.enter);
-            if (unexplained > query_.limit && ((mostly && took <= query_.limit) || chance * members * took <= away))
+            const bool stands_out = chance * std::max<std::int64_t>(1, returns) * took <= away_in_call(member) ||
+                                    (returns == 1 && 2 * away_in_call(member) >= waited);
+            if ((unexplained > query_.limit && mostly && took <= query_.limit) || stands_out)
                 take_later(loose, member.enter);
         }
         const Enter& found = tight.valid() ? tight : loose;
@@ -69,6 +72,20 @@ private:
             return {Route::Work, {}, 0, true};
         const bool within_clocks = clocks_.between(found.call.location, query_.call.location) > Ns{0};
         return {Route::Collective, found, 0, true, within_clocks};
+    }
+
+    [[nodiscard]] bool came_back(const MemberInfo& member) const
+    {
+        return member.enter.valid() && member.enter.time < query_.leave && away(member) > Ns{0};
+    }
+    /// For how long it was outside since the operation could go on, and of that, while the call waited.
+    [[nodiscard]] Ns away(const MemberInfo& member) const
+    {
+        return member.enter.time - std::max(query_.since, member.leave);
+    }
+    [[nodiscard]] Ns away_in_call(const MemberInfo& member) const
+    {
+        return member.enter.time - std::max({query_.since, query_.enter, member.leave});
     }
 
     [[nodiscard]] bool needs(const MemberInfo& member) const
@@ -149,7 +166,6 @@ private:
     /// cases at most. Thus in a dense stream of arrivals nobody is the blocker only for being the latest.
     [[nodiscard]] Enter outstanding_blocker(const Enter& explained) const
     {
-        constexpr std::int64_t chance = 8;
         Ns since = unexplained_since(explained);  // a root explains the time until it came
         for (const MemberInfo& member : members_)
             if (member.is_root && query_.shape == CollectiveShape::OneToAll && came_after(since, member))
@@ -190,6 +206,9 @@ private:
             std::ranges::any_of(members_, [&](const MemberInfo& m) { return may_be_it(m, found); }));
         return predecessor;
     }
+
+    /// What happens at random is so near to the end in one of so many cases at most.
+    static constexpr std::int64_t chance = 8;
 
     const MemberQuery& query_;
     std::span<const MemberInfo> members_;

@@ -15,6 +15,9 @@
 namespace critpath::replayer::rules
 {
 
+/// Below this excess, a call that its dependencies do not explain is not worth a guess.
+inline constexpr Ns release_excess = std::chrono::microseconds{20};
+
 /// What a member's question to the whole instance looks like (Route::Ask): the last arriver among those that it needs,
 /// or the one that let a call go which its dependencies do not explain.
 struct MemberQuery {

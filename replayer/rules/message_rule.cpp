@@ -78,7 +78,7 @@ Candidates candidates(const Waiting& call, const Completed& completed, const Cal
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
     for (const Gathered& g : completed.collectives)
-        if (!g.is_unknown())
+        if (!g.is_unknown() && !g.needs_nobody)
             result.push_back({std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes,
                               Route::Collective, g.within_clocks});
     return result;

@@ -233,9 +233,9 @@ Request Rank::split_begin(FunctionId function, Span span)
     return {false, trace_.collectives.size() - 1};
 }
 
-void Rank::split_end(FunctionId function, Span span, Request begun, std::uint64_t bytes)
+void Rank::split_end(FunctionId function, Span span, Request begun, int root, std::uint64_t bytes)
 {
-    trace_.collectives.complete(begun.index, add(function, span), Program::world(), -1, bytes, bytes);
+    trace_.collectives.complete(begun.index, add(function, span), Program::world(), root, bytes, bytes);
 }
 
 Request Rank::icollective(FunctionId function, Span span)
@@ -243,9 +243,9 @@ Request Rank::icollective(FunctionId function, Span span)
     return split_begin(function, span);
 }
 
-void Rank::wait_collective(Span span, Request posted, std::uint64_t bytes)
+void Rank::wait_collective(Span span, Request posted, int root, std::uint64_t bytes)
 {
-    split_end(FunctionId::MPI_Wait, span, posted, bytes);
+    split_end(FunctionId::MPI_Wait, span, posted, root, bytes);
 }
 
 void Rank::call(FunctionId function, Span span)

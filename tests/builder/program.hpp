@@ -83,10 +83,10 @@ public:
               model::CommId comm = model::CommId{0}, int root = -1);
     /// A non-blocking one, on the world.
     Request icollective(FunctionId function, Span span);
-    void wait_collective(Span span, Request posted, std::uint64_t bytes = 8);
+    void wait_collective(Span span, Request posted, int root = -1, std::uint64_t bytes = 8);
     /// A split operation on a file.
     Request split_begin(FunctionId function, Span span);
-    void split_end(FunctionId function, Span span, Request begun, std::uint64_t bytes = 8);
+    void split_end(FunctionId function, Span span, Request begun, int root = -1, std::uint64_t bytes = 8);
 
     // One-sided communication (windows.cpp).
     void fence(Span span, model::WindowId window, bool precedes = true);

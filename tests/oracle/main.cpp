@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--windows] [--enter | --paper]
-// [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows), from that seed on, through the
-// whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is told that messages
-// and collectives take half as long as they do, or twice as long). With noise, each program runs on a machine of its
-// own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets its receiver
-// only while both are in calls, and non-blocking all-to-all collectives when all have been; one that is held has
-// buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups has
-// blocking collectives between groups wait for the own group, too. Says which of them have false-critical time, and the
-// smallest program that shows it.
+// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
+// [--enter | --paper] [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows), from that
+// seed on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is
+// told that messages and collectives take half as long as they do, or twice as long). With noise, each program runs on
+// a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what
+// meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one that
+// is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
+// has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
+// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says
+// which of them have false-critical time, and the smallest program that shows it.
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/windows/check.hpp"
 
@@ -44,6 +45,7 @@ struct Options {
     bool lazy = false;
     bool held = false;
     bool by_groups = false;
+    bool synchronous = false;
     bool windows = false;
 };
 
@@ -85,6 +87,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
         Machine machine = options.noise ? random_machine(seed) : Machine{};
         machine.progress = !options.lazy;
+        if (options.synchronous)
+            go_synchronous(machine);
         if (options.by_groups)
             go_by_groups(machine);
         if (options.held)
@@ -128,6 +132,8 @@ int main(int argc, char** argv)
             options.held = true;
         else if (word == "--by-groups")
             options.by_groups = true;
+        else if (word == "--synchronous")
+            options.synchronous = true;
         else if (word == "--windows")
             options.windows = true;
         else if (word == "--paper")
@@ -141,8 +147,8 @@ int main(int argc, char** argv)
     try {
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
-                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--windows] "
-                "[--enter | --paper] [FIRST [COUNT]]");
+                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
+                "[--windows] [--enter | --paper] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());

@@ -181,6 +181,32 @@ TEST(Simulation, HeldSendsAreOverWhenTheirReceiverIsInACall)
     EXPECT_EQ(e.graph.slack_of_gap(1, 0), 0);
 }
 
+TEST(Simulation, OnSynchronousMachinesWhoGivesWaitsForWhoGets)
+{
+    Machine synchronous;
+    synchronous.synchronous = true;
+    Step rooted = collective(FunctionId::MPI_Bcast);
+    rooted.root = 0;
+    Program p = program({{compute(100), rooted}, {compute(200), rooted}, {compute(300), rooted}});
+    Execution e = simulate(p, synchronous);
+    EXPECT_THAT(e.graph.calls(0), ElementsAre(From(100, 312), From(312, 312)));
+    EXPECT_THAT(e.graph.calls(1), ElementsAre(From(200, 201), From(201, 201)));
+    EXPECT_EQ(simulate(p, {}).graph.calls(0)[0].leave, 101);
+    rooted.function = FunctionId::MPI_Reduce;
+    rooted.root = 2;
+    p = program({{compute(100), rooted}, {compute(200), rooted}, {compute(300), rooted}});
+    EXPECT_THAT(simulate(p, synchronous).graph.calls(0), ElementsAre(From(100, 312), From(312, 312)));
+
+    // Posted at 0, and taken where both are in calls.
+    synchronous.progress = false;
+    const Step post{.kind = Kind::Icollective, .function = FunctionId::MPI_Ibcast, .root = 0, .request = 0};
+    const Step wait{.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {0}};
+    e = simulate(program({{post, compute(5), wait}, {compute(10), post, compute(500), wait}}), synchronous);
+    EXPECT_EQ(e.graph.calls(0)[1].leave, 10 + 12);
+    e = simulate(program({{compute(10), post, wait}, {post, compute(500), wait}}), synchronous);
+    EXPECT_EQ(e.graph.calls(0)[1].leave, 501 + 12);
+}
+
 Step poll(FunctionId function, const std::vector<int>& requests, std::int64_t work)
 {
     return {.kind = Kind::PollLoop, .ticks = work, .function = function, .requests = requests};
@@ -354,6 +380,15 @@ TEST(Analysis, IsHardlyEverWrongWhereGroupsAreGatheredByThemselves)
     Machine machine;
     go_by_groups(machine);
     EXPECT_LE(false_critical_share(machine, Weights::Known), at_most(0.003));
+}
+
+/// Rooted collectives in which nothing is given before it can be taken. Without a rule for non-blocking ones, 0.3 % of
+/// the path is wrong.
+TEST(Analysis, IsHardlyEverWrongWhereRootsWaitForTheOthers)
+{
+    Machine machine;
+    go_synchronous(machine);
+    EXPECT_LE(false_critical_share(machine, Weights::Known), at_most(0.001));
 }
 
 /// Who takes the machine for twice as fast, or half as fast, as it is.

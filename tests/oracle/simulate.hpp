@@ -30,6 +30,7 @@ struct Machine {
     std::int64_t skew = 0;                // at most so much later, a leave of a collective
     bool progress = true;    // what is under way moves on by itself; else, only while those who take part are in calls
     bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
+    bool synchronous = false;  // who gives something in a rooted collective waits for those who get it, in their calls
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew
 
@@ -52,10 +53,16 @@ struct Machine {
     }
 };
 
-/// Who waits for the own group, too, is told by at least one message, so that collectives take longer than that.
+/// Who waits for the own group, or for those who get something, too, is told by at least one message, so that
+/// collectives take longer than that.
 inline void go_by_groups(Machine& machine)
 {
     machine.by_groups = true;
+    machine.collective = machine.latency + 4;
+}
+inline void go_synchronous(Machine& machine)
+{
+    machine.synchronous = true;
     machine.collective = machine.latency + 4;
 }
 

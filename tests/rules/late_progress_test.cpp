@@ -156,5 +156,99 @@ TEST(LateProgress, ACollectiveThatNobodyHeldUpIsOfLowConfidence)
     EXPECT_EQ(path(p), "compute 0: 0-100 | collective? 0>1: 100-504 | compute 1: 504-700");
 }
 
+/// On a busy machine, an operation goes on for long after the one who held it up has come back. If nobody else was
+/// outside, it was that one.
+TEST(LateProgress, WhoAloneWasOutsideHeldUpTheOthers)
+{
+    const auto program = [](int second_is_back) {
+        Program p(3);
+        std::vector<Request> posted;
+        for (int r = 0; r < 3; ++r)
+            posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+        p[0].wait_collective({52, 480}, posted[0]);
+        p[1].wait_collective({second_is_back, 480}, posted[1]);
+        p[2].wait_collective({400, 480}, posted[2]);
+        p[0].finish(700);
+        p.finish(650);
+        return path(p);
+    };
+    EXPECT_EQ(program(60), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-480 | "
+                           "compute 0: 480-700");
+    EXPECT_EQ(program(390),
+              "compute 0: 0-50 | mpi 0: 50-51 | compute 0: 51-52 | delay? 0: 52-480 | compute 0: 480-700");
+}
+
+constexpr int root = 0;
+
+/// By the standard a root waits for nobody, but its data may find no place before the others are there.
+TEST(LateProgress, ARootMayWaitUntilAllHavePosted)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request late = p[1].icollective(FunctionId::MPI_Ibcast, {400, 401});
+    p[1].wait_collective({402, 404}, late, root);
+    const Request early = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 70}, early, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>0: 400-403 | compute 0: 403-700");
+}
+
+TEST(LateProgress, ARootMayWaitUntilAllAreBackInMpi)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request late = p[1].icollective(FunctionId::MPI_Ibcast, {40, 41});
+    p[1].wait_collective({400, 404}, late, root);
+    const Request early = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 70}, early, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-40 | mpi 1: 40-41 | compute 1: 41-400 | collective? 1>0: 400-403 | "
+                       "compute 0: 403-700");
+}
+
+TEST(LateProgress, WhoGivesToARootMayWaitForIt)
+{
+    Program p(2);
+    const Request taken = p[0].icollective(FunctionId::MPI_Ireduce, {400, 401});
+    p[0].wait_collective({402, 404}, taken, root);
+    const Request given = p[1].icollective(FunctionId::MPI_Ireduce, {50, 51});
+    p[1].wait_collective({52, 403}, given, root);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-400 | collective? 0>1: 400-403 | compute 1: 403-700");
+}
+
+/// In a tree, the one in between has to be there as well.
+TEST(LateProgress, WhatARootGivesMayComeByOneWhoPostsItLate)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {10, 11});
+    p[0].wait_collective({12, 14}, sent, root);
+    const Request between = p[1].icollective(FunctionId::MPI_Ibcast, {400, 401});
+    p[1].wait_collective({402, 404}, between, root);
+    const Request last = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 403}, last, root);
+    p[2].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>2: 400-403 | compute 2: 403-700");
+}
+
+/// What a root has to do takes its time.
+TEST(LateProgress, ARootThatNobodyHeldUpWorks)
+{
+    Program p(2);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request taken = p[1].icollective(FunctionId::MPI_Ibcast, {10, 11});
+    p[1].wait_collective({12, 404}, taken, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | mpi 0: 50-51 | compute 0: 51-52 | delay? 0: 52-403 | compute 0: 403-700");
+}
+
 }  // namespace
 }  // namespace critpath::tests

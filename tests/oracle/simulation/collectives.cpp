@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 namespace critpath::oracle
@@ -45,6 +46,19 @@ std::vector<int> with_own_group(const Program& program, const Step& step, int me
     return needed;
 }
 
+/// A root gives to all, and all others give to a root.
+std::vector<int> with_receivers(const Program& program, const Step& step, int member, std::vector<int> needed)
+{
+    const auto shape = functions::info(step.function).shape;
+    if (shape == functions::CollectiveShape::OneToAll && member == step.root) {
+        needed.resize(program.comms[step.comm].size());
+        std::iota(needed.begin(), needed.end(), 0);
+    } else if (shape == functions::CollectiveShape::AllToOne && member != step.root) {
+        needed = {step.root};
+    }
+    return needed;
+}
+
 }  // namespace
 
 Collectives::Collectives(World& world) : world_(world), scheduler_(world.scheduler), machine_(world.machine) {}
@@ -61,6 +75,8 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
                     : Part{true, true, needed_members(world_.program, step.comm, step.function, member, step.root)};
     if (machine_.by_groups && is_between_groups(world_.program, step))
         part.sources = with_own_group(world_.program, step, member, std::move(part.sources));
+    if (machine_.synchronous && !world_.program.first_groups.contains(step.comm))
+        part.sources = with_receivers(world_.program, step, member, std::move(part.sources));
     posted->collective = CollectiveOperation{step.function,
                                              step.comm,
                                              written_root(world_.program, step.comm, member, step.root),
@@ -69,6 +85,7 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
                                              posted->message.request};
     Gathering& gathering = gatherings_[{step.comm, number}];
     gathering.came[member] = call;
+    gathering.parts[member] = posted;
     gathering.waiting.emplace_back(part.sources, posted);
     const auto has_come = [&](int one) { return gathering.came.contains(one); };
     for (auto& [needed, theirs] : gathering.waiting) {
@@ -78,6 +95,15 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
         for (const int one : needed)
             standing->since.push_back(gathering.came[one]);
         if (!stands_still(step, needed.size())) {
+            finish(*standing);
+            continue;
+        }
+        if (const int own = world_.rank_in(step.comm, world_.rank_of(standing->posted->rank));
+            std::ranges::find(needed, own) == needed.end())
+            needed.push_back(own);
+        // Who is done may never be in a call again.
+        std::erase_if(needed, [&](int one) { return gathering.parts[one]->done.has_value(); });
+        if (needed.empty()) {
             finish(*standing);
             continue;
         }
@@ -93,13 +119,17 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     return posted;
 }
 
-/// A lazy machine moves on only what all are in calls for. Elsewhere, a member may be done long before the others, and
-/// never be in a call again.
+/// A lazy machine moves on only what all are in calls for.
 bool Collectives::stands_still(const Step& step, std::size_t needed) const
 {
-    return !machine_.progress && step.kind == Kind::Icollective && !step.part &&
-           functions::info(step.function).shape == functions::CollectiveShape::AllToAll &&
-           needed == world_.program.comms[step.comm].size();
+    if (machine_.progress || step.kind != Kind::Icollective || step.part)
+        return false;
+    const auto shape = functions::info(step.function).shape;
+    const bool is_rooted =
+        shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
+    return is_rooted
+               ? machine_.synchronous && !world_.program.first_groups.contains(step.comm)
+               : shape == functions::CollectiveShape::AllToAll && needed == world_.program.comms[step.comm].size();
 }
 
 /// The operation is over a while after all that it waits for.

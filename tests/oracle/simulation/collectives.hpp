@@ -26,6 +26,7 @@ private:
     /// One operation: who came when. Members are ranks of the communicator.
     struct Gathering {
         std::map<int, Node> came;
+        std::map<int, const Posted*> parts;
         std::vector<std::pair<std::vector<int>, Posted*>> waiting;  // with the members that each needs
     };
     /// All that an operation needs has come, and some of it must be in a call yet.
