@@ -156,7 +156,12 @@ void write_result(const Replay& replay, const Predecessors& predecessors, const 
     facts[std::string(result::counts_checksum_fact)] =
         write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
     if (replay.rank == 0) {
-        result::write(replay.trace, attributed.profile);
+        try {
+            result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
+        } catch (...) {
+            discard_records(replay.trace);
+            throw;
+        }
     }
 }
 

@@ -98,7 +98,8 @@ std::vector<unsigned char> read_file(const std::filesystem::path& trace, const c
     }
 }
 
-void replace_file(const std::filesystem::path& path, std::span<const unsigned char> bytes)
+void replace_file(const std::filesystem::path& path, std::span<const unsigned char> bytes,
+                  const std::function<void()>& before)
 {
     std::filesystem::path temporary = path;
     temporary += fmt::format(".{}.tmp", ::getpid());
@@ -108,6 +109,13 @@ void replace_file(const std::filesystem::path& path, std::span<const unsigned ch
     int error = write_all(file.get(), bytes);
     if (!file.close() && error == 0)
         error = errno;
+    try {
+        if (error == 0 && before)
+            before();
+    } catch (...) {
+        ::unlink(temporary.c_str());
+        throw;
+    }
     if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0)
         error = errno;
     if (error != 0) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,10 @@ namespace critpath::result
 /// Failure(Failed) if it cannot be read.
 std::vector<unsigned char> read_file(const std::filesystem::path& trace, const char* name);
 
-/// Replaces `path` by `bytes` in one step: readers see the old file or the new one. Throws Failure(Failed), and
-/// then nothing is left behind.
-void replace_file(const std::filesystem::path& path, std::span<const unsigned char> bytes);
+/// Replaces `path` by `bytes` in one step: readers see the old file or the new one. Calls `before` when the bytes are
+/// written, right before that step. Throws Failure(Failed), or what `before` throws, and then nothing is left behind.
+void replace_file(const std::filesystem::path& path, std::span<const unsigned char> bytes,
+                  const std::function<void()>& before = {});
 
 /// Opens TRACE/critpath/`name` for reading; the caller closes the descriptor. Throws as read_file(), and names the file
 /// if it alone is missing.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 namespace critpath::result
 {
@@ -17,8 +18,9 @@ inline constexpr std::int64_t schema_version = 10;
 /// Writes TRACE/critpath/critpath.sqlite, under another name first, so that readers see the old result or the new
 /// one, never a part of it; makes the directory TRACE/critpath if needed. Called by one process. Equal profiles
 /// give equal bytes. The facts `schema_version` and `checksum` are added here. Throws Failure(Failed) if the disk
-/// is full or the directory cannot be written, and leaves no temporary file.
-void write(const std::filesystem::path& trace, const model::Profile& profile);
+/// is full or the directory cannot be written, and leaves no temporary file. Calls `before` when it is written, right
+/// before it gets its name: what belongs to it is to get its own then.
+void write(const std::filesystem::path& trace, const model::Profile& profile, const std::function<void()>& before = {});
 
 /// Reads TRACE/critpath/critpath.sqlite. What comes back equals what was written (with the fact `schema_version`).
 /// Throws Failure(BadTrace) if there is no result, if it is of an unknown version, or if it is damaged: a changed

@@ -207,7 +207,7 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
 
 }  // namespace
 
-void write(const std::filesystem::path& trace, const model::Profile& profile)
+void write(const std::filesystem::path& trace, const model::Profile& profile, const std::function<void()>& before)
 {
     const std::filesystem::path path = database_path(trace);
     model::Profile sorted = profile;
@@ -225,7 +225,7 @@ void write(const std::filesystem::path& trace, const model::Profile& profile)
     if (error)
         fail(ExitCode::Failed, "{}: cannot be made: {}; make the trace's directory writable and run cpreplay again",
              path.parent_path().string(), error.message());
-    replace_file(path, bytes);
+    replace_file(path, bytes, before);
 }
 
 }  // namespace critpath::result

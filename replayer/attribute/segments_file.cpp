@@ -6,6 +6,7 @@
 #include "formats/support/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -18,6 +19,12 @@ namespace
 {
 
 namespace fs = std::filesystem;
+
+[[noreturn]] void fail_to_write(const fs::path& file, const std::string& cause)
+{
+    fail(ExitCode::Failed, "{}: cannot be written: {}; check the permissions and the free space of the trace directory",
+         file.string(), cause);
+}
 
 /// All processes fail if one did, with the words of the first that did.
 void agree(MPI_Comm comm, const fs::path& file, const std::string& cause)
@@ -35,8 +42,7 @@ void agree(MPI_Comm comm, const fs::path& file, const std::string& cause)
     MPI_Bcast(&length, 1, MPI_INT, first, comm);
     words.resize(static_cast<std::size_t>(length));
     MPI_Bcast(words.data(), length, MPI_CHAR, first, comm);
-    fail(ExitCode::Failed, "{}: cannot be written: {}; check the permissions and the free space of the trace directory",
-         file.string(), words);
+    fail_to_write(file, words);
 }
 
 std::string cause_of(int code)
@@ -123,15 +129,25 @@ Share share_of(MPI_Comm comm, std::uint64_t mine)
 /// At once; MPI counts bytes in an int.
 constexpr std::size_t block_of_own = 1 << 20;
 
-/// Writes `final_name`, under another name first. `each_block(write)` calls `write(first, records)` for the records of
+fs::path part_of(const fs::path& final_name)
+{
+    return final_name.string() + ".part";
+}
+
+std::array<fs::path, 3> record_files(const fs::path& trace)
+{
+    return {result::segments_path(trace), result::attribution_path(trace), result::counts_path(trace)};
+}
+
+/// Writes what is to become a file of `trace`. `each_block(write)` calls `write(first, records)` for the records of
 /// this process. Returns the checksum of those of all.
 template <class Each>
-std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const result::RecordHeader& header,
-                           Each each_block)
+std::int64_t write_records(MPI_Comm comm, const fs::path& trace, const fs::path& final_name,
+                           const result::RecordHeader& header, Each each_block)
 {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    const fs::path name = final_name.string() + ".part";
+    const fs::path name = part_of(final_name);
     on_first(comm, rank, name, [&](std::error_code& error) {
         fs::create_directories(final_name.parent_path(), error);
         if (!error)
@@ -156,17 +172,10 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
     try {
         agree(comm, name, cause_of(code));
     } catch (const Failure&) {
-        std::error_code ignored;
         if (rank == 0)
-            fs::remove(name, ignored);
+            discard_records(trace);
         throw;
     }
-
-    on_first(comm, rank, final_name, [&](std::error_code& error) {
-        fs::remove(final_name, error);  // ext4 writes a file out before it lets it replace another
-        if (!error)
-            fs::rename(name, final_name, error);
-    });
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return static_cast<std::int64_t>(sum);
 }
@@ -176,7 +185,7 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
 std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::RecordHeader& header,
                             const EachBlock& each_block)
 {
-    return write_records(comm, result::segments_path(trace), header, each_block);
+    return write_records(comm, trace, result::segments_path(trace), header, each_block);
 }
 
 std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
@@ -184,7 +193,7 @@ std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64
 {
     const Share share = share_of(comm, own.size());
     const auto header = result::make_header(result::attribution_format, share.all, begin_ns, makespan_ns);
-    return write_records(comm, result::attribution_path(trace), header, [&](const auto& write) {
+    return write_records(comm, trace, result::attribution_path(trace), header, [&](const auto& write) {
         for (std::size_t i = 0; i < own.size(); i += block_of_own)
             write(share.before + i, own.subspan(i, std::min(block_of_own, own.size() - i)));
     });
@@ -196,10 +205,29 @@ std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t beg
     const model::CountRecords records = own.records();
     const Share share = share_of(comm, records.size());
     const auto header = result::make_header(result::counts_format(own.events()), share.all, begin_ns, makespan_ns);
-    return write_records(comm, result::counts_path(trace), header, [&](const auto& write) {
+    return write_records(comm, trace, result::counts_path(trace), header, [&](const auto& write) {
         for (std::size_t i = 0; i < records.size(); i += block_of_own)
             write(share.before + i, records.part(i, std::min(block_of_own, records.size() - i)));
     });
+}
+
+void publish_records(const fs::path& trace)
+{
+    for (const fs::path& file : record_files(trace)) {
+        std::error_code error;
+        fs::remove(file, error);  // ext4 writes a file out before it lets it replace another
+        if (!error)
+            fs::rename(part_of(file), file, error);
+        if (error)
+            fail_to_write(file, error.message());
+    }
+}
+
+void discard_records(const fs::path& trace)
+{
+    std::error_code ignored;
+    for (const fs::path& file : record_files(trace))
+        fs::remove(part_of(file), ignored);
 }
 
 }  // namespace critpath::replayer

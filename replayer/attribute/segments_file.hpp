@@ -21,9 +21,9 @@ namespace critpath::replayer
 /// Calls the VisitBlock that it gets on each process, as often as on any other, with blocks of the path.
 using EachBlock = std::function<void(const VisitBlock&)>;
 
-/// Writes TRACE/critpath/segments.bin, under another name first. `header` says how many records there are; the calls in
-/// them are call paths. Returns the checksum of all segments of all processes. Collective over `comm`. Throws
-/// Failure on all processes if a process cannot write.
+/// Writes what is to become TRACE/critpath/segments.bin, under another name. `header` says how many records there are;
+/// the calls in them are call paths. Returns the checksum of all segments of all processes. Collective over `comm`.
+/// Throws Failure on all processes if a process cannot write.
 std::int64_t write_segments(MPI_Comm comm, const std::filesystem::path& trace, const result::RecordHeader& header,
                             const EachBlock& each_block);
 
@@ -35,5 +35,11 @@ std::int64_t write_attributions(MPI_Comm comm, const std::filesystem::path& trac
 /// Likewise TRACE/critpath/counts.bin.
 std::int64_t write_counts(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
                           std::int64_t makespan_ns, const model::CountTable& own);
+
+/// Gives these files their names. On one process, when all of them and all else of the result is written, so that a
+/// full disk leaves the result that was there. Throws Failure.
+void publish_records(const std::filesystem::path& trace);
+/// Instead.
+void discard_records(const std::filesystem::path& trace);
 
 }  // namespace critpath::replayer

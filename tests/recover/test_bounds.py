@@ -121,15 +121,24 @@ class Disk(deaths.Case):
         self.validate()
         self.assertEqual(self.calls(), {rank: count + 1 for rank, count in enumerate(self.logged(2))})
 
-    def test_full_when_the_result_is_written(self):
-        """That is a failure, and the result that was there stays."""
+    def write_result_on_full_disk(self, room=""):
+        """That is a failure, and the result that was there stays. `room`: a shell's words that make some, in the trace."""
         trace = shlex.quote(self.trace)
         replay = shlex.join([harness.MPIEXEC, "-n", "2", harness.tool("cpreplay"), "-q", self.trace])
-        result = self.in_mount(f"{self.application(2003, 'finalize', options=QUICK)} >/dev/null 2>&1; "
-                               f"{replay} || exit 9; cp -r {trace}/critpath before; "
-                               f"dd if=/dev/zero of={trace}/fill bs=4k 2>/dev/null; {replay}; code=$?; "
-                               f"diff -r before {trace}/critpath >&2 || exit 8; exit $code")
-        self.assert_message(result, 1, "segments.bin.part: cannot be written: ", "check the permissions and the free space")
+        return self.in_mount(f"{self.application(2003, 'finalize', options=QUICK)} >/dev/null 2>&1; "
+                             f"{replay} --rules=paper || exit 9; cp -r {trace}/critpath before; "
+                             f"dd if=/dev/zero of={trace}/fill bs=4k 2>/dev/null; (cd {trace}; {room or ':'}); {replay}; "
+                             f"code=$?; diff -r before {trace}/critpath >&2 || exit 8; exit $code")
+
+    def test_full_when_the_result_is_written(self):
+        self.assert_message(self.write_result_on_full_disk(), 1, "segments.bin.part: cannot be written: ",
+                            "check the permissions and the free space")
+
+    def test_room_for_the_records_of_the_result_only(self):
+        # As much as the old ones have, and a page for the end of each.
+        room = "truncate -s -$(($(cat critpath/*.bin | wc -c) + 16384)) fill"
+        self.assert_message(self.write_result_on_full_disk(room), 1, "critpath.sqlite: cannot be written: No space left",
+                            "free some space and run cpreplay again")
 
     def test_read_only_at_recovery(self):
         """What cannot be written is said, and nothing is touched."""
