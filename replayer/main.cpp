@@ -140,9 +140,8 @@ void forget_operations(Replay& replay, Pairs& pairs, std::vector<ProcessWindows>
     }
 }
 
-void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
+void write_files(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
 {
-    attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
     const std::int64_t begin = path.begin.count();
     const std::int64_t makespan = path.makespan.count();
     const auto header = result::make_header(result::segments_format, attributed.numbers.segments, begin, makespan);
@@ -155,13 +154,19 @@ void write_result(const Replay& replay, const Predecessors& predecessors, const 
         write_attributions(replay.comm, replay.trace, begin, makespan, attributed.attributions);
     facts[std::string(result::counts_checksum_fact)] =
         write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
-    if (replay.rank == 0) {
-        try {
-            result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
-        } catch (...) {
+    attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
+    if (replay.rank == 0)
+        result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
+}
+
+void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
+{
+    try {
+        write_files(replay, predecessors, path, attributed);
+    } catch (...) {
+        if (replay.rank == 0)
             discard_records(replay.trace);
-            throw;
-        }
+        throw;
     }
 }
 

@@ -107,7 +107,19 @@ void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
                 ++sums[stretch].gaps;
 }
 
-/// Off the path, of the owned processes: as PathDivider has it on the path, but for what samples leave to other waits.
+/// What nobody is seen to work for a waiter: a wait without a sample has what samples in others leave to it, which is
+/// at most for as long as somebody had a processor.
+std::int64_t idle_for(const Waiter& waiter, const SampledCode& code)
+{
+    const std::vector<Work> work = work_of_others(waiter, code);
+    std::int64_t worked = weight_of(work);
+    if (work.empty())
+        for (const model::LocationTrace& location : waiter.trace.locations)
+            worked += location.location == waiter.location ? 0 : running(waiter, location, code);
+    return std::max<std::int64_t>((waiter.end - waiter.begin).count() - worked, 0);
+}
+
+/// Off the path, of the owned processes: as PathDivider has it on the path.
 void add_preemption(const Replay& replay, const SampledCode& code, const GapsThatWait& on_path, StretchFinder& finder,
                     std::vector<Waits>& sums)
 {
@@ -121,10 +133,11 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
             const std::uint32_t stretch = gap ? finder.stretch_of(p, *gap) : GapPlaces::none;
             if (stretch == GapPlaces::none || on_path[p].contains(*gap))
                 continue;
-            const Waiter waiter{trace, first.location, off.begin, off.end, off.end};
-            const std::int64_t left = (off.end - off.begin).count() - weight_of(work_of_others(waiter, code));
-            if (left > 0)
-                sums[stretch].preempted_ns += std::min(left, preemption_of_others(waiter, code));
+            const Waiter waiter{trace, first.location, off.begin, std::min(off.end, finder.gaps(p).end_of(*gap)),
+                                off.end};
+            const std::int64_t preempted = preemption_of_others(waiter, code);
+            if (preempted > 0)
+                sums[stretch].preempted_ns += std::min(preempted, idle_for(waiter, code));
         }
     }
 }
@@ -163,13 +176,13 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
             any_preempted = any_preempted || placed.place.pseudo == Pseudo::Preempted;
         }
     }
-    const SampledCode code(replay.definitions, replay.processes);
+    const SampledCode code(replay.definitions);
     const bool any_spinning = may_spin(replay.definitions, code);
     any_preempted = on_any(replay.comm, any_preempted);
     if (any_spinning)
         add_spinning(replay, code, finder, sums);
     if (any_preempted)
-        add_preemption(replay, code, waiting, finder, sums);
+        add_preemption(replay, SampledCode(replay.definitions, replay.processes), waiting, finder, sums);
     if (!any_spinning && !any_preempted)
         return peers;
     count_gaps(finder, sums);

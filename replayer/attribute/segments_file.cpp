@@ -139,11 +139,11 @@ std::array<fs::path, 3> record_files(const fs::path& trace)
     return {result::segments_path(trace), result::attribution_path(trace), result::counts_path(trace)};
 }
 
-/// Writes what is to become a file of `trace`. `each_block(write)` calls `write(first, records)` for the records of
+/// Writes what is to become `final_name`. `each_block(write)` calls `write(first, records)` for the records of
 /// this process. Returns the checksum of those of all.
 template <class Each>
-std::int64_t write_records(MPI_Comm comm, const fs::path& trace, const fs::path& final_name,
-                           const result::RecordHeader& header, Each each_block)
+std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const result::RecordHeader& header,
+                           Each each_block)
 {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -169,13 +169,7 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& trace, const fs::path&
             note(file.write(at(first), bytes));
     });
     note(file.close());
-    try {
-        agree(comm, name, cause_of(code));
-    } catch (const Failure&) {
-        if (rank == 0)
-            discard_records(trace);
-        throw;
-    }
+    agree(comm, name, cause_of(code));
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return static_cast<std::int64_t>(sum);
 }
@@ -185,7 +179,7 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& trace, const fs::path&
 std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::RecordHeader& header,
                             const EachBlock& each_block)
 {
-    return write_records(comm, trace, result::segments_path(trace), header, each_block);
+    return write_records(comm, result::segments_path(trace), header, each_block);
 }
 
 std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
@@ -193,7 +187,7 @@ std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64
 {
     const Share share = share_of(comm, own.size());
     const auto header = result::make_header(result::attribution_format, share.all, begin_ns, makespan_ns);
-    return write_records(comm, trace, result::attribution_path(trace), header, [&](const auto& write) {
+    return write_records(comm, result::attribution_path(trace), header, [&](const auto& write) {
         for (std::size_t i = 0; i < own.size(); i += block_of_own)
             write(share.before + i, own.subspan(i, std::min(block_of_own, own.size() - i)));
     });
@@ -205,7 +199,7 @@ std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t beg
     const model::CountRecords records = own.records();
     const Share share = share_of(comm, records.size());
     const auto header = result::make_header(result::counts_format(own.events()), share.all, begin_ns, makespan_ns);
-    return write_records(comm, trace, result::counts_path(trace), header, [&](const auto& write) {
+    return write_records(comm, result::counts_path(trace), header, [&](const auto& write) {
         for (std::size_t i = 0; i < records.size(); i += block_of_own)
             write(share.before + i, records.part(i, std::min(block_of_own, records.size() - i)));
     });

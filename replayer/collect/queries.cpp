@@ -27,6 +27,11 @@ struct InstanceName {
     auto operator<=>(const InstanceName&) const = default;
 };
 
+InstanceName name_of(const InstanceQuery& query)
+{
+    return {query.side.value, query.number, query.question.returns ? 1U : 0U};
+}
+
 struct Question {
     InstanceName instance;
     std::uint32_t index;    // of the query at the asking process
@@ -128,7 +133,7 @@ std::vector<std::uint32_t> by_instance(const std::vector<InstanceQuery>& queries
 {
     std::vector<std::uint32_t> order(queries.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return std::pair(queries[i].side, queries[i].number); });
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return name_of(queries[i]); });
     return order;
 }
 
@@ -142,8 +147,7 @@ std::vector<std::size_t> ends_of_rounds(const Members& members, const std::vecto
     for (std::size_t i = 0; i < order.size(); ++i) {
         const InstanceQuery& q = queries[order[i]];
         const std::size_t size = members.group(q.side).size();
-        const InstanceQuery& before = queries[order[i > begin ? i - 1 : i]];
-        bool is_known = i > begin && q.side == before.side && q.number == before.number;
+        bool is_known = i > begin && name_of(q) == name_of(queries[order[i - 1]]);
         if (i - begin == most_questions || (i > begin && !is_known && wanted + size > most_members)) {
             ends.push_back(i);
             begin = i;
@@ -198,7 +202,7 @@ std::vector<rules::Predecessor> ask(const Replay& replay, const Members& members
         auto out_sources = lists_for<std::uint32_t>(replay.size);
         for (; i < end; ++i) {
             const InstanceQuery& q = queries[order[i]];
-            const InstanceName name{q.side.value, q.number, q.question.returns ? 1U : 0U};
+            const InstanceName name = name_of(q);
             const std::size_t home = home_of(replay, name);
             out[home].push_back({name, order[i], static_cast<std::uint32_t>(q.sources.size()), q.question});
             out_sources[home].insert(out_sources[home].end(), q.sources.begin(), q.sources.end());

@@ -11,10 +11,13 @@ namespace critpath::replayer
 
 std::vector<SendEnds::Detach> SendEnds::find_detaches() const
 {
+    constexpr auto detach = functions::FunctionId::MPI_Buffer_detach;
     std::vector<Detach> result;
+    if (std::ranges::none_of(definitions_.regions, [](const model::Region& r) { return r.function == detach; }))
+        return result;  // so that nobody looks at all calls
     for (const model::LocationTrace& location : trace_.locations)
         for (std::uint32_t i = 0; i < location.calls.size(); ++i)
-            if (definitions_.region(location.calls.context(i)).function == functions::FunctionId::MPI_Buffer_detach)
+            if (definitions_.region(location.calls.context(i)).function == detach)
                 result.push_back({location.calls.enter(i), trace_.numbers.of({location.location, {i}})});
     std::ranges::sort(result, {}, &Detach::enter);
     return result;

@@ -32,7 +32,7 @@ struct LateCall {
     rules::Predecessor otherwise;
 };
 
-/// A non-blocking collective that a call completed.
+/// What is to be asked about a non-blocking collective that a call completed. There may be several questions.
 struct LateCollective {
     std::size_t call;  // index into LateCalls::calls
     std::uint64_t bytes;

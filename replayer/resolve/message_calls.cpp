@@ -167,7 +167,8 @@ private:
                     {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question}});
             };
             ask(*query);
-            if (c.others_later && (c.gathered.needs_nobody || is_long))
+            const bool others_later = c.last_post > std::max(waiting.enter, c.gathered.last.time);
+            if (others_later && (c.gathered.needs_nobody || is_long))
                 ask(rules::release(*query, calibration_));
         }
     }

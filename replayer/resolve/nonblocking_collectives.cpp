@@ -113,7 +113,7 @@ private:
         model::Ns least, limit;
         Side side;
         std::uint32_t number;
-        model::CallRef last;  // the post of whoever came last; between groups not known
+        model::Ns last_post;
     };
 
     void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
@@ -131,7 +131,7 @@ private:
                           calibration_.collective_limit(member.function, c.instance->bytes, c.size),
                           part.side,
                           part.number,
-                          c.inter ? model::CallRef{} : c.instance->last.call};
+                          c.inter ? model::Ns::min() : c.instance->last.time};
         if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
@@ -152,7 +152,7 @@ private:
              asked.side,
              asked.number,
              asked.limit,
-             asked.last.valid() && asked.last != last.call});
+             asked.last_post});
     }
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const

@@ -19,12 +19,12 @@ struct CompletedCollective {
     rules::Gathered gathered;
     Side side;  // and the number of the instance on it
     std::uint32_t number;
-    model::Ns limit;    // the longest time that it may take
-    bool others_later;  // somebody else, who is not needed, posted it later than those who are
+    model::Ns limit;      // the longest time that it may take
+    model::Ns last_post;  // of all members, whoever is needed; between groups not known: Ns::min()
 };
 
-/// By owned process, ascending by call. Collectives that wait for nobody, or of which members are unknown, are left
-/// out. Collective over `replay.comm`.
+/// By owned process, ascending by call. Collectives of which members are unknown are left out, and between groups those
+/// that wait for nobody. Collective over `replay.comm`.
 std::vector<std::vector<CompletedCollective>>
 completed_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration);
 

@@ -53,7 +53,8 @@ std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence
 {
     const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     const Ns usual = tolerance(gathered.least, call.threshold);
-    const Ns asks_from = gathered.needs_nobody ? std::max(call.threshold, release_excess) : usual;
+    // Who needs nobody has its own work to do, as long as the operation takes.
+    const Ns asks_from = gathered.needs_nobody ? gathered.least + std::max(call.threshold, release_excess) : usual;
     if (gathered.is_unknown() || call.leave - explained <= asks_from)
         return std::nullopt;
     MemberQuery query{};

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] Predecessor find() const
     {
         if (query_.returns)
-            return came_back();
+            return mover();
         const Enter last = query_.may_depend ? last_needed() : Enter{};
         const bool explains = last.valid() && (!query_.may_release || query_.leave - last.time <= query_.limit);
         if (explains && last.call == query_.call)
@@ -46,22 +46,24 @@ private:
     /// operation takes; or else whoever came back so shortly before the end, compared with the time outside, that it is
     /// hardly there by chance, or alone. Several may have held up the operation, one after the other: then the last one
     /// did.
-    [[nodiscard]] Predecessor came_back() const
+    [[nodiscard]] Predecessor mover() const
     {
         const Ns unexplained = query_.leave - query_.since - query_.completion;
         const Ns waited = query_.leave - std::max(query_.since, query_.enter) - query_.completion;
-        const auto returns = std::ranges::count_if(
-            members_, [&](const MemberInfo& m) { return came_back(m) && chance * away_in_call(m) >= waited; });
+        const auto held_up = [&](const MemberInfo& m) {
+            return is_back(m) && waited > Ns{0} && chance * away_in_call(m) >= waited;
+        };
+        const auto several = std::ranges::count_if(members_, held_up);
         Enter tight, loose;
         for (const MemberInfo& member : members_) {
-            if (!came_back(member))
+            if (!is_back(member))
                 continue;
             const Ns took = query_.leave - member.enter.time;
-            const bool mostly = 2 * away(member) >= unexplained;
+            const bool mostly = unexplained > Ns{0} && 2 * away(member) >= unexplained;
             if (mostly && std::chrono::abs(took - query_.completion) <= query_.tolerance)
                 take_later(tight, member.enter);
-            const bool stands_out = chance * std::max<std::int64_t>(1, returns) * took <= away_in_call(member) ||
-                                    (returns == 1 && 2 * away_in_call(member) >= waited);
+            const bool stands_out = held_up(member) && (chance * several * took <= away_in_call(member) ||
+                                                        (several == 1 && 2 * away_in_call(member) >= waited));
             if ((unexplained > query_.limit && mostly && took <= query_.limit) || stands_out)
                 take_later(loose, member.enter);
         }
@@ -74,7 +76,7 @@ private:
         return {Route::Collective, found, 0, true, within_clocks};
     }
 
-    [[nodiscard]] bool came_back(const MemberInfo& member) const
+    [[nodiscard]] bool is_back(const MemberInfo& member) const
     {
         return member.enter.valid() && member.enter.time < query_.leave && away(member) > Ns{0};
     }

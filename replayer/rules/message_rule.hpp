@@ -51,7 +51,7 @@ struct Gathered {
     Ns least;    // from there to the end
     std::uint64_t bytes;
     bool within_clocks = false;  // the clocks are too far off to tell who was the last
-    bool needs_nobody = false;   // by the standard: `last` is the own post, and no candidate
+    bool needs_nobody = false;   // as far as is known: `last` is the own post, and no candidate
 
     [[nodiscard]] bool is_unknown() const { return !last.valid(); }
 };

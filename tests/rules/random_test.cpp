@@ -272,6 +272,16 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
     };
     const std::int64_t sum = replayer::write_segments(MPI_COMM_WORLD, trace, header, visit_share);
     EXPECT_EQ(sum, static_cast<std::int64_t>(result::checksum(segments, 0)));  // however it is divided
+    if (loaded.rank == 0) {
+        EXPECT_THROW(result::Segments{trace}, Failure);           // not yet
+        EXPECT_THROW(replayer::publish_records(trace), Failure);  // the others are missing
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    replayer::write_segments(MPI_COMM_WORLD, trace, header, visit_share);
+    replayer::write_attributions(MPI_COMM_WORLD, trace, 0, makespan, {});
+    replayer::write_counts(MPI_COMM_WORLD, trace, 0, makespan, model::CountTable(1));
+    if (loaded.rank == 0)
+        replayer::publish_records(trace);
     MPI_Barrier(MPI_COMM_WORLD);
     {
         const result::Segments file(trace);
@@ -282,8 +292,18 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
         EXPECT_EQ(file.header().makespan_ns, makespan);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (loaded.rank == 0)
+    if (loaded.rank == 0) {
+        replayer::write_segments(MPI_COMM_SELF, trace, result::make_header(result::segments_format, 0, 0, makespan),
+                                 [](const replayer::VisitBlock&) {});
+        const auto files = [&] {
+            const std::filesystem::directory_iterator entries(trace / "critpath");
+            return std::distance(begin(entries), end(entries));
+        };
+        EXPECT_EQ(files(), 4);
+        replayer::discard_records(trace);
+        EXPECT_EQ(files(), 3);
         std::filesystem::remove_all(trace);
+    }
 }
 
 TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
