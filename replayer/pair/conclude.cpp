@@ -6,6 +6,7 @@
 #include "replayer/pair/enders.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/pair/transfer_times.hpp"
+#include "replayer/pair/waited_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,7 +55,8 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
 
 void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
 {
-    std::array<TransferExamples, rules::links> examples;
+    ExamplesByLink examples;
+    std::vector<WaitedMessage> waited;
     for (std::size_t p = 0; p < pairs.size(); ++p) {
         const model::ProcessTrace& trace = replay.processes[p];
         const auto start_of = [&](std::uint32_t i) {
@@ -64,12 +66,20 @@ void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>&
             const Ns post = enter_of(trace, trace.numbers.ref(trace.receives.post(i))).time;
             return protocol == Protocol::Eager ? send.post.time : std::max(send.post.time, post);
         };
+        WaitedMessages of_process;
         Enders(replay, trace, pairs[p]).for_each(start_of, [&](std::uint32_t i, Ns start, bool is_ender) {
-            const model::CallRef completion = trace.numbers.ref(trace.receives.completion(i));
-            examples[static_cast<std::size_t>(pairs[p].of_receive[i].link)].add(
-                start, waiting(replay, trace, calibration.calls, completion), is_ender, trace.receives.bytes(i));
+            const rules::Waiting completion =
+                waiting(replay, trace, calibration.calls, trace.numbers.ref(trace.receives.completion(i)));
+            const Ns elapsed = completion.leave - start;
+            const MatchedSend send = pairs[p].of_receive[i];
+            const std::uint64_t bytes = trace.receives.bytes(i);
+            examples[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
+            if (TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(completion, is_ender)))
+                of_process.add({send.link, bytes, send.post.call, start, completion.leave});
         });
+        waited.insert(waited.end(), of_process.all().begin(), of_process.all().end());
     }
+    add_waited(replay, waited, examples);
     for (std::size_t link = 0; link < rules::links; ++link)
         calibration.transfer[link] = examples[link].agree(replay.comm);
 }

@@ -36,13 +36,26 @@ void TransferExamples::add(Ns elapsed, Ns waited, std::uint64_t bytes)
         return;
     const auto bucket = static_cast<std::size_t>(rules::size_bucket(bytes));
     fastest_[bucket].add(elapsed.count(), bytes);
-    if (2 * waited >= elapsed)
+    if (is_evidence(elapsed, waited))
         waited_for_[bucket].add(elapsed.count(), bytes);
+}
+
+void TransferExamples::add_moved(Ns elapsed, std::uint64_t bytes)
+{
+    if (elapsed > Ns{0})
+        moved_[static_cast<std::size_t>(rules::size_bucket(bytes))].add(elapsed.count(), bytes);
 }
 
 rules::TransferTime TransferExamples::agree(MPI_Comm comm) const
 {
-    return {least_of_all(comm, waited_for_), least_of_all(comm, fastest_)};
+    rules::FastestMessages waited_for = least_of_all(comm, waited_for_), fastest = least_of_all(comm, fastest_);
+    const rules::FastestMessages moved = least_of_all(comm, moved_);
+    for (std::size_t b = 0; b < rules::size_buckets; ++b)
+        if (waited_for[b].ns == rules::FastestMessage::none) {
+            waited_for[b] = moved[b];
+            fastest[b].merge(moved[b]);
+        }
+    return {waited_for, fastest};
 }
 
 }  // namespace critpath::replayer

@@ -24,15 +24,24 @@ public:
     /// Since `start`, until the call that completed it was left. `is_ender`: that waited for nothing else, if it did.
     void add(Ns start, const rules::Waiting& completion, bool is_ender, std::uint64_t bytes)
     {
-        const Ns waited = is_ender && completion.waited() ? completion.leave - completion.enter : Ns{0};
-        add(completion.leave - start, waited, bytes);
+        add(completion.leave - start, waited_for(completion, is_ender), bytes);
     }
+    static Ns waited_for(const rules::Waiting& completion, bool is_ender)
+    {
+        return is_ender && completion.waited() ? completion.leave - completion.enter : Ns{0};
+    }
+    /// Half of its time, or more.
+    static bool is_evidence(Ns elapsed, Ns waited) { return elapsed > Ns{0} && 2 * waited >= elapsed; }
+
+    /// It was waited for until its sender came back to MPI, and so long after that. That may be less than it takes, if
+    /// it had moved on by itself, so that it counts where nothing better is known.
+    void add_moved(Ns elapsed, std::uint64_t bytes);
 
     /// What follows from the examples of all processes. Collective.
     [[nodiscard]] rules::TransferTime agree(MPI_Comm comm) const;
 
 private:
-    rules::FastestMessages fastest_, waited_for_;
+    rules::FastestMessages fastest_, waited_for_, moved_;
 };
 
 }  // namespace critpath::replayer

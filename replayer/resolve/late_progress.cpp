@@ -180,11 +180,15 @@ std::vector<rules::Predecessor> late_progress(const Replay& replay, const Member
                late.transfers[next].call == call.call;
              ++next) {
             const StoodStill& transfer = late.transfers[next];
-            for (const Moved& moved : {by_partner[next], searches(call.process, transfer.standstill)})
+            const auto consider = [&](const Moved& moved) {
                 if (is_better(moved, best)) {
                     best = moved;
                     result.back() = predecessor(replay, transfer, moved);
                 }
+            };
+            consider(by_partner[next]);
+            if (!transfer.standstill.by_partner)
+                consider(searches(call.process, transfer.standstill));
         }
     }
     ask_members(replay, members, late, result);

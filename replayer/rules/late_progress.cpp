@@ -31,7 +31,7 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
     const bool is_much = unexplained > 4 * s.transfer + s.threshold;
-    const bool is_soon = (s.held || took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
+    const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
     return is_much && is_soon ? Fit::Loose : Fit::None;
 }
 
@@ -45,6 +45,9 @@ std::optional<Standstill> standstill(const Waiting& call, Dependence dependence,
     const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
+    // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise.
+    if (message.receiving && message.protocol == Protocol::Eager)
+        return Standstill{std::max(start, call.enter), call.leave, transfer, call.threshold, message.held, true};
     return Standstill{start, call.leave, transfer, call.threshold, message.held};
 }
 

@@ -16,11 +16,12 @@ namespace critpath::replayer::rules
 
 /// A transfer that may have stood still, of a call that ended too late for it.
 struct Standstill {
-    Ns start;      // when both sides were posted
-    Ns leave;      // of the call
-    Ns transfer;   // what it takes
-    Ns threshold;  // of the call
-    bool held;     // by the partner alone, who had to take it in some moment of its own
+    Ns start;                 // when both sides were posted
+    Ns leave;                 // of the call
+    Ns transfer;              // what it takes
+    Ns threshold;             // of the call
+    bool held;                // by the partner alone, who had to take it in some moment of its own
+    bool by_partner = false;  // only that one can have moved it on: this side has nothing to do but take it
 };
 
 /// How an enter of MPI explains the end of the call.

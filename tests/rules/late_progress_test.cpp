@@ -109,6 +109,26 @@ TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-400 | compute 1: 400-1600");
 }
 
+/// Nobody knows what a message takes but from those that stood still: 2 us after the sender was back, not 400 us.
+TEST(LateProgress, IsNotLearnedAsTheTimeOfTransfers)
+{
+    for (const std::uint64_t bytes : {std::uint64_t{8}, large}) {
+        Program p(2);
+        for (const int t : {0, 1000, 2000}) {
+            const Request sent = p[0].isend({t + 10, t + 11}, 1, bytes);
+            p[0].wait({t + 400, t + 401}, sent);
+            p[1].recv({t + 12, t + 402}, 0, bytes);
+        }
+        p[1].finish(3000);
+        p[0].finish(2500);
+        EXPECT_EQ(path(p),
+                  "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-400 | mpi 0: 400-401 | compute 0: 401-1010 | "
+                  "mpi 0: 1010-1011 | compute 0: 1011-1400 | mpi 0: 1400-1401 | compute 0: 1401-2010 | "
+                  "mpi 0: 2010-2011 | compute 0: 2011-2400 | transfer? 0>1: 2400-2402 | compute 1: 2402-3000")
+            << bytes;
+    }
+}
+
 /// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
 TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
 {
