@@ -133,6 +133,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         const auto known = [&](Factor factor, std::int64_t ns) { return e.knows(factor) ? Cell(Seconds{ns}) : Cell(); };
         const auto error = [](std::int64_t ns) { return ns > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto compared = [&](std::int64_t ns) { return s.compared > 0 ? Cell(Seconds{ns}) : Cell(); };
+        const auto off = [&](std::int64_t ns) { return e.knows_off ? compared(ns) : Cell(); };
         const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
                         Seconds{s.path_ns},
@@ -178,8 +179,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         compared(s.instruction_time_ns),
                         compared(s.all_cycles_ns),
                         compared(s.processor_ns),
-                        compared(s.preempted_ns),
-                        compared(s.blocked_ns),
+                        off(s.preempted_ns),
+                        off(s.blocked_ns),
                         error(s.instructions_error_ns),
                         error(s.cycles_error_ns),
                         error(s.frequency_error_ns),
@@ -187,8 +188,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         error(s.all_cycles_error_ns),
                         e.untold ? Cell(std::string(e.untold->what)) : Cell(),
                         e.untold ? Cell(e.untold->why) : Cell(),
-                        Seconds{s.own_preempted_ns},
-                        Seconds{s.own_blocked_ns},
+                        e.knows_off ? Cell(Seconds{s.own_preempted_ns}) : Cell(),
+                        e.knows_off ? Cell(Seconds{s.own_blocked_ns}) : Cell(),
                         Seconds{e.code.threads_ns()},
                         Seconds{e.code.preempted_ns},
                         e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),

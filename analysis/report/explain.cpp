@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain.hpp"
 
+#include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -132,6 +133,8 @@ void add_excess(Explanation& e)
     const std::int64_t for_threads = e.longer_for_threads_ns();
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
         e.cause = 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted : Factor::Threads;
+    if (!e.knows_off && e.cause == Factor::Processor)
+        e.cause = Factor::Time;
 }
 
 std::string why_uncounted(const model::Stretch& s, std::int64_t on_all)
@@ -237,7 +240,8 @@ std::string_view name(Factor factor)
                                           "frequency",    "time per instruction",
                                           "cycles",       "on processor",
                                           "preempted",    "blocked",
-                                          "page faults",  "threads"};
+                                          "page faults",  "threads",
+                                          "time"};
     return names[static_cast<std::size_t>(factor)];
 }
 
@@ -252,6 +256,9 @@ bool Explanation::knows(Factor factor) const
         return are_instructions_known && are_cycles_known;
     case Factor::Frequency:
         return are_cycles_known;
+    case Factor::Preempted:
+    case Factor::Blocked:
+        return knows_off;
     default:
         return true;
     }
@@ -322,6 +329,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
         e.after_site = site_of(e.stretch->after, e.stretch->after_site);
     }
     add_owners(profile, stretch, e);
+    e.knows_off = knows_time_off_processor(profile);
     e.code = code_of(profile, stretch);
     const auto threads = profile.facts.find("threads_calling_mpi");
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;

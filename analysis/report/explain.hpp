@@ -50,7 +50,8 @@ enum class Factor : std::uint8_t {
     Preempted,
     Blocked,
     PageFaults,
-    Threads  // likewise a part of what comes before: it waits for others of its process
+    Threads,  // likewise a part of what comes before: it waits for others of its process
+    Time      // all of the above, where time without a processor is not known
 };
 inline constexpr std::size_t factors = 8;  // that have a part of their own
 std::string_view name(Factor factor);
@@ -106,6 +107,7 @@ struct Explanation {
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
+    bool knows_off = true;            // samples tell when it had no processor; else that counts as time on it
     bool are_threads_in_mpi = false;  // in this run: others than the first of a process call it, too
     Verdict verdict = Verdict::NoPeers;
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.

@@ -56,10 +56,14 @@ std::string parts_in_words(const Explanation& e)
     words.reserve(order.size());
     for (const std::size_t i : order) {
         const double error = e.errors[i] / whole;
-        words.push_back(fmt::format("{:+.0f} %{}{} by {}", e.parts[i] / whole * 100,
-                                    error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
-                                    is_of_difference && words.empty() ? " of the difference" : "",
-                                    e.parts[i] > 0 ? more[i] : less[i]));
+        words.push_back(
+            fmt::format("{:+.0f} %{}{} by {}", e.parts[i] / whole * 100,
+                        error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
+                        is_of_difference && words.empty() ? " of the difference" : "",
+                        !e.knows_off && Factor(i) == Factor::Processor
+                            ? fmt::format("{} time, with a processor or without", e.parts[i] > 0 ? "more" : "less")
+                        : e.parts[i] > 0 ? std::string(more[i])
+                                         : std::string(less[i])));
     }
     return words.empty() ? "" : fmt::format(": {}", fmt::join(words, ", "));
 }
@@ -173,6 +177,9 @@ Remedy remedy_of(Factor cause, const Code& code)
         return {fmt::format("share {} out evenly among its threads, or make it faster", work),
                 fmt::format("share {} out evenly among the threads of the slow ones, or make it faster", work)};
     }
+    if (cause == Factor::Time)
+        return {"move work from there to the others, if it is work: whether it had a processor is not known",
+                "move work from the others to these, if it is work: whether they had processors is not known"};
     static const Remedy remedies[] = {
         {"move work from there to the others", "move work from the others to these, or make faster what all do"},
         {"look at its memory accesses: where its data lie, and who shares its caches",
@@ -199,7 +206,7 @@ Remedy remedy_of(Factor cause, const Code& code)
 /// Of what comes by turns.
 std::string remedy_of_some(const Explanation& e)
 {
-    if (e.cause && *e.cause >= Factor::Preempted)
+    if (e.cause && *e.cause >= Factor::Preempted && *e.cause != Factor::Time)
         return remedy_of(*e.cause, e.code).one;
     return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
                                          : "noise, or work that moves between ranks";

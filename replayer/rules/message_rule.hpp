@@ -41,7 +41,10 @@ struct Message {
     bool held = false;           // a buffered send that the receiver's process may have to take, whenever it is in MPI
 
     /// Whether the transfer moves only while both sides are in MPI, unless something else moves it on.
-    [[nodiscard]] bool may_stand_still() const { return (protocol == Protocol::Rendezvous || held || receiving) && !one_sided; }
+    [[nodiscard]] bool may_stand_still() const
+    {
+        return (protocol == Protocol::Rendezvous || held || receiving) && !one_sided;
+    }
 };
 
 /// A non-blocking collective that the call completes.

@@ -22,6 +22,7 @@ constexpr std::int64_t ms = 1'000'000;
 model::Profile one_stretch()
 {
     model::Profile p;
+    p.properties["event"] = "cpu-clock";
     for (const char* node : {"a", "a", "b", "b"})
         p.processes.push_back({"rank", node, 0, 0, 0, 0, 0, 0});
     p.rows = {{model::RowKind::Sampled, "main", "", "", 0},
@@ -200,6 +201,22 @@ TEST(Explain, ThreadsThatAreWaitedForMayLackAProcessor)
     EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
     p.stretches[0].peers_threads_preempted_ns = 50 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+}
+
+TEST(Explain, TimersDoNotTellWhatIsTimeOnTheProcessor)
+{
+    model::Profile p = one_stretch();
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    p.properties["event"] = "cpu-timer";
+    EXPECT_EQ(explain(p, 0).cause, Factor::Time);
+    EXPECT_FALSE(explain(p, 0).knows(Factor::Blocked));
+    EXPECT_THAT(sentence(p), HasSubstr("+100 % by more time, with a processor or without"));
+    EXPECT_THAT(sentence(p), HasSubstr("move work from there to the others, if it is work: whether it had a processor "
+                                       "is not known."));
+    p.stretches[0].instructions_ns = 400 * ms;  // that is known all the same
+    p.stretches[0].processor_ns = 100 * ms;
+    p.stretches[0].counted_instructions = p.stretches[0].compared;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Instructions);
 }
 
 // What no rank does better than the others may be done better by all.
