@@ -96,6 +96,8 @@ public:
                 add(asked, asked.enter, answers[i].within_clocks);
             else if (answers[i].within_clocks)
                 add(asked, {}, true);
+            else
+                add_free(asked);
         }
         for (auto& of_process : result_)
             std::ranges::stable_sort(of_process, {}, &CompletedCollective::call);
@@ -139,9 +141,14 @@ private:
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
             add(asked, last, needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
         } else if (!c.inter) {
-            add(asked, member.enter, false);
-            result_[asked.process].back().gathered.needs_nobody = true;
+            add_free(asked);
         }
+    }
+
+    void add_free(const Asked& asked)
+    {
+        add(asked, asked.enter, false);
+        result_[asked.process].back().gathered.needs_nobody = true;
     }
 
     void add(const Asked& asked, const Enter& last, bool within_clocks)

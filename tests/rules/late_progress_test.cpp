@@ -242,6 +242,19 @@ TEST(LateProgress, WhoGivesToARootMayWaitForIt)
     EXPECT_EQ(path(p), "compute 0: 0-400 | collective? 0>1: 400-403 | compute 1: 403-700");
 }
 
+/// Nothing comes to rank 0 of a prefix that leaves its own part out; but what it gives may have to wait.
+TEST(LateProgress, TheFirstOfAnExclusivePrefixMayWaitForTheNext)
+{
+    Program p(2);
+    const Request given = p[0].icollective(FunctionId::MPI_Iexscan, {50, 51});
+    p[0].wait_collective({52, 403}, given);
+    const Request taken = p[1].icollective(FunctionId::MPI_Iexscan, {400, 401});
+    p[1].wait_collective({402, 404}, taken);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>0: 400-403 | compute 0: 403-700");
+}
+
 /// In a tree, the one in between has to be there as well.
 TEST(LateProgress, WhatARootGivesMayComeByOneWhoPostsItLate)
 {
