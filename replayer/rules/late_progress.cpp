@@ -28,9 +28,12 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     const Ns unexplained = s.leave - s.start - s.transfer;
     if (2 * (enter - std::max(s.start, outside_since)) < unexplained)
         return Fit::None;
+    const bool is_much = unexplained > 4 * s.transfer + s.threshold;
+    // A partner alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
+    if (s.by_partner && !is_much)
+        return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
-    const bool is_much = unexplained > 4 * s.transfer + s.threshold;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
     return is_much && is_soon ? Fit::Loose : Fit::None;
 }

@@ -129,6 +129,23 @@ TEST(LateProgress, IsNotLearnedAsTheTimeOfTransfers)
     }
 }
 
+/// The second message took longer than the first, as if it had lain at its sender until that came back; but a small
+/// message seldom does, and not much is to be explained.
+TEST(LateProgress, OfASmallMessageASmallDelayIsNoProof)
+{
+    Program p(2);
+    const Request first = p[0].isend({10, 11}, 1, 8);
+    p[1].recv({12, 20}, 0, 8);
+    p[0].wait({30, 31}, first);
+    const Request second = p[0].isend({1000, 1001}, 1, 8);
+    p[1].recv({1002, 1022}, 0, 8);
+    p[0].wait({1012, 1013}, second);
+    p[1].finish(2000);
+    p[0].finish(1500);
+    EXPECT_EQ(path(p), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-30 | mpi 0: 30-31 | compute 0: 31-1000 | "
+                       "transfer 0>1: 1000-1022 | compute 1: 1022-2000");
+}
+
 /// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
 TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
 {
