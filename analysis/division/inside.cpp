@@ -52,7 +52,9 @@ public:
         }
         // Backwards: the next point of either side.
         std::array<const Attribution*, 2> next{};
-        const auto side_of = [&](const Attribution& point) { return point.process == to.value ? 1U : 0U; };
+        const auto side_of = [&](const Attribution& point) {
+            return profile_.location_process[point.location] == to.value ? 1U : 0U;
+        };
         for (std::size_t end = points.size(); end > 0;) {
             std::size_t begin = end;
             for (; begin > 0 && points[begin - 1]->begin == points[end - 1]->begin; --begin)

@@ -127,23 +127,24 @@ public:
     void add(const Attribution& attribution)
     {
         const CallPathId call_path{attribution.call_path};
+        const std::uint32_t process = profile_.location_process[attribution.location];
         if (attribution.is_sample()) {
             independent_samples_ += attribution.independent;
             if (call_path.valid())
-                add_sample(attribution);
+                add_sample(attribution, process);
             return;
         }
         const std::int64_t ns = length_in(window_, attribution.begin, attribution.begin + attribution.ns);
-        add_path(call_path, attribution.process, ns, 0);
-        add_address(attribution, ns, 0);
+        add_path(call_path, process, ns, 0);
+        add_address(attribution, process, ns, 0);
         const bool is_sampled =  // what a sample in another wait has left
             profile_.row(call_path).kind == model::RowKind::Sampled && defaults_.not_sampled().valid();
         if (is_sampled)
-            coverage_[attribution.process].sampled += ns;
+            coverage_[process].sampled += ns;
         else if (attribution.kind == model::AttributionKind::Computation)
-            coverage_[attribution.process].time -= ns;
+            coverage_[process].time -= ns;
         else
-            add_path(profile_.call_paths[call_path.value].parent, attribution.process, -ns, 0);
+            add_path(profile_.call_paths[call_path.value].parent, process, -ns, 0);
     }
 
     Parts take(bool has_samples)
@@ -184,16 +185,16 @@ private:
         path_[std::uint64_t{call_path.value} << 32U | process].add(ns, samples);
     }
 
-    void add_sample(const Attribution& sample)
+    void add_sample(const Attribution& sample, std::uint32_t process)
     {
-        add_path({sample.call_path}, sample.process, sample.ns, 1);
-        coverage_[sample.process].sampled += sample.ns;
-        add_address(sample, sample.ns, 1);
+        add_path({sample.call_path}, process, sample.ns, 1);
+        coverage_[process].sampled += sample.ns;
+        add_address(sample, process, sample.ns, 1);
     }
 
-    void add_address(const Attribution& of, std::int64_t ns, std::uint64_t samples)
+    void add_address(const Attribution& of, std::uint32_t process, std::int64_t ns, std::uint64_t samples)
     {
-        if (of.address != 0 && (ns > 0 || samples > 0) && (!has_rank_ || has_rank_({of.process})))
+        if (of.address != 0 && (ns > 0 || samples > 0) && (!has_rank_ || has_rank_({process})))
             addresses_[{profile_.row_of({of.call_path}).value, of.address}].add(ns, samples);
     }
 

@@ -24,14 +24,15 @@ enum class AttributionKind : std::uint32_t {
 };
 inline constexpr std::uint32_t attribution_kinds = 5;
 
-/// One record of attribution.bin (formats/FORMAT.md): 40 bytes, little endian, sorted by all members in the order of
-/// order(). Intervals of a process do not overlap, and each lies in one segment of the path.
+/// One record of attribution.bin (formats/FORMAT.md): 40 bytes, little endian, those of a process together, sorted by
+/// all members in the order of order(). Intervals of a process do not overlap, and each lies in one segment of the
+/// path.
 struct Attribution {
     std::int64_t begin;         // ns since the first moment of the run
     std::int64_t ns;            // the length of an interval; what a sample stands for, wherever in that the path was
     std::uint64_t address;      // of a sample, in its binary; 0: not known
     std::uint32_t call_path;    // CallPathId; none(): a sample of an unknown place, which stands for nothing
-    std::uint32_t process;      // ProcessId
+    std::uint32_t location;     // LocationId: of the thread whose time it is; that of the path may wait for it
     std::uint32_t independent;  // samples that this one counts as: of those of several threads at one time, one does
     AttributionKind kind;
 
@@ -41,7 +42,7 @@ struct Attribution {
         return kind == AttributionKind::Inside || kind == AttributionKind::Spinning;
     }
     [[nodiscard]] bool is_point() const { return is_sample() || is_inside_mpi(); }
-    [[nodiscard]] auto order() const { return std::tuple(process, begin, kind, call_path, address, ns, independent); }
+    [[nodiscard]] auto order() const { return std::tuple(begin, kind, call_path, address, ns, independent, location); }
 };
 static_assert(sizeof(Attribution) == 40);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --by rank`, `--by node` and `--by thread`: who carries the critical path.
+#include "analysis/division/threads.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
@@ -93,12 +94,13 @@ void add(Carrier& sum, const model::ProcessTotals& process)
     sum.calls += static_cast<std::int64_t>(process.calls);
 }
 
-/// Orders them by `sort`, leaves out those off the path if it is the path that counts, and keeps the first `top`.
+/// Orders them by `sort`, and keeps the first `top`, of which those off the path are left out if it is the path that
+/// counts; 0: all.
 Coverage select(std::vector<Carrier>& carriers, const std::string& sort, std::uint64_t top)
 {
     Coverage coverage;
     coverage.rows = carriers.size();
-    if (sort == "path")
+    if (sort == "path" && top > 0)
         std::erase_if(carriers, [](const Carrier& c) { return c.path_ns <= 0; });
     if (sort != "name")
         std::stable_sort(carriers.begin(), carriers.end(), [&](const Carrier& a, const Carrier& b) {
@@ -273,6 +275,8 @@ Document thread_view(const HotspotRequest& request)
 {
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
+    const result::Attributions attributions(request.request.trace);
+    attributions.check(request.profile);
     const std::optional<std::int64_t> mean_ns = Computation(request.profile).mean_ns();
     std::vector<Carrier> threads(request.profile.locations.size());
     for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -283,12 +287,12 @@ Document thread_view(const HotspotRequest& request)
         if (mean_ns)
             threads[i].imbalance_ns = threads[i].computed_ns - *mean_ns;
     }
-    const Window window = request.window.value_or(whole_run(request.profile));
-    for (const model::Segment& segment : segments.records()) {
-        const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
-        threads[segment.location].path_ns += ns;
-        if (static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Compute)
-            threads[segment.location].path_computed_ns += ns;
+    const std::vector<division::ThreadTime> times =
+        division::time_of_threads(request.profile, {segments.records(), attributions.records()},
+                                  request.window.value_or(whole_run(request.profile)));
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        threads[i].path_ns = times[i].path;
+        threads[i].path_computed_ns = times[i].computed;
     }
     std::erase_if(
         threads, [&](const Carrier& c) { return !request.selection.has_rank({static_cast<std::uint32_t>(c.number)}); });

@@ -45,8 +45,8 @@ const char* fault(const model::Attribution& attribution, const model::Profile& p
     const model::CallPathId call_path{attribution.call_path};
     if (static_cast<std::uint32_t>(attribution.kind) >= model::attribution_kinds)
         return "an attribution has an unknown kind";
-    if (attribution.process >= profile.processes.size())
-        return "an attribution has an unknown process";
+    if (attribution.location >= profile.locations.size())
+        return "an attribution has an unknown location";
     if (call_path.valid() ? call_path.value >= profile.call_paths.size()
                           : !attribution.is_sample() || attribution.ns != 0)
         return "an attribution has an unknown call path";
@@ -109,11 +109,14 @@ void Attributions::check(const model::Profile& profile) const
 {
     if (!is_of(header(), profile))
         file_.damaged("it belongs to another result");
+    const auto order = [&](const model::Attribution& a) {
+        return std::tuple(profile.location_process[a.location], a.order());
+    };
     const model::Attribution* before = nullptr;
     for (const model::Attribution& attribution : records()) {
         if (const char* how = fault(attribution, profile, header().makespan_ns); how != nullptr)
             file_.damaged(how);
-        if (before != nullptr && attribution.order() < before->order())
+        if (before != nullptr && order(attribution) < order(*before))
             file_.damaged("the attributions are not sorted");
         before = &attribution;
     }

@@ -25,7 +25,7 @@ inline constexpr const char* database_name = "critpath.sqlite";
 inline constexpr RecordFormat segments_format = {
     "segments.bin", "segments", {'C', 'P', 'S', 'E', 'G', 'M', 'T', '1'}, 2, sizeof(model::Segment)};
 inline constexpr RecordFormat attribution_format = {
-    "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 2, sizeof(model::Attribution)};
+    "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 3, sizeof(model::Attribution)};
 
 /// Each record has a count of so many events.
 constexpr RecordFormat counts_format(std::size_t events)

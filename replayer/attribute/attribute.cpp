@@ -199,14 +199,15 @@ std::vector<std::uint32_t> call_paths_of_contexts(const Replay& replay, const Pl
 
 /// Takes them out of the tally. Those of a process are mostly in order already, while the path goes to and fro between
 /// processes.
-std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const Places& places)
+std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const model::Definitions& definitions,
+                                         const Places& places)
 {
     std::map<std::uint32_t, std::vector<model::Attribution>> of_process;
     std::vector<model::Attribution> result;
     result.reserve(placed.size());
     for (PlacedAttribution& p : placed) {
         p.attribution.call_path = places.id(p.place).value;
-        of_process[p.attribution.process].push_back(p.attribution);
+        of_process[definitions.locations[p.path_location.value].process.value].push_back(p.attribution);
     }
     for (auto& [process, attributions] : of_process) {
         sort_runs(attributions, [](const model::Attribution& a) { return a.order(); });
@@ -267,7 +268,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     Attributed result;
     result.numbers = number_segments(replay, path, sums.pieces);
     result.call_paths = call_paths_of_contexts(replay, places);
-    result.attributions = in_order(std::move(sums.attributions), places);
+    result.attributions = in_order(std::move(sums.attributions), replay.definitions, places);
     result.counts = with_call_paths(sums.counts, replay, places);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);

@@ -56,11 +56,16 @@ public:
     {
         const model::Attribution& a = placed.attribution;
         const bool is_computation = a.kind == AttributionKind::Sample || a.kind == AttributionKind::Computation;
-        if (!is_computation || replay_.definitions.processes[a.process].locations.front() != placed.location)
+        const model::ProcessId process = process_of(placed);
+        if (!is_computation || replay_.definitions.processes[process.value].locations.front() != placed.path_location)
             return GapPlaces::none;
-        return at(replay_.index_of(model::ProcessId{a.process}), origin + Ns{a.begin});
+        return at(replay_.index_of(process), origin + Ns{a.begin});
     }
 
+    [[nodiscard]] model::ProcessId process_of(const PlacedAttribution& placed) const
+    {
+        return replay_.definitions.locations[placed.path_location.value].process;
+    }
     [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
     [[nodiscard]] const Gaps& gaps(std::size_t process) const { return gaps_[process]; }
 
@@ -135,7 +140,7 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
                 continue;
             const Waiter waiter{trace, first.location, off.begin, std::min(off.end, finder.gaps(p).end_of(*gap)),
                                 off.end};
-            const std::int64_t preempted = preemption_of_others(waiter, code);
+            const std::int64_t preempted = time_of(preemption_of_others(waiter, code));
             if (preempted > 0)
                 sums[stretch].preempted_ns += std::min(preempted, idle_for(waiter, code));
         }
@@ -171,7 +176,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         tally.stretch_code[{stretch, placed.place}].add({a.ns, a.independent, spinning, blocked});
         sums[stretch].spinning_on_path_ns += spinning;
         if (blocked > 0) {
-            const std::size_t process = replay.index_of(model::ProcessId{a.process});
+            const std::size_t process = replay.index_of(finder.process_of(placed));
             waiting[process].insert(*finder.gap_at(process, origin + Ns{a.begin}));
             any_preempted = any_preempted || placed.place.pseudo == Pseudo::Preempted;
         }

@@ -47,7 +47,7 @@ void PathDivider::add_computation(const Segment& segment)
         Ns time = stretch.begin;  // regions come one behind the other
         for_each_user_region(location, stretch.begin, stretch.end, [&](Place place, std::int64_t ns) {
             if (place.pseudo == Pseudo::None)
-                add_interval(stretch, AttributionKind::Computation, place, time, ns);
+                add_interval(stretch, {AttributionKind::Computation, place, location.location, time, ns});
             else
                 tally_.add_path(place, stretch.process, ns);
             time += Ns{ns};
@@ -62,15 +62,16 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t more = o.preempted ? 0 : give_rests(stretch, waiter, worked);
         // Or it waits until they have a processor again, of whom there may be several.
         const std::int64_t left = ns - worked - more;
-        const std::int64_t preempted = o.preempted ? ns : std::min(left, preemption_of_others(waiter, code_));
-        const std::int64_t blocked = left - preempted;
-        const auto add = [&](Pseudo pseudo, Ns since, std::int64_t length, PathThread thread) {
-            add_interval(stretch, AttributionKind::Computation, {context, pseudo}, since, length, thread);
-        };
-        // Of a mixed interval, nobody knows what came first. If the thread was not preempted itself, its team was.
-        add(Pseudo::Preempted, begin + Ns{more}, preempted, o.preempted ? PathThread::Works : PathThread::Blocked);
-        add(Pseudo::Blocked, begin + Ns{more + preempted}, blocked, PathThread::Works);
-        return ns - worked - more;
+        const std::vector<Lack> lacks = o.preempted ? std::vector<Lack>{} : preemption_of_others(waiter, code_);
+        const std::int64_t for_others = std::min(left, time_of(lacks));
+        // Of a mixed interval, nobody knows what came first.
+        share_out(stretch, lacks, begin + Ns{more}, for_others);
+        add_interval(stretch, {AttributionKind::Computation,
+                               {context, kind_of(o)},
+                               location.location,
+                               begin + Ns{more + for_others},
+                               left - for_others});
+        return left;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
     for (auto s = std::ranges::lower_bound(location.samples, stretch.begin, {}, &Sample::time);
@@ -86,7 +87,7 @@ void PathDivider::add_call(const Segment& segment)
     const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
         const std::int64_t ns = may_block && !o.preempted ? 0 : (end - begin).count();
-        add_interval(stretch, AttributionKind::Call, {context, kind_of(o)}, begin, ns);
+        add_interval(stretch, {AttributionKind::Call, {context, kind_of(o)}, stretch.location.location, begin, ns});
         return ns;
     });
     tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);
@@ -105,15 +106,15 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
     return sum;
 }
 
-void PathDivider::add_interval(const Stretch& stretch, AttributionKind kind, Place place, Ns begin, std::int64_t ns,
-                               PathThread thread, std::uint64_t address)
+void PathDivider::add_interval(const Stretch& stretch, const Part& part)
 {
-    tally_.add_path(place, stretch.process, ns);
-    if (ns > 0)
-        tally_.attributions.push_back({place,
-                                       {(begin - origin_).count(), ns, address, 0, stretch.process, 0, kind},
-                                       stretch.location.location,
-                                       thread});
+    tally_.add_path(part.place, stretch.process, part.ns);
+    if (part.ns > 0)
+        tally_.attributions.push_back(
+            {part.place,
+             {(part.begin - origin_).count(), part.ns, part.address, 0, part.owner.value, 0, part.kind},
+             stretch.location.location,
+             part.thread});
 }
 
 void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
@@ -123,7 +124,7 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
         ++tally_.independent_samples;
         tally_.attributions.push_back(
             {{},
-             {(sample.time - origin_).count(), 0, 0, 0, stretch.process, 1, AttributionKind::Sample},
+             {(sample.time - origin_).count(), 0, 0, 0, stretch.location.location.value, 1, AttributionKind::Sample},
              stretch.location.location});
         return;
     }
@@ -135,12 +136,14 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
         }
     }
     const bool waits = code_.waits_for_team(sample.context);
-    add_sampled(stretch, sample, {sample.time, sample.weight, 1, waits ? PathThread::Spins : PathThread::Works});
+    add_sampled(
+        stretch, sample,
+        {stretch.location.location, sample.time, sample.weight, 1, waits ? PathThread::Spins : PathThread::Works});
 }
 
 void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, const Sampled& sampled)
 {
-    const auto [time, ns, independent, thread] = sampled;
+    const auto [owner, time, ns, independent, thread] = sampled;
     const std::uint32_t process = stretch.process;
     const Place place = code_.place_of(sample);
     const std::uint64_t address = address_in(place, sample);
@@ -151,7 +154,7 @@ void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, cons
     if (address != 0)
         tally_.addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(ns, 1);
     tally_.attributions.push_back({place,
-                                   {(time - origin_).count(), ns, address, 0, process,
+                                   {(time - origin_).count(), ns, address, 0, owner.value,
                                     static_cast<std::uint32_t>(independent), AttributionKind::Sample},
                                    stretch.location.location,
                                    thread});
@@ -167,12 +170,27 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
         const Sample& sample = work.sample();
         const auto part = static_cast<std::int64_t>(Wide{ns} * sample.weight / weight);
         const Ns time = std::clamp(sample.time, shared.begin, shared.end);
-        add_sampled(stretch, sample, {time, part, std::exchange(independent, 0), shared.thread});
+        add_sampled(stretch, sample,
+                    {work.location->location, time, part, std::exchange(independent, 0), shared.thread});
         counter_.add_work(stretch.location.location, time, part, work);
         if (shared.rests != nullptr && part < sample.weight && code_.place_of(sample).pseudo == Pseudo::None)
             shared.rests->push_back({work, sample.weight - part});
         ns -= part;
         weight -= sample.weight;
+    }
+}
+
+/// Time of the path in which others lacked a processor, by how long each did.
+void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lacks, Ns begin, std::int64_t ns)
+{
+    std::int64_t all = time_of(lacks);
+    for (const Lack& lack : lacks) {
+        const auto part = static_cast<std::int64_t>(Wide{ns} * lack.ns / all);
+        add_interval(stretch, {AttributionKind::Computation, place_of(*lack.off, *lack.location),
+                               lack.location->location, begin, part, PathThread::Blocked});
+        begin += Ns{part};
+        ns -= part;
+        all -= lack.ns;
     }
 }
 
@@ -219,8 +237,13 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
         const Ns begin = waiter.begin + Ns{given};
         if (sample.offset != 0)
             tally_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 0);
-        add_interval(stretch, AttributionKind::Computation, {sample.context}, begin, ns, PathThread::Blocked,
-                     sample.offset);
+        add_interval(stretch, {AttributionKind::Computation,
+                               {sample.context},
+                               rest->work.location->location,
+                               begin,
+                               ns,
+                               PathThread::Blocked,
+                               sample.offset});
         counter_.add_work(waiter.location, begin, ns, rest->work);
         given += ns;
         rest->ns -= ns;

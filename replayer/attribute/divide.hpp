@@ -68,16 +68,28 @@ private:
         std::deque<Rest>* rests = nullptr;  // where to keep what is left of them
     };
 
-    [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
-    /// What a sample of `ns` is time of, at `time` of the path.
+    /// A part of the path's time that belongs to one place, of the thread `owner`.
+    struct Part {
+        model::AttributionKind kind;
+        Place place;
+        model::LocationId owner;
+        model::Ns begin;
+        std::int64_t ns;
+        PathThread thread = PathThread::Works;
+        std::uint64_t address = 0;
+    };
+
+    /// What a sample of `ns`, of the thread `owner`, is time of, at `time` of the path.
     struct Sampled {
+        model::LocationId owner;
         model::Ns time;
         std::int64_t ns;
         std::uint64_t independent;  // samples that it counts as
         PathThread thread;
     };
-    void add_interval(const Stretch& stretch, model::AttributionKind kind, Place place, model::Ns begin,
-                      std::int64_t ns, PathThread thread = PathThread::Works, std::uint64_t address = 0);
+
+    [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
+    void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
     void add_sampled(const Stretch& stretch, const model::Sample& sample, const Sampled& sampled);
     void share_out(const Stretch& stretch, const Shared& shared);
@@ -85,6 +97,7 @@ private:
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
+    void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns);
 
     const Replay& replay_;
     const model::Definitions& definitions_;

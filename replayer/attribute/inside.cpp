@@ -123,7 +123,6 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
 {
     const LocationTrace& trace = replay_.trace_of(location);
     const std::vector<Sample>& samples = trace.samples;
-    const std::uint32_t process = replay_.definitions.locations[location.value].process.value;
     for (std::size_t i = first_sample(trace, begin); i < samples.size() && samples[i].time < end; ++i) {
         const Sample& sample = samples[i];
         if (!sample.context.valid())
@@ -132,8 +131,8 @@ void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
         if (spins && spinning == Spinning::Left)
             continue;
         tally_.attributions.push_back({code_.place_of(sample),
-                                       {(sample.time - origin_).count(), sample.weight, sample.offset, 0, process, 0,
-                                        spins ? AttributionKind::Spinning : AttributionKind::Inside},
+                                       {(sample.time - origin_).count(), sample.weight, sample.offset, 0,
+                                        location.value, 0, spins ? AttributionKind::Spinning : AttributionKind::Inside},
                                        location});
     }
 }

@@ -38,24 +38,25 @@ ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end, bool
 {
     const model::Calls& calls = location.calls;
     const std::size_t before = model::last_entered(calls, begin);
-    if (before == calls.size())
-        return ContextId::none();
-    if (calls.leave(before) > begin)
+    const bool is_first = before == calls.size();  // no call is before it,
+    if (!is_first && calls.leave(before) > begin)
         return calls.context(before);
-    const std::size_t after = calls.next_call(before + 1);
-    if (after == calls.size())
-        return ContextId::none();
+    const std::size_t after = calls.next_call(is_first ? 0 : before + 1);
+    const bool is_last = after == calls.size();  // or behind it
     const std::vector<Sample>& samples = location.samples;
     const auto behind_begin = std::ranges::upper_bound(samples, begin, {}, &Sample::time);
     const auto behind_end = std::ranges::lower_bound(behind_begin, samples.end(), end, {}, &Sample::time);
-    const bool has_before = behind_begin != samples.begin() && (behind_begin - 1)->time >= calls.leave(before);
-    const bool has_behind = behind_end != samples.end() && behind_end->time < calls.enter(after);
+    const bool has_before =
+        behind_begin != samples.begin() && (is_first || (behind_begin - 1)->time >= calls.leave(before));
+    const bool has_behind = behind_end != samples.end() && (is_last || behind_end->time < calls.enter(after));
     const Sample* sample_before = has_before ? &*(behind_begin - 1) : nullptr;
     const Sample* sample_behind = has_behind ? &*behind_end : nullptr;
-    const ContextId first = tree_.parent(calls.context(before));
-    const ContextId last = tree_.parent(calls.context(after));
+    const ContextId first = is_first ? ContextId::none() : tree_.parent(calls.context(before));
+    const ContextId last = is_last ? ContextId::none() : tree_.parent(calls.context(after));
     const ContextId of_calls = tree_.common(first, last);
     if (!has_before && !has_behind) {
+        if (is_first || is_last)
+            return ContextId::none();
         const Usual& usual = usual_between(location, {calls.context(before), calls.context(after)});
         if (const Sample* sample = nearest(usual.samples, begin, end); preempted && sample != nullptr)
             return sample->context;

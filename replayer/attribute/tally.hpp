@@ -45,7 +45,7 @@ enum class PathThread : std::uint8_t { Works, Spins, Blocked };
 struct PlacedAttribution {
     Place place;
     model::Attribution attribution;
-    model::LocationId location;  // the path is there
+    model::LocationId path_location;  // the path is there
     PathThread thread = PathThread::Works;
 };
 

@@ -118,10 +118,16 @@ std::int64_t running(const Waiter& waiter, const LocationTrace& location, const 
     return ns > 0 && !in_call(location, begin) && may_wait_for(waiter, location, code) ? ns : 0;
 }
 
-std::int64_t preemption_of_others(const Waiter& waiter, const SampledCode& code)
+std::int64_t time_of(const std::vector<Lack>& lacks)
+{
+    return std::accumulate(lacks.begin(), lacks.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Lack& lack) { return sum + lack.ns; });
+}
+
+std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& code)
 {
     const auto& [trace, waiting, begin, end, back] = waiter;
-    std::int64_t sum = 0;
+    std::vector<Lack> result;
     for (const LocationTrace& location : trace.locations) {
         auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
         if (off == location.off.end() || off->begin >= end || !may_wait_for(waiter, location, code))
@@ -132,10 +138,12 @@ std::int64_t preemption_of_others(const Waiter& waiter, const SampledCode& code)
             const auto behind = std::ranges::upper_bound(location.samples, off->begin, {}, &model::Sample::time);
             const bool worked = behind != location.samples.begin() && (behind - 1)->context.valid() &&
                                 !code.waits_for_team((behind - 1)->context);
-            sum += worked ? (std::min(end, off->end) - std::max(begin, off->begin)).count() : 0;
+            const Ns length = std::min(end, off->end) - std::max(begin, off->begin);
+            if (worked && length > Ns{0})
+                result.push_back({&location, &*off, length.count()});
         }
     }
-    return sum;
+    return result;
 }
 
 }  // namespace critpath::replayer

@@ -45,8 +45,18 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
 /// sample finds it waiting as well, or if it was in a call of MPI.
 std::int64_t running(const Waiter& waiter, const model::LocationTrace& location, const SampledCode& code);
 
-/// How long threads that `waiter`, which is blocked, may wait for lacked a processor in [begin, end], all together; not
-/// those that waited before that.
-std::int64_t preemption_of_others(const Waiter& waiter, const SampledCode& code);
+/// What a thread lacked of a processor while another was blocked.
+struct Lack {
+    const model::LocationTrace* location;
+    const model::OffProcessor* off;
+    std::int64_t ns;  // the part of it
+};
+
+/// All together, ns.
+std::int64_t time_of(const std::vector<Lack>& lacks);
+
+/// When threads that `waiter`, which is blocked, may wait for lacked a processor in [begin, end]; not those that waited
+/// before that.
+std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& code);
 
 }  // namespace critpath::replayer

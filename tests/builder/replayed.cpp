@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <string_view>
 
 namespace critpath::tests
@@ -41,6 +42,21 @@ std::int64_t sum_us(const model::Profile& profile, const std::vector<model::Call
         if (profile.row(time.call_path).name == name)
             ns += time.ns;
     return ns / 1000;
+}
+
+std::string words_of(const model::Profile& profile, const std::vector<model::CallPathTime>& times)
+{
+    std::map<std::string, std::int64_t> sums;
+    for (const model::CallPathTime& time : times) {
+        std::string name;
+        for (model::CallPathId c = time.call_path; c.valid(); c = profile.call_paths[c.value].parent)
+            name = profile.row(c).name + (name.empty() ? "" : ";" + name);
+        sums[name] += time.ns;
+    }
+    std::string words;
+    for (const auto& [name, ns] : sums)
+        words += fmt::format("{}{}: {}", words.empty() ? "" : " | ", name, ns / 1000);
+    return words;
 }
 
 using StretchWords = std::array<std::int64_t, sizeof(model::Stretch) / sizeof(std::int64_t)>;
@@ -122,6 +138,16 @@ std::int64_t Replayed::path_us(const std::string& row) const
 std::int64_t Replayed::total_us(const std::string& row) const
 {
     return sum_us(profile, profile.totals, row);
+}
+
+std::string Replayed::call_paths() const
+{
+    return words_of(profile, profile.path);
+}
+
+std::string Replayed::all_call_paths() const
+{
+    return words_of(profile, profile.totals);
 }
 
 replayer::Replay load(const Program& program, MPI_Comm comm, replayer::Rules rules)

@@ -33,6 +33,9 @@ struct Replayed {
     /// Path time of a row over all processes, us.
     [[nodiscard]] std::int64_t path_us(const std::string& row) const;
     [[nodiscard]] std::int64_t total_us(const std::string& row) const;
+    /// "main;solve;MPI_Recv: 3 | ..." of the call paths with time on the path, us, in alphabetical order; and of all.
+    [[nodiscard]] std::string call_paths() const;
+    [[nodiscard]] std::string all_call_paths() const;
     [[nodiscard]] std::int64_t fact(const std::string& key) const { return profile.facts.at(key); }
 };
 

@@ -286,6 +286,16 @@ class CommandLine(ReportCase):
         document = json.loads(self.succeed("hotspots", "sampled", "--by", "thread", "--sort", "all", "--format", "json"))
         self.assertEqual([row["thread"] for row in document["threads"]], ["rank 3", "rank 2", "rank 1", "rank 0"])
 
+    def test_those_off_the_path_are_shown_among_all(self):
+        for by in ("rank", "thread"):
+            def shown(top):
+                rows = json.loads(self.succeed("hotspots", "sampled", "--by", by, "--format", "json", "--top", top))[by + "s"]
+                return [(str(row[by]), row["path_seconds"] > 0) for row in rows]
+            names = [str(rank) if by == "rank" else f"rank {rank}" for rank in range(4)]
+            on_path = [(names[rank], True) for rank in (1, 2, 3)]
+            self.assertEqual(shown("20"), on_path)
+            self.assertEqual(shown("0"), on_path + [(names[0], False)])
+
     def test_ranks_of_several_threads_have_no_imbalance(self):
         """Rank 1 of traced has a second thread, which adds to what it computes."""
         threads, _ = self.carriers("traced", "thread")

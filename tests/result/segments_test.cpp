@@ -215,7 +215,7 @@ TEST_F(AttributionFile, RefusesWhatCannotBe)
     EXPECT_EQ(failure_with(0, [](Attribution&) {}), "");
     EXPECT_THAT(failure_with(0, [](Attribution& a) { a.kind = static_cast<model::AttributionKind>(5); }),
                 HasSubstr("unknown kind"));
-    EXPECT_THAT(failure_with(3, [](Attribution& a) { a.process = 4; }), HasSubstr("unknown process"));
+    EXPECT_THAT(failure_with(3, [](Attribution& a) { a.location = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(0, [](Attribution& a) { a.call_path = 12; }), HasSubstr("unknown call path"));
     EXPECT_THAT(failure_with(1, [](Attribution& a) { a.ns = 1; }), HasSubstr("unknown call path"));
     EXPECT_THAT(failure_with(2, [](Attribution& a) { a.call_path = 5; }), HasSubstr("below no call"));

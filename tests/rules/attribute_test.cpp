@@ -127,23 +127,6 @@ TEST(Attribute, WhatRanksComputeIsBetweenTheirCalls)
     EXPECT_EQ(r.profile.computed_ns, (std::vector<std::int64_t>{(20 - 3 - 2 + 40 - 20) * 1000, (6 + 68) * 1000}));
 }
 
-/// "main;solve;MPI_Recv: 3 | ..." of the call paths with time on the path, us, in alphabetical order.
-std::string call_paths(const Replayed& r)
-{
-    const model::Profile& profile = r.profile;
-    std::map<std::string, std::int64_t> sums;
-    for (const model::CallPathTime& time : profile.path) {
-        std::string name;
-        for (model::CallPathId c = time.call_path; c.valid(); c = profile.call_paths[c.value].parent)
-            name = profile.row(c).name + (name.empty() ? "" : ";" + name);
-        sums[name] += time.ns;
-    }
-    std::string words;
-    for (const auto& [name, ns] : sums)
-        words += fmt::format("{}{}: {}", words.empty() ? "" : " | ", name, ns / 1000);
-    return words;
-}
-
 TEST(Attribute, TimeBelongsToCallPaths)
 {
     Program p(2);
@@ -156,8 +139,8 @@ TEST(Attribute, TimeBelongsToCallPaths)
     p[1].recv({10, 420}, 0);
     p.finish(420);
     const Replayed r = replay(p);
-    EXPECT_EQ(call_paths(r), "[not sampled]: 100 | main;exchange;MPI_Recv;[transfer]: 20 | main;kernel: 100 | "
-                             "main;solve;kernel: 200");
+    EXPECT_EQ(r.call_paths(), "[not sampled]: 100 | main;exchange;MPI_Recv;[transfer]: 20 | main;kernel: 100 | "
+                              "main;solve;kernel: 200");
     ASSERT_EQ(r.profile.addresses.size(), 2U);
     EXPECT_EQ(r.profile.addresses[0].address, 0x10U);
     EXPECT_EQ(r.profile.addresses[0].ns, 200'000);
@@ -169,7 +152,7 @@ TEST(Attribute, TimeBelongsToCallPaths)
 TEST(Attribute, TimeWithoutAProcessorIsExact)
 {
     const Replayed r = replay_off_the_processor();
-    EXPECT_EQ(call_paths(r),
+    EXPECT_EQ(r.call_paths(),
               "[not sampled]: 139 | main;step;MPI_Allreduce: 10 | main;step;MPI_Allreduce;[preempted]: 40 "
               "| main;step;[blocked]: 10 | main;step;exchange;MPI_Send: 1 | main;step;kernel: 200 "
               "| main;step;kernel;[preempted]: 100");
@@ -190,8 +173,8 @@ TEST(Attribute, TimeWithoutAProcessorIsWhereItsSamplesAre)
     p[0].off({120, 150}, false);
     p[0].call(FunctionId::MPI_Irecv, {160, 170});
     p[0].finish(170);
-    EXPECT_EQ(call_paths(replay(p)), "[not sampled]: 30 | main;[blocked]: 30 | main;norm;MPI_Irecv: 20 | "
-                                     "main;work: 60 | main;work;[preempted]: 30");
+    EXPECT_EQ(replay(p).call_paths(), "[not sampled]: 30 | main;[blocked]: 30 | main;norm;MPI_Irecv: 20 | "
+                                      "main;work: 60 | main;work;[preempted]: 30");
 }
 
 // The second time, nothing is sampled between the two calls of norm. The first time shows that it has returned there,
@@ -216,7 +199,7 @@ TEST(Attribute, PreemptionIsWhereTheNearestSampleIs)
     p.finish(700);
     const Replayed r = replay(p);
     const auto preempted_in = [&](const std::string& function) {
-        const std::string all = call_paths(r), name = function + ";[preempted]: ";
+        const std::string all = r.call_paths(), name = function + ";[preempted]: ";
         const auto found = all.find(name);
         return found == std::string::npos ? 0 : std::stoi(all.substr(found + name.size()));
     };
@@ -237,9 +220,9 @@ TEST(Attribute, WhatHappensBetweenTwoCallsIsKnownFromOtherTimes)
     p[0].called_from({"main", "solve", "norm", "sum"});
     p[0].call(FunctionId::MPI_Irecv, {210, 220});
     p[0].finish(220);
-    EXPECT_EQ(call_paths(replay(p)), "[not sampled]: 90 | main;solve;[blocked]: 30 | main;solve;norm;MPI_Irecv: 30 | "
-                                     "main;solve;norm;[blocked]: 20 | main;solve;norm;sum;MPI_Irecv: 10 | "
-                                     "main;solve;work: 40");
+    EXPECT_EQ(replay(p).call_paths(), "[not sampled]: 90 | main;solve;[blocked]: 30 | main;solve;norm;MPI_Irecv: 30 | "
+                                      "main;solve;norm;[blocked]: 20 | main;solve;norm;sum;MPI_Irecv: 10 | "
+                                      "main;solve;work: 40");
 }
 
 // Who sleeps in a collective until the data of the others are there does what the collective is about; who could run
@@ -255,7 +238,7 @@ TEST(Attribute, ACollectiveMayBlockButNotBePreempted)
     p[0].finish(450);
     p[1].finish(453);
     const Replayed r = replay(p);
-    EXPECT_EQ(call_paths(r), "MPI_Allreduce: 42 | MPI_Allreduce;[preempted]: 10 | [not sampled]: 301 | work: 100");
+    EXPECT_EQ(r.call_paths(), "MPI_Allreduce: 42 | MPI_Allreduce;[preempted]: 10 | [not sampled]: 301 | work: 100");
 }
 
 TEST(NotSampled, SharesAddUpAndNoneIsNegative)

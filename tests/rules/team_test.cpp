@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is said of a path that waits for the other threads of its process, if only samples tell that it does.
+#include "analysis/division/threads.hpp"
 #include "replayer/attribute/team.hpp"
 #include "tests/builder/replayed.hpp"
 #include "tests/rules/windows.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,12 +83,7 @@ protected:
         program[0].sample(1, "main", 0);
         program.finish(1000);
         replay_ = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
-        model::LocationTrace second;
-        second.location = {1};
-        second.end = us(1000);
-        replay_.definitions.locations.push_back({"rank 0 thread 1", {0}, 1, 0});
-        replay_.definitions.processes[0].locations.push_back({1});
-        replay_.processes[0].locations.push_back(second);
+        add_thread();
         const auto calls = static_cast<std::uint32_t>(thread(0).calls.size());
         replay_.processes[0].numbers = model::CallNumbers({0}, {0, calls});
         thread(0).samples.clear();
@@ -105,6 +102,29 @@ protected:
         while (thread(i).sample_counts.size() < thread(i).samples.size())
             thread(i).sample_counts.push_back(std::array{each}, false);
     }
+    /// One more thread, which does not call MPI.
+    void add_thread()
+    {
+        auto& locations = replay_.definitions.processes[0].locations;
+        const model::LocationId id{static_cast<std::uint32_t>(locations.size())};
+        model::LocationTrace added;
+        added.location = id;
+        added.end = us(1000);
+        replay_.definitions.locations.push_back({fmt::format("rank 0 thread {}", id.value), {0}, id.value, 0});
+        locations.push_back(id);
+        replay_.processes[0].locations.push_back(added);
+    }
+
+    /// "300, 10": time of the path by thread, us.
+    static std::string threads(const Replayed& r)
+    {
+        const division::Window all{0, r.fact("makespan_ns")};
+        std::vector<std::int64_t> us_of;
+        for (const auto& time : division::time_of_threads(r.profile, {r.segments, r.attributions}, all))
+            us_of.push_back(time.path / 1000);
+        return fmt::format("{}", fmt::join(us_of, ", "));
+    }
+
     /// On the path, by row: "count of us, known".
     static std::map<std::string, std::string> counted(const Replayed& r)
     {
@@ -230,8 +250,29 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(r.path_us("main2"), 300);
     EXPECT_EQ(r.path_us("loop"), 100);
     EXPECT_EQ(r.path_us("[blocked]"), 10);
-    EXPECT_EQ(r.path_us("[preempted]"), 290);
     EXPECT_EQ(r.path_us("[waiting for threads]"), 300);
+    // It lacks one where it works, not where it is waited for.
+    EXPECT_THAT(r.call_paths(), testing::HasSubstr("loop;[preempted]: 290"));
+    EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("loop;[preempted]: 490"));
+    EXPECT_EQ(threads(r), "610, 390");
+}
+
+TEST_F(TwoThreads, OfSeveralWhoLackAProcessorEachHasItsPart)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    const ContextId other = functions_.add("other", "/bin/app");
+    add_thread();
+    sample(0, 299, main, 300);
+    thread(0).off = {{us(300), us(1000), false}};
+    sample(1, 300, loop, 100);
+    thread(1).off = {{us(310), us(910), true}};
+    sample(2, 300, other, 100);
+    thread(2).off = {{us(310), us(710), true}, {us(750), us(850), true}};
+    const Replayed r = run();
+    // 700 us by 600 and 500.
+    EXPECT_EQ(r.call_paths(), "loop;[preempted]: 381 | main2: 300 | other;[preempted]: 318");
+    EXPECT_EQ(threads(r), "300, 381, 318");
 }
 
 TEST_F(TwoThreads, WhoIsBlockedForLessThanAPeriodHasWhatSamplesInOtherWaitsLeave)

@@ -4,6 +4,7 @@
 // A part of the run is divided as the whole of it is: the window that is the whole run has the rows of the replay, the
 // windows that the run is cut into have them together, and where it is known what was done when, a window has that.
 #include "analysis/division/counts.hpp"
+#include "analysis/division/threads.hpp"
 #include "analysis/division/windows.hpp"
 #include "tests/builder/replayed.hpp"
 #include "tests/rules/windows.hpp"
@@ -182,6 +183,12 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
                 sum += time.ns;
             }
             EXPECT_EQ(sum, windows[i].length());
+            for (const division::ThreadTime& time : division::time_of_threads(r.profile, records_of(r), windows[i])) {
+                EXPECT_GE(time.computed, 0);
+                EXPECT_GE(time.path, time.computed);
+                sum -= time.path;
+            }
+            EXPECT_EQ(sum, 0) << "the time of threads is not that of the path";
         }
     }
 }
