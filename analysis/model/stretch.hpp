@@ -179,6 +179,9 @@ struct StretchCode {
     // Of that, while the thread on the path waited for other threads of its process:
     std::int64_t spinning_ns = 0;  // and looked all the time whether these are done
     std::int64_t blocked_ns = 0;
+    // What as many gaps at the place that are not on the path have of it, in the mean, by their own threads; of rows
+    // that stand for no function, 0.
+    std::int64_t peers_ns = 0;
 };
 
 }  // namespace critpath::model

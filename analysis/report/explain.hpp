@@ -74,6 +74,9 @@ struct FunctionShare {
 /// What the path's time in a stretch is time of.
 struct Code {
     std::vector<FunctionShare> functions;  // with the most of it, that first; few
+    // Likewise of what the path's thread takes longer for than those of the peers, where that is more than chance.
+    std::vector<FunctionShare> longer;
+    std::int64_t longer_ns = 0;  // that, of all functions
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
@@ -83,7 +86,7 @@ struct Code {
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
 
-/// Of the stretch with this index.
+/// Of the stretch with this index. Where peers have not been there, nothing takes longer than on them.
 Code code_of(const model::Profile& profile, std::size_t stretch);
 
 struct Explanation {
@@ -141,6 +144,8 @@ struct Explanation {
 
 /// "Most of it in compute (58 %) and build (39 %)."; empty where nothing tells.
 std::string code_in_words(const Code& code);
+/// Which functions take longer than on the peers, if that is not said by what takes most of the time.
+std::string longer_in_words(const Explanation& explanation);
 /// How long it waits for other threads, and what these do; empty if that is next to nothing.
 std::string threads_in_words(const Explanation& explanation);
 

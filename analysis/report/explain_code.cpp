@@ -29,6 +29,8 @@ constexpr double worth_saying = 0.01;       // and of the stretch
 constexpr double most_from = 0.5;           // of the stretch: these functions together are most of it
 constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
 constexpr double at_most_lacked = 0.999;    // of a time: something is done in it
+constexpr double same_share_within = 0.1;   // of a time, and of another one
+constexpr double error_deviations = 1.96;   // 95 %
 constexpr std::size_t name_width = 48;
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
@@ -36,6 +38,41 @@ struct Amount {
     const model::Row* row;
     std::int64_t ns;
 };
+
+/// What a function takes on the path's own thread, and on those of the peers.
+struct Compared {
+    const model::Row* row;
+    std::int64_t ns, peers_ns;
+    double period_ns;  // of the samples that tell; 0 if it is exact
+
+    [[nodiscard]] std::int64_t longer_ns() const { return ns - peers_ns; }
+    [[nodiscard]] bool is_certain() const
+    {
+        const double error = error_deviations * std::sqrt(period_ns * static_cast<double>(ns + peers_ns));
+        return static_cast<double>(longer_ns()) > error;
+    }
+};
+
+Compared compared(const model::StretchCode& c, const model::Row& row)
+{
+    const double period = c.samples > 0 ? static_cast<double>(c.ns) / static_cast<double>(c.samples) : 0;
+    return {&row, c.ns - c.spinning_ns - c.blocked_ns, c.peers_ns, period};
+}
+
+void add_longer(std::vector<Compared> functions, Code& code)
+{
+    const bool has_peers = std::ranges::any_of(functions, [](const Compared& c) { return c.peers_ns > 0; });
+    for (const Compared& function : functions)
+        code.longer_ns += has_peers ? function.longer_ns() : 0;
+    if (code.longer_ns <= 0)
+        return;
+    std::ranges::stable_sort(functions, std::ranges::greater(), &Compared::longer_ns);
+    for (const Compared& function : functions) {
+        const double share = part(function.longer_ns(), code.longer_ns);
+        if (code.longer.size() < most_functions && share >= function_from && function.is_certain())
+            code.longer.push_back({function.row->name, std::min(share, 1.0)});
+    }
+}
 
 /// Of equal ones, the order of rows decides.
 void sort_by_time(std::vector<Amount>& amounts)
@@ -46,6 +83,16 @@ void sort_by_time(std::vector<Amount>& amounts)
 std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
 {
     return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
+}
+
+std::string listed(const std::vector<FunctionShare>& functions)
+{
+    std::vector<std::string> words;
+    for (const FunctionShare& function : functions)
+        words.push_back(fmt::format("{} ({})", function.short_name(), whole_percent(function.share)));
+    const std::string last = words.back();
+    words.pop_back();
+    return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
 }  // namespace
@@ -59,6 +106,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
 {
     Code code;
     std::vector<Amount> functions, of_threads;
+    std::vector<Compared> all_compared;
     std::int64_t all_ns = 0;
     std::int64_t functions_ns = 0;
     std::uint64_t samples = 0;
@@ -74,10 +122,12 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
             functions_ns += c.ns;
             functions.push_back({&row, c.ns});
             of_threads.push_back({&row, c.spinning_ns + c.blocked_ns});
+            all_compared.push_back(compared(c, row));
         } else if (row.name == model::pseudo::preempted) {
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
         }
     }
+    add_longer(std::move(all_compared), code);
     sort_by_time(functions);
     sort_by_time(of_threads);
     all_ns = std::max(all_ns, profile.stretches[stretch].path_ns);
@@ -151,16 +201,29 @@ std::string code_in_words(const Code& code)
 {
     if (code.functions.empty())
         return "";
-    std::vector<std::string> words;
     double sum = 0;
-    for (const FunctionShare& function : code.functions) {
-        words.push_back(fmt::format("{} ({})", function.short_name(), whole_percent(function.share)));
+    for (const FunctionShare& function : code.functions)
         sum += function.share;
-    }
-    const std::string last = words.back();
-    words.pop_back();
-    const std::string names = words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
-    return fmt::format(" {} {}.", sum >= most_from ? "Most of it in" : "Some of it in", names);
+    return fmt::format(" {} {}.", sum >= most_from ? "Most of it in" : "Some of it in", listed(code.functions));
+}
+
+std::string longer_in_words(const Explanation& explanation)
+{
+    const model::Stretch& s = *explanation.stretch;
+    const Code& code = explanation.code;
+    const bool is_compared =
+        explanation.excess > balanced_within && model::ComparedBy{s.compared_by} == model::ComparedBy::BothCalls;
+    if (!is_compared || code.longer.empty())
+        return "";
+    // What is not work of the path's thread is said elsewhere.
+    const std::int64_t longer_ns = scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns);
+    if (part(code.longer_ns, longer_ns) < most_from)
+        return "";
+    // All of it, as said before?
+    const bool is_known = std::ranges::equal(code.longer, code.functions, [](const auto& a, const auto& b) {
+        return a.name == b.name && std::abs(a.share - b.share) < same_share_within;
+    });
+    return is_known ? "" : fmt::format(" The difference is in {}.", listed(code.longer));
 }
 
 std::string threads_in_words(const Explanation& explanation)

@@ -133,8 +133,8 @@ std::string comparison_in_words(const Explanation& e)
         words = faster_ranks_in_words(e);
     } else {
         const std::string time = e.excess >= nothing_from ? ": " + duration_text(s.peers_ns) : "";
-        words =
-            fmt::format(" It takes {} on its peers (geometric mean{}){}.", change_in_words(e), time, parts_in_words(e));
+        words = fmt::format(" It takes {} on its peers (geometric mean{}){}.{}", change_in_words(e), time,
+                            parts_in_words(e), longer_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",

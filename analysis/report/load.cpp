@@ -116,6 +116,7 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
             sum.samples += code.samples;
             sum.spinning_ns += code.spinning_ns;
             sum.blocked_ns += code.blocked_ns;
+            sum.peers_ns += code.peers_ns;
         });
 }
 

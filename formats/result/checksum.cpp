@@ -115,6 +115,7 @@ void add(Sum& sum, const model::StretchCode& code)
     sum.add(code.samples);
     sum.add(static_cast<std::uint64_t>(code.spinning_ns));
     sum.add(static_cast<std::uint64_t>(code.blocked_ns));
+    sum.add(static_cast<std::uint64_t>(code.peers_ns));
 }
 
 void add(Sum& sum, const model::ProcessTotals& process)

@@ -54,7 +54,7 @@ CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process I
     ns INTEGER NOT NULL, gaps INTEGER NOT NULL, longer_ns INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
 CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, row INTEGER NOT NULL REFERENCES row,
     ns INTEGER NOT NULL, samples INTEGER NOT NULL, spinning_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL,
-    PRIMARY KEY(stretch, row)) WITHOUT ROWID;
+    peers_ns INTEGER NOT NULL, PRIMARY KEY(stretch, row)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -153,9 +153,9 @@ void insert_stretches(const Database& database, const model::Profile& profile)
     Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?, ?)");
     for (const model::StretchShare& s : profile.stretch_shares)
         share.run(s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
-    Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?)");
+    Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (const model::StretchCode& c : profile.stretch_code)
-        code.run(c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns);
+        code.run(c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
 }
 
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.

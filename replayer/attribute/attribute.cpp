@@ -286,6 +286,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
         profile.stretches[i].peers_threads_preempted_ns = peers[i].preempted_ns;
     }
     gather(replay, sums, places, profile);
+    for (model::StretchCode& code : profile.stretch_code)
+        code.peers_ns = of_others(code.peers_ns, profile.stretches[code.stretch].gaps, peers[code.stretch].gaps);
     return result;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/code.hpp"
 
+#include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/sampled_code.hpp"
 #include "replayer/attribute/team.hpp"
 #include "replayer/exchange.hpp"
@@ -94,6 +95,34 @@ bool may_spin(const model::Definitions& definitions, const SampledCode& code)
     return false;
 }
 
+/// By stretch and ContextId, ns.
+using OwnCode = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
+
+/// What the first threads of the owned processes do themselves, on the path and off it.
+OwnCode own_code(const Replay& replay, const SampledCode& code, StretchFinder& finder)
+{
+    OwnCode result;
+    const auto add = [&](std::uint32_t stretch, const Place& place, std::int64_t ns) {
+        if (place.pseudo == Pseudo::None && place.context.valid())
+            result[{stretch, place.context.value}] += ns;
+    };
+    for (std::size_t p = 0; p < finder.processes(); ++p) {
+        const Gaps& gaps = finder.gaps(p);
+        if (replay.definitions.has_samples) {
+            for (const model::Sample& sample : gaps.location().samples)
+                if (const std::uint32_t stretch = finder.at(p, sample.time);
+                    stretch != GapPlaces::none && sample.context.valid() && !code.waits_for_team(sample.context))
+                    add(stretch, code.place_of(sample), sample.weight);
+            continue;
+        }
+        for (std::size_t gap = 1; gap < gaps.end(); ++gap)
+            if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
+                for_each_user_region(gaps.location(), gaps.begin_of(gap), gaps.end_of(gap),
+                                     [&](Place place, std::int64_t ns) { add(stretch, place, ns); });
+    }
+    return result;
+}
+
 /// On the path and off it, of the owned processes.
 void add_spinning(const Replay& replay, const SampledCode& code, StretchFinder& finder, std::vector<Waits>& sums)
 {
@@ -147,15 +176,14 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
     }
 }
 
-/// What as many gaps as are on the path have, in the mean of the others.
+}  // namespace
+
 std::int64_t of_others(std::int64_t ns, std::int64_t on_path, std::int64_t others)
 {
     if (others <= 0 || ns <= 0)
         return 0;
     return rounded(static_cast<double>(ns) * static_cast<double>(on_path) / static_cast<double>(others));
 }
-
-}  // namespace
 
 std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, Ns origin, Tally& tally)
 {
@@ -182,14 +210,17 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         }
     }
     const SampledCode code(replay.definitions);
+    tally.code_of_peers = own_code(replay, code, finder);
+    for (const auto& [key, amount] : tally.stretch_code)
+        if (key.second.pseudo == Pseudo::None && key.second.context.valid())
+            tally.code_of_peers[{key.first, key.second.context.value}] -=
+                amount.ns - amount.spinning_ns - amount.blocked_ns;
     const bool any_spinning = may_spin(replay.definitions, code);
     any_preempted = on_any(replay.comm, any_preempted);
     if (any_spinning)
         add_spinning(replay, code, finder, sums);
     if (any_preempted)
         add_preemption(replay, SampledCode(replay.definitions, replay.processes), waiting, finder, sums);
-    if (!any_spinning && !any_preempted)
-        return peers;
     count_gaps(finder, sums);
     constexpr std::size_t numbers = sizeof(Waits) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
@@ -198,7 +229,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         const std::int64_t on_path = stretches.stretches[i].sums.gaps;
         const std::int64_t others = sums[i].gaps - on_path;
         peers[i] = {of_others(sums[i].spinning_ns - sums[i].spinning_on_path_ns, on_path, others),
-                    of_others(sums[i].preempted_ns, on_path, others)};
+                    of_others(sums[i].preempted_ns, on_path, others), others};
     }
     return peers;
 }

@@ -147,6 +147,31 @@ std::vector<CodeRecord> code_records(const Tally& tally, const Places& places)
     return records;
 }
 
+/// Sums of it over all gaps, of the rows of `code`, which the collector has.
+std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const Tally& tally, const Places& places,
+                                                const std::vector<CodeRecord>& code)
+{
+    const auto key_of = [](std::uint32_t stretch, std::uint32_t row) { return std::uint64_t{stretch} << 32U | row; };
+    std::vector<std::uint64_t> keys;
+    for (const CodeRecord& c : code)
+        keys.push_back(key_of(c.stretch, c.row));
+    auto size = static_cast<int>(keys.size());
+    MPI_Bcast(&size, 1, MPI_INT, collector, replay.comm);
+    keys.resize(static_cast<std::size_t>(size));
+    MPI_Bcast(keys.data(), size, MPI_UINT64_T, collector, replay.comm);
+    std::vector<std::int64_t> sums(keys.size(), 0);
+    for (const auto& [of, ns] : tally.code_of_peers) {
+        const model::CallPathId id = places.id({model::ContextId{of.second}});
+        if (!id.valid())
+            continue;
+        const std::uint64_t key = key_of(of.first, places.call_paths()[id.value].row.value);
+        if (const auto found = std::ranges::lower_bound(keys, key); found != keys.end() && *found == key)
+            sums[static_cast<std::size_t>(found - keys.begin())] += ns;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, sums.data(), size, MPI_INT64_T, MPI_SUM, replay.comm);
+    return sums;
+}
+
 struct Total {
     Amount amount;
     std::int64_t other_threads_ns = 0;
@@ -183,6 +208,7 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     const auto addresses = collect_sums(replay, address_records(tally, places));
     const auto events = collect_sums(replay, event_records(tally, places));
     const auto code = collect_sums(replay, code_records(tally, places));
+    const auto code_of_peers = collect_code_of_peers(replay, tally, places, code);
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
@@ -208,9 +234,16 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
             {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
     for (const AddressRecord& a : addresses)
         profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
-    for (const CodeRecord& c : code)
-        profile.stretch_code.push_back(
-            {c.stretch, {c.row}, c.amount.ns, c.amount.samples, c.amount.spinning_ns, c.amount.blocked_ns});
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        const CodeAmount& amount = code[i].amount;
+        profile.stretch_code.push_back({code[i].stretch,
+                                        {code[i].row},
+                                        amount.ns,
+                                        amount.samples,
+                                        amount.spinning_ns,
+                                        amount.blocked_ns,
+                                        code_of_peers[i]});
+    }
     for (const KindRecord& k : kinds)
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});

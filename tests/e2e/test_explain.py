@@ -47,6 +47,12 @@ class Explain(harness.Case):
         self.assertGreaterEqual(stretch["compared_gaps"], steps - 1, stretch)
         return stretch
 
+    def check_difference(self, stretch):
+        """work_step is what all ranks do alike."""
+        self.assertEqual(stretch["longer_function"], "work_more", stretch)
+        self.assertGreater(stretch["longer_function_percent"], 80, stretch)
+        self.assertRegex(stretch["finding"], r"The difference is in work_more \(\d+ %\)\.")
+
     @harness.retry_once
     def test_a_rank_that_shares_its_processor(self):
         processors = sorted(os.sched_getaffinity(0))
@@ -88,6 +94,7 @@ class Explain(harness.Case):
         self.check_now_and_then(stretch, steps)
         self.assertEqual(stretch["longer_rank"], 1, stretch)
         self.assertRegex(stretch["finding"], r"Not always, but now and then .* mostly on rank 1 ")
+        self.check_difference(stretch)
 
     @harness.retry_once
     def test_other_ranks_are_slow_by_turns(self):
@@ -117,6 +124,7 @@ class Explain(harness.Case):
         self.assertEqual((stretch["longer_rank"], stretch["verdict"], stretch["compared_by"]),
                          (1, "persistent rank", "both calls"), stretch)
         self.assertEqual((stretch["from_site"], stretch["to_site"]), (None, None))
+        self.check_difference(stretch)
 
     @harness.retry_once
     def test_a_rank_that_has_little_to_do(self):

@@ -78,6 +78,10 @@ class Workload(harness.Case):
                 if seconds.get("[preempted]", 0) > 0.2 * sum(seconds.values()):
                     self.skipTest("other processes took the processors")
                 self.check_functions({"work_late": (8, 80), "work_early": (8, 20), "work_after": (8, 30)}, absent=[])
+                # And it is theirs.
+                threads = json.loads(self.report("hotspots", "--by", "thread", "--format", "json"))["threads"]
+                others = sum(row["path_seconds"] for row in threads if row["thread"] != "rank 0")
+                self.assertAlmostEqual(others, seconds["work_late"], delta=0.1 * sum(seconds.values()))
 
     @harness.retry_once
     def test_thread_beside(self):

@@ -136,6 +136,57 @@ TEST(Explain, NamesTheCode)
     EXPECT_THAT(sentence(p), HasSubstr(" Some of it in build (14 %)."));
 }
 
+TEST(Explain, NamesTheCodeThatMakesTheDifference)
+{
+    const auto with = [](const std::vector<std::pair<model::Row, model::StretchCode>>& code) {
+        model::Profile p = one_stretch();
+        set_code(p, code);
+        return sentence(p);
+    };
+    // What all have alike is none of it.
+    const auto build = std::pair(sampled("build"), model::StretchCode{0, {}, 600 * ms, 600, 0, 0, 150 * ms});
+    const auto solve = std::pair(sampled("solve"), model::StretchCode{0, {}, 340 * ms, 340, 0, 0, 330 * ms});
+    EXPECT_THAT(with({build, solve}),
+                HasSubstr("by more time on the processor. The difference is in build (98 %). Always"));
+    // Nor is what threads do that it waits for.
+    EXPECT_THAT(with({build, {sampled("loop"), {0, {}, 900 * ms, 900, 400 * ms, 500 * ms, 0}}}),
+                HasSubstr("The difference is in build (100 %)."));
+    // Several have their parts; without what is less than the tenth part, or could be chance.
+    EXPECT_THAT(with({build,
+                      {sampled("a"), {0, {}, 250 * ms, 250, 0, 0, 50 * ms}},
+                      {sampled("b"), {0, {}, 40 * ms, 40, 0, 0, 5 * ms}},
+                      {sampled("c"), {0, {}, 100 * ms, 1, 0, 0, 10 * ms}}}),
+                HasSubstr("The difference is in build (58 %) and a (26 %)."));
+    // If one takes less than on the peers, that is made up for by the others.
+    EXPECT_THAT(with({build, {sampled("a"), {0, {}, 10 * ms, 10, 0, 0, 100 * ms}}}),
+                HasSubstr("The difference is in build (100 %)."));
+}
+
+TEST(Explain, NamesNoCodeForTheDifferenceWhereNothingTells)
+{
+    const auto with = [](std::int64_t build_ns, std::int64_t of_peers_ns, const auto& change) {
+        model::Profile p = one_stretch();
+        set_code(p,
+                 {{sampled("build"), {0, {}, build_ns, static_cast<std::uint64_t>(build_ns / ms), 0, 0, of_peers_ns}},
+                  {sampled("solve"), {0, {}, 300 * ms, 300, 0, 0, 300 * ms}}});
+        change(p);
+        return sentence(p);
+    };
+    const auto nothing = [](model::Profile&) {};
+    using ::testing::Not;
+    const auto names = HasSubstr("The difference is in");
+    EXPECT_THAT(with(600 * ms, 100 * ms, nothing), names);
+    EXPECT_THAT(with(600 * ms, 0, [](model::Profile& p) { p.stretch_code[1].peers_ns = 0; }), Not(names))
+        << "peers have no samples";
+    EXPECT_THAT(with(600 * ms, 800 * ms, nothing), Not(names)) << "not in functions";
+    EXPECT_THAT(with(600 * ms, 100 * ms, [](model::Profile& p) { p.stretches[0].peers_ns = 990 * ms; }), Not(names))
+        << "it takes as long";
+    EXPECT_THAT(with(600 * ms, 100 * ms, [](model::Profile& p) { p.stretches[0].compared_by = 1; }), Not(names))
+        << "peers come from elsewhere";
+    EXPECT_THAT(with(700 * ms, 350 * ms, [](model::Profile& p) { p.stretch_code[1].peers_ns = 150 * ms; }), Not(names))
+        << "the same that takes most of it, in the same parts";
+}
+
 /// As one_stretch, where other threads take so long in "loop" while the one on the path waits, of 1 s.
 model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_ns)
 {

@@ -32,7 +32,7 @@ COLUMNS = {
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
                 "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
-    "stretch_code": ["stretch", "row", "ns", "samples", "spinning_ns", "blocked_ns"],
+    "stretch_code": ["stretch", "row", "ns", "samples", "spinning_ns", "blocked_ns", "peers_ns"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 

@@ -37,6 +37,20 @@ std::map<std::string, std::string> code(const Replayed& r)
 
 using Words = std::map<std::string, std::string>;
 
+/// Likewise, of what peers have.
+std::map<std::string, std::int64_t> of_peers(const Replayed& r)
+{
+    std::map<std::string, std::int64_t> times;
+    for (const model::StretchCode& c : r.profile.stretch_code) {
+        const model::Stretch& s = r.profile.stretches.at(c.stretch);
+        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier")
+            times[r.profile.rows[c.row.value].name] = c.peers_ns / us;
+    }
+    return times;
+}
+
+using Times = std::map<std::string, std::int64_t>;
+
 /// Rank 1 is the slow one in all steps but the second.
 TEST(Code, IsThatOfTheRanksOnThePathAtThePlace)
 {
@@ -70,6 +84,8 @@ TEST(Code, IsThatOfTheRanksOnThePathAtThePlace)
     for (const model::StretchCode& c : r.profile.stretch_code)
         samples += c.stretch == 0 ? c.samples : 0;
     EXPECT_EQ(samples, 4U * 3);
+    // Of the 8 gaps that are not on the path, each has 30 us of "solve"; and of as many as are on the path
+    EXPECT_EQ(of_peers(r), (Times{{"solve", 4 * 30}, {"build", 0}, {"[preempted]", 0}}));
 }
 
 TEST(Code, OfATraceWithoutSamplesIsThatOfItsRegions)
@@ -82,7 +98,9 @@ TEST(Code, OfATraceWithoutSamplesIsThatOfItsRegions)
         p[rank].collective(FunctionId::MPI_Barrier, {rank == 0 ? 60 : 100, 101});
     }
     p.finish(110);
-    EXPECT_EQ(code(replay(p)), (Words{{"solve", "50, 0, 0"}}));
+    const Replayed r = replay(p);
+    EXPECT_EQ(code(r), (Words{{"solve", "50, 0, 0"}}));
+    EXPECT_EQ(of_peers(r), (Times{{"solve", 40}}));
 }
 
 /// Two ranks that meet at 10, 1010 and 2010 us; rank 1 has two threads, and is on the path between these.
@@ -163,6 +181,7 @@ TEST_F(CodeOfThreads, WhatIsBlockedForTheOtherIsItsCode)
     EXPECT_EQ(r.profile.stretches.at(0).own_blocked_ns, 1600 * us);
     EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 0);
     EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 0);  // they have no threads
+    EXPECT_EQ(of_peers(r), (Times{{"main", 0}, {"loop", 0}, {"[preempted]", 0}, {"[blocked]", 0}}));
 }
 
 TEST_F(CodeOfThreads, ThreadsOfPeersMayLackAProcessor)
@@ -181,6 +200,8 @@ TEST_F(CodeOfThreads, ThreadsOfPeersMayLackAProcessor)
     other.off = {{Ns{75 * us}, Ns{95 * us}, true}, {Ns{1105 * us}, Ns{1155 * us}, true}};
 
     const Replayed r = replay(replay_);
+    EXPECT_EQ(of_peers(r).at("main"), 15);
+    EXPECT_EQ(of_peers(r).at("loop"), 0) << "of other threads";
     EXPECT_EQ(r.profile.stretches.at(0).gaps, 2);
     EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 70 * us);
     EXPECT_EQ(code(r).at("[preempted]"), "200, 0, 200");
