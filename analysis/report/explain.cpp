@@ -332,6 +332,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.knows_off = knows_time_off_processor(profile);
     e.code = code_of(profile, stretch);
     const auto threads = profile.facts.find("threads_calling_mpi");
+    e.has_threads = profile.locations.size() > profile.processes.size();
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
     add_excess(e);
     if (e.stretch->has_model())

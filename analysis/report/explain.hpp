@@ -111,6 +111,7 @@ struct Explanation {
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
     bool knows_off = true;            // samples tell when it had no processor; else that counts as time on it
+    bool has_threads = false;         // some process of this run has several
     bool are_threads_in_mpi = false;  // in this run: others than the first of a process call it, too
     Verdict verdict = Verdict::NoPeers;
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.

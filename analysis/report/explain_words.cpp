@@ -24,46 +24,73 @@ constexpr double least_error = 0.005;     // likewise: of what samples tell
 constexpr double of_difference_from = 9;  // likewise: factors are parts of what it takes longer, not of that time
 constexpr double nothing_from = 99;       // likewise: what peers take is next to nothing
 constexpr double worth_saying = 0.01;     // of the stretch: that has no peers
+constexpr double little_otherwise = 0.1;  // of what it is blocked: not for its threads
+
+/// What adds to the time of the peers, or takes from it.
+struct NamedPart {
+    double part, error;
+    std::string more, less;
+};
+
+/// Who is blocked while its threads work for it works less itself, and is blocked more. Both are the same work, if what
+/// it is blocked for otherwise is little.
+bool is_shared_with_threads(const Explanation& e)
+{
+    const double blocked = e.parts[static_cast<std::size_t>(Factor::Blocked)];
+    double on_processor = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Factor::Preempted); ++i)
+        on_processor += e.parts[i];
+    return e.code.blocked_ns > 0 && blocked * on_processor < 0 &&
+           part(e.blocked_otherwise_ns(), e.stretch->own_blocked_ns) <= little_otherwise;
+}
+
+std::vector<NamedPart> named_parts(const Explanation& e)
+{
+    const std::string in_time = e.knows_off ? "time on the processor" : "time, with a processor or without";
+    const NamedPart names[factors] = {
+        {0, 0, "more instructions", "fewer instructions"},
+        {0, 0, "more cycles per instruction", "fewer cycles per instruction"},
+        {0, 0, "a lower frequency of the processor", "a higher frequency of the processor"},
+        {0, 0, "slower instructions", "faster instructions"},
+        {0, 0, "more cycles", "fewer cycles"},
+        {0, 0, "more " + in_time, "less " + in_time},
+        {0, 0, "more of its time preempted", "less of its time preempted"},
+        {0, 0, "more of its time blocked", "less of its time blocked"}};
+    std::vector<NamedPart> parts;
+    NamedPart shared{0, 0, "more work, its own and that of its threads", "less work, its own and that of its threads"};
+    const bool is_shared = is_shared_with_threads(e);
+    for (std::size_t i = 0; i < factors; ++i) {
+        if (is_shared && Factor(i) != Factor::Preempted) {
+            shared.part += e.parts[i];
+            shared.error += e.errors[i];
+        } else {
+            parts.push_back({e.parts[i], e.errors[i], names[i].more, names[i].less});
+        }
+    }
+    if (is_shared)
+        parts.push_back(shared);
+    return parts;
+}
 
 /// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
 /// "+38 % (± 5) by more instructions". Many times that time are no percent: then of the difference.
 std::string parts_in_words(const Explanation& e)
 {
-    constexpr std::string_view more[factors] = {"more instructions",
-                                                "more cycles per instruction",
-                                                "a lower frequency of the processor",
-                                                "slower instructions",
-                                                "more cycles",
-                                                "more time on the processor",
-                                                "more of its time preempted",
-                                                "more of its time blocked"};
-    constexpr std::string_view less[factors] = {"fewer instructions",
-                                                "fewer cycles per instruction",
-                                                "a higher frequency of the processor",
-                                                "faster instructions",
-                                                "fewer cycles",
-                                                "less time on the processor",
-                                                "less of its time preempted",
-                                                "less of its time blocked"};
     const bool is_of_difference = e.excess >= of_difference_from;
     const double whole = is_of_difference ? e.excess : 1;
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < factors; ++i)
-        if (std::abs(e.parts[i]) >= least_part * whole && e.is_certain(i))
-            order.push_back(i);
-    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return std::abs(e.parts[i]); });
+    std::vector<NamedPart> parts = named_parts(e);
+    std::erase_if(parts, [&](const NamedPart& p) {
+        return std::abs(p.part) < least_part * whole || std::abs(p.part) <= p.error;
+    });
+    std::ranges::stable_sort(parts, std::ranges::greater(), [](const NamedPart& p) { return std::abs(p.part); });
     std::vector<std::string> words;
-    words.reserve(order.size());
-    for (const std::size_t i : order) {
-        const double error = e.errors[i] / whole;
-        words.push_back(
-            fmt::format("{:+.0f} %{}{} by {}", e.parts[i] / whole * 100,
-                        error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
-                        is_of_difference && words.empty() ? " of the difference" : "",
-                        !e.knows_off && Factor(i) == Factor::Processor
-                            ? fmt::format("{} time, with a processor or without", e.parts[i] > 0 ? "more" : "less")
-                        : e.parts[i] > 0 ? std::string(more[i])
-                                         : std::string(less[i])));
+    words.reserve(parts.size());
+    for (const NamedPart& p : parts) {
+        const double error = p.error / whole;
+        words.push_back(fmt::format("{:+.0f} %{}{} by {}", p.part / whole * 100,
+                                    error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
+                                    is_of_difference && words.empty() ? " of the difference" : "",
+                                    p.part > 0 ? p.more : p.less));
     }
     return words.empty() ? "" : fmt::format(": {}", fmt::join(words, ", "));
 }
@@ -164,22 +191,31 @@ std::string off_in_words(const Explanation& e)
     return words + ".";
 }
 
+/// What threads are blocked for, outside of MPI.
+std::string_view waited_for(const Explanation& e)
+{
+    return e.has_threads ? "files, locks, memory, threads of its own" : "files, locks, memory";
+}
+
 /// What to do about a factor where the rank of the path is slow, and where most ranks are.
 struct Remedy {
     std::string one, many;
 };
 
-Remedy remedy_of(Factor cause, const Code& code)
+Remedy remedy_of(Factor cause, const Explanation& e)
 {
     if (cause == Factor::Threads) {
         const std::string work =
-            code.of_threads ? fmt::format("the work of {}", code.of_threads->short_name()) : "work";
+            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name()) : "work";
         return {fmt::format("share {} out evenly among its threads, or make it faster", work),
                 fmt::format("share {} out evenly among the threads of the slow ones, or make it faster", work)};
     }
     if (cause == Factor::Time)
         return {"move work from there to the others, if it is work: whether it had a processor is not known",
                 "move work from the others to these, if it is work: whether they had processors is not known"};
+    if (cause == Factor::Blocked)
+        return {fmt::format("find out what it waits for outside of MPI: {}", waited_for(e)),
+                fmt::format("find out what the slow ones wait for outside of MPI: {}", waited_for(e))};
     static const Remedy remedies[] = {
         {"move work from there to the others", "move work from the others to these, or make faster what all do"},
         {"look at its memory accesses: where its data lie, and who shares its caches",
@@ -194,8 +230,7 @@ Remedy remedy_of(Factor cause, const Code& code)
          "move work from the others to these, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
          "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
-        {"find out what it waits for outside of MPI: files, locks, memory",
-         "find out what the slow ones wait for outside of MPI: files, locks, memory"},
+        {},  // said above
         {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
          "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
          "pages"},
@@ -207,7 +242,7 @@ Remedy remedy_of(Factor cause, const Code& code)
 std::string remedy_of_some(const Explanation& e)
 {
     if (e.cause && *e.cause >= Factor::Preempted && *e.cause != Factor::Time)
-        return remedy_of(*e.cause, e.code).one;
+        return remedy_of(*e.cause, e).one;
     return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
                                          : "noise, or work that moves between ranks";
 }
@@ -223,7 +258,7 @@ std::string besides_in_words(const Explanation& e)
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
     const bool are_threads =
         part(e.code.preempted_ns, e.stretch->path_ns) > part(e.stretch->own_preempted_ns, e.stretch->looked_at_ns);
-    const Remedy remedy = remedy_of(*loss, e.code);
+    const Remedy remedy = remedy_of(*loss, e);
     return fmt::format(" Besides, {} for most of that time: {}.",
                        *loss == Factor::Blocked   ? "it is blocked"
                        : *loss == Factor::Threads ? "it waits for its threads"
@@ -241,8 +276,8 @@ std::string remedy_for_all(const Explanation& e)
     if (*loss == Factor::Preempted)
         return ": find out who else uses their processors: more threads than processors, other programs";
     if (*loss == Factor::Blocked)
-        return ": find out what they wait for outside of MPI: files, locks, memory";
-    return fmt::format(": {}", remedy_of(Factor::Threads, e.code).one);
+        return fmt::format(": find out what they wait for outside of MPI: {}", waited_for(e));
+    return fmt::format(": {}", remedy_of(Factor::Threads, e).one);
 }
 
 /// Likewise, where no other does.
@@ -252,7 +287,7 @@ std::string remedy_for_one(const Explanation& e, std::string_view separator)
     if (loss && *loss != Factor::Preempted && e.are_threads_in_mpi)
         return fmt::format("{} what it waits for may be another rank, since other threads than the first call MPI, too",
                            separator);
-    return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e.code).one) : "";
+    return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e).one) : "";
 }
 
 /// The rank that takes longer on the path need not be the one that does so the most.
@@ -267,7 +302,7 @@ std::string who_always(const Explanation& e)
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
-    const Remedy remedy = e.cause ? remedy_of(*e.cause, e.code) : Remedy();
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
     const bool is_one = e.longer_share >= mostly_from;
     switch (e.verdict) {
     case Verdict::NoPeers:

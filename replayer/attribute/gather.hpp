@@ -11,8 +11,9 @@
 namespace critpath::replayer
 {
 
-/// Fills everything of the profile but facts and properties; on the other processes it stays empty, but for
-/// `path_samples` and `low_confidence_ns` nothing else is known there. Collective over `replay.comm`.
+/// Fills everything of the profile but facts and properties (StretchCode::peers_ns is that of all gaps yet); on the
+/// other processes it stays empty, but for `path_samples` and `low_confidence_ns` nothing else is known there.
+/// Collective over `replay.comm`.
 void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile);
 
 }  // namespace critpath::replayer

@@ -217,6 +217,31 @@ TEST(Explain, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
     s.processor_ns = 100 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
     EXPECT_THAT(sentence(p), HasSubstr("It was blocked otherwise for 350 ms of that."));
+    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory."));
+    p.locations.resize(p.processes.size() + 1);  // one has two
+    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory, threads of its own."));
+}
+
+/// It works less itself, which is no advantage, and no less work.
+TEST(Explain, WorkThatThreadsDoForItIsNeitherLessNorBlocked)
+{
+    model::Profile p = threaded_stretch(0, 600 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 640 * ms;
+    s.processor_ns = -150 * ms;
+    s.preempted_ns = 50 * ms;
+    s.blocked_ns = 600 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +90 % by more work, its own and that of its threads, "
+                                       "+10 % by more of its time preempted."));
+    s.own_blocked_ns = 700 * ms;  // some of it is for something else
+    EXPECT_THAT(sentence(p),
+                HasSubstr("(geometric mean): +120 % by more of its time blocked, -30 % by less time on the "
+                          "processor, +10 % by more of its time preempted."));
+    s.own_blocked_ns = 640 * ms;
+    s.processor_ns = 50 * ms;
+    s.blocked_ns = 400 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +80 % by more of its time blocked, +10 % by more time on the "
+                                       "processor, +10 % by more of its time preempted."));
 }
 
 TEST(Explain, ARankThatSpinsForItsThreadsHasNoWorkToGive)
