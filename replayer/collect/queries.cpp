@@ -165,9 +165,12 @@ std::vector<std::vector<Answer>> answers(const Replay& replay, const Received<Qu
                                          const Received<std::uint32_t>& sources, const std::vector<KnownMember>& parts)
 {
     const rules::ClockUncertainty clocks(replay.definitions);
-    std::map<InstanceName, std::vector<rules::MemberInfo>> instances;
+    std::map<InstanceName, std::vector<rules::MemberInfo>> known;
     for (const KnownMember& part : parts)
-        instances[part.instance].push_back(part.member);
+        known[part.instance].push_back(part.member);
+    std::map<InstanceName, rules::InstanceMembers> instances;
+    for (auto& [name, members] : known)
+        instances.emplace(name, std::exchange(members, {}));
     auto result = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < result.size(); ++asker) {
         auto rest = sources.from(static_cast<int>(asker));

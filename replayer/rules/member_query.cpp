@@ -14,7 +14,7 @@ namespace
 class Answer
 {
 public:
-    Answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
+    Answer(const MemberQuery& query, const InstanceMembers& members, const ClockUncertainty& clocks,
            std::span<const std::uint32_t> sources)
         : query_(query), members_(members), clocks_(clocks), sources_(sources)
     {
@@ -53,9 +53,12 @@ private:
         const auto held_up = [&](const MemberInfo& m) {
             return is_back(m) && waited > Ns{0} && chance * away_in_call(m) >= waited;
         };
-        const auto several = std::ranges::count_if(members_, held_up);
+        // Nobody else was away for long enough.
+        const Ns least = std::min(unexplained / 2, std::max(query_.enter - query_.since, Ns{0}) + waited / chance);
+        const auto candidates = members_.came(query_.since + std::max(least - Ns{1}, Ns{0}), query_.leave - Ns{1});
+        const auto several = std::ranges::count_if(candidates, held_up);
         Enter tight, loose;
-        for (const MemberInfo& member : members_) {
+        for (const MemberInfo& member : candidates) {
             if (!is_back(member))
                 continue;
             const Ns took = query_.leave - member.enter.time;
@@ -110,10 +113,31 @@ private:
         if (query_.some_give)
             return best_fit();
         Enter last{query_.call, query_.since};
-        for (const MemberInfo& member : members_)
-            if (needs(member) && member.enter.time <= query_.leave)
-                take_later(last, member.enter);
+        take_later(last, last_giver());
         return last.call == query_.call && last.time == query_.since ? Enter{} : last;
+    }
+
+    /// Of those that it needs, until its end.
+    [[nodiscard]] Enter last_giver() const
+    {
+        if (query_.shape == CollectiveShape::Neighbour) {
+            Enter last;
+            for (const std::uint32_t source : sources_)
+                if (const MemberInfo* member = members_.giver(source); member && member->enter.time <= query_.leave)
+                    take_later(last, member->enter);
+            return last;
+        }
+        if (query_.shape == CollectiveShape::Prefix) {
+            if (query_.exclusive_prefix && query_.rank == 0)
+                return {};
+            const Enter last = members_.last_giver_up_to(query_.exclusive_prefix ? query_.rank - 1 : query_.rank);
+            if (!last.valid() || last.time <= query_.leave)
+                return last;
+        }
+        const Ns since = query_.since == Ns::min() ? query_.since : query_.since - Ns{1};
+        const auto givers = members_.givers(since, query_.leave);
+        const auto last = std::find_if(givers.rbegin(), givers.rend(), [&](const MemberInfo& m) { return needs(m); });
+        return last == givers.rend() ? Enter{} : last->enter;
     }
 
     /// Of those that the call may depend on, the one whose part came when the call ended, as nearly as can be: not so
@@ -121,26 +145,39 @@ private:
     /// estimated too long by as much.
     [[nodiscard]] Enter best_fit() const
     {
-        const Ns expected = query_.leave - query_.completion;
+        const Ns expected = query_.leave - query_.completion, latest = query_.leave - query_.completion / 2;
         Enter best;
-        for (const MemberInfo& member : members_) {
-            const Ns time = member.enter.time;
-            if (!needs(member) || time <= query_.since || query_.leave - time < query_.completion / 2)
-                continue;
-            const Ns distance = std::chrono::abs(time - expected);
+        const auto consider = [&](const Enter& enter) {
+            const Ns distance = std::chrono::abs(enter.time - expected);
             const Ns of_best = std::chrono::abs(best.time - expected);
-            if (!best.valid() || distance < of_best || (distance == of_best && member.enter.order() > best.order()))
-                best = member.enter;
+            if (!best.valid() || distance < of_best || (distance == of_best && enter.order() > best.order()))
+                best = enter;
+        };
+        if (query_.shape == CollectiveShape::Neighbour) {
+            for (const std::uint32_t source : sources_)
+                if (const MemberInfo* member = members_.giver(source);
+                    member && member->enter.time > query_.since && member->enter.time <= latest)
+                    consider(member->enter);
+            return best;
         }
+        // The last of those that came until then, and those that came at the next moment.
+        const auto before = members_.givers(query_.since, std::min(expected, latest));
+        const auto behind = members_.givers(std::max(expected, query_.since), latest);
+        const auto needed = [&](const MemberInfo& m) { return needs(m); };
+        if (const auto last = std::find_if(before.rbegin(), before.rend(), needed); last != before.rend())
+            consider(last->enter);
+        const auto next = std::ranges::find_if(behind, needed);
+        for (auto member = next; member != behind.end() && member->enter.time == next->enter.time; ++member)
+            if (needs(*member))
+                consider(member->enter);
         return best;
     }
 
-    /// Strictly before the end of the call, so that the path goes back in time, and not so shortly before that no
-    /// message can have come from there.
-    [[nodiscard]] bool came_after(Ns since, const MemberInfo& member) const
+    /// Others that came while the call was inside; strictly before its end, so that the path goes back in time, and not
+    /// so shortly before that no message can have come from there.
+    [[nodiscard]] std::span<const MemberInfo> came_after(Ns since) const
     {
-        return member.enter.call != query_.call && member.enter.time > since && member.enter.time < query_.leave &&
-               query_.leave - member.enter.time >= query_.least;
+        return members_.came(since, query_.leave - std::max(query_.least, Ns{1}));
     }
 
     [[nodiscard]] Ns unexplained_since(const Enter& explained) const
@@ -148,18 +185,23 @@ private:
         return explained.valid() ? std::max(query_.enter, explained.time) : query_.enter;
     }
 
-    /// Whoever came while the call was inside and shortly enough before its end.
+    /// The root that all wait for, if it is one of those that came. Not valid: it is not.
+    [[nodiscard]] Enter root_of_all(std::span<const MemberInfo> came) const
+    {
+        const MemberInfo* root = members_.root();
+        const bool is_among = query_.shape == CollectiveShape::OneToAll && root != nullptr && !came.empty() &&
+                              root->enter.time >= came.front().enter.time && root->enter.time <= came.back().enter.time;
+        return is_among ? root->enter : Enter{};
+    }
+
+    /// Whoever came shortly enough before the end of the call.
     [[nodiscard]] Enter blocker_within_limit(const Enter& explained) const
     {
-        Enter blocker;
-        for (const MemberInfo& member : members_) {
-            if (!came_after(unexplained_since(explained), member) || query_.leave - member.enter.time > query_.limit)
-                continue;
-            if (member.is_root && query_.shape == CollectiveShape::OneToAll)
-                return member.enter;
-            take_later(blocker, member.enter);
-        }
-        return blocker;
+        const auto came = came_after(unexplained_since(explained));
+        const auto is_within = [&](const Enter& enter) { return query_.leave - enter.time <= query_.limit; };
+        if (const Enter root = root_of_all(came); root.valid() && is_within(root))
+            return root;
+        return !came.empty() && is_within(came.back().enter) ? came.back().enter : Enter{};
     }
 
     /// The completion took longer than it should (no core free, slow progress), but the last one to come came so
@@ -168,18 +210,15 @@ private:
     /// cases at most. Thus in a dense stream of arrivals nobody is the blocker only for being the latest.
     [[nodiscard]] Enter outstanding_blocker(const Enter& explained) const
     {
-        Ns since = unexplained_since(explained);  // a root explains the time until it came
-        for (const MemberInfo& member : members_)
-            if (member.is_root && query_.shape == CollectiveShape::OneToAll && came_after(since, member))
-                since = member.enter.time;
-        Enter last;
-        std::int64_t came = 0;
-        for (const MemberInfo& member : members_)
-            if (came_after(since, member)) {
-                take_later(last, member.enter);
-                ++came;
-            }
-        const bool stands_out = came > 0 && query_.leave - last.time <= (query_.leave - since) / (chance * came);
+        Ns since = unexplained_since(explained);
+        if (const Enter root = root_of_all(came_after(since)); root.valid())
+            since = root.time;  // it explains the time until it came
+        const auto came = came_after(since);
+        if (came.empty())
+            return {};
+        const Enter& last = came.back().enter;
+        const bool stands_out =
+            query_.leave - last.time <= (query_.leave - since) / (chance * static_cast<std::int64_t>(came.size()));
         return stands_out ? last : Enter{};
     }
 
@@ -204,8 +243,16 @@ private:
 
     [[nodiscard]] Predecessor doubted(Predecessor predecessor, const Enter& found) const
     {
+        const Ns error = 2 * clocks_.largest();
+        const auto is_doubt = [&](Ns time) {
+            const bool is_known = error > Ns{0} && time != Ns::min();
+            return is_known && std::ranges::any_of(members_.came(time - error, time + error),
+                                                   [&](const MemberInfo& m) { return may_be_it(m, found); });
+        };
         predecessor.doubt_clocks(
-            std::ranges::any_of(members_, [&](const MemberInfo& m) { return may_be_it(m, found); }));
+            is_doubt(query_.enter) || is_doubt(query_.leave) ||
+            (query_.may_depend && (is_doubt(query_.since) || is_doubt(query_.leave - query_.completion))) ||
+            (found.valid() && is_doubt(found.time)));
         return predecessor;
     }
 
@@ -213,14 +260,14 @@ private:
     static constexpr std::int64_t chance = 8;
 
     const MemberQuery& query_;
-    std::span<const MemberInfo> members_;
+    const InstanceMembers& members_;
     const ClockUncertainty& clocks_;
     std::span<const std::uint32_t> sources_;
 };
 
 }  // namespace
 
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
+Predecessor answer(const MemberQuery& query, const InstanceMembers& members, const ClockUncertainty& clocks,
                    std::span<const std::uint32_t> sources)
 {
     return Answer(query, members, clocks, sources).find();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replayer/rules/calibration.hpp"
+#include "replayer/rules/instance_members.hpp"
 #include "replayer/rules/operation.hpp"
 #include "replayer/rules/predecessor.hpp"
 
@@ -38,18 +39,10 @@ struct MemberQuery {
     Ns tolerance;           // `completion` before the end, by so much more or less; or within `limit`
 };
 
-struct MemberInfo {
-    Enter enter;  // asked who came back: the end of the longest time outside of MPI
-    Ns leave;     // and its begin
-    std::uint32_t rank;
-    bool is_root;
-    bool gives;
-};
-
 /// Answers a query: Route::Collective; Route::Completion, if the member itself was the last one that was needed; or
 /// Route::Ask if no member released the call. Of those who came back, Route::Work, if it was the member itself.
 /// `sources`: the in-neighbours of the asking member, ascending.
-Predecessor answer(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
+Predecessor answer(const MemberQuery& query, const InstanceMembers& members, const ClockUncertainty& clocks,
                    std::span<const std::uint32_t> sources = {});
 
 }  // namespace critpath::replayer::rules

@@ -51,7 +51,7 @@ MemberInfo outside(std::uint32_t rank, int from, int to)
 /// The rank, or -1.
 int mover(const MemberQuery& query, const std::vector<MemberInfo>& members)
 {
-    const Predecessor found = replayer::rules::answer(query, members, {});
+    const Predecessor found = replayer::rules::answer(query, replayer::rules::InstanceMembers(members), {});
     return found.is_jump() ? static_cast<int>(found.from.call.location.value) : -1;
 }
 

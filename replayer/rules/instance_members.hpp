@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the order in which the members of an instance are looked at: all of them may ask about it, and none of these
+// questions may cost as much as there are members.
+#pragma once
+
+#include "replayer/rules/predecessor.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace critpath::replayer::rules
+{
+
+struct MemberInfo {
+    Enter enter;  // asked who came back: the end of the longest time outside of MPI
+    Ns leave;     // and its begin
+    std::uint32_t rank;
+    bool is_root;
+    bool gives;
+};
+
+class InstanceMembers
+{
+public:
+    InstanceMembers() = default;
+    explicit InstanceMembers(std::vector<MemberInfo> members);
+
+    /// Those that came in (after, until], the last one last; without those of which no enter is known.
+    [[nodiscard]] std::span<const MemberInfo> came(Ns after, Ns until) const { return within(members_, after, until); }
+    /// Likewise, of those that give something.
+    [[nodiscard]] std::span<const MemberInfo> givers(Ns after, Ns until) const { return within(givers_, after, until); }
+    /// The last giver of ranks 0 to `rank`; not valid: none of them gives.
+    [[nodiscard]] Enter last_giver_up_to(std::uint32_t rank) const;
+    /// Null: it has none, or gives nothing.
+    [[nodiscard]] const MemberInfo* giver(std::uint32_t rank) const;
+    /// Null: none.
+    [[nodiscard]] const MemberInfo* root() const { return has_root_ ? &root_ : nullptr; }
+
+private:
+    struct Giver {
+        std::uint32_t rank;
+        MemberInfo member;
+        Enter last;  // of all givers up to this rank
+    };
+
+    static std::span<const MemberInfo> within(const std::vector<MemberInfo>& members, Ns after, Ns until);
+
+    std::vector<MemberInfo> members_, givers_;  // in the canonical order of enters
+    std::vector<Giver> by_rank_;
+    MemberInfo root_{};
+    bool has_root_ = false;
+};
+
+}  // namespace critpath::replayer::rules
