@@ -3,7 +3,7 @@
 #include "analysis/division/threads.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 namespace critpath::division
 {
@@ -27,6 +27,21 @@ bool is_computation(const Segment& segment)
     return static_cast<SegmentKind>(segment.kind) == SegmentKind::Compute;
 }
 
+/// The computation of a thread, in the window.
+struct Divided {
+    std::int64_t left = 0;     // for samples to divide
+    std::int64_t sampled = 0;  // what these stand for, which may be more than that, wherever in it they are
+    std::map<std::uint32_t, std::int64_t> of_others;  // of that, by LocationId
+
+    [[nodiscard]] std::int64_t of_samples(std::int64_t ns) const
+    {
+        const auto most = static_cast<double>(std::max<std::int64_t>(left, 0));
+        return sampled <= left
+                   ? ns
+                   : static_cast<std::int64_t>(static_cast<double>(ns) / static_cast<double>(sampled) * most);
+    }
+};
+
 }  // namespace
 
 std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const PathRecords& records, const Window& window)
@@ -38,21 +53,35 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
     };
     for (const Segment& segment : records.segments)
         add(segment.location, length_in(window, segment.begin, segment.end), is_computation(segment));
-    std::unordered_map<const Segment*, std::int64_t> given;  // away, of the segments that waited
+
+    std::vector<Divided> divided(profile.locations.size());
+    for (std::size_t i = 0; i < divided.size(); ++i)
+        divided[i].left = result[i].computed;
     for (const Attribution& attribution : records.attributions) {
-        if (attribution.is_inside_mpi())
-            continue;
+        const std::int64_t ns = attribution.is_inside_mpi() ? 0 : length_in(window, attribution);
         const auto segment = std::ranges::upper_bound(records.segments, attribution.begin, {}, &Segment::end);
-        if (segment == records.segments.end() || segment->location == attribution.location || !is_computation(*segment))
+        if (ns == 0 || segment == records.segments.end() || !is_computation(*segment))
             continue;
-        // A sample may stand for more than what its segment has in the window.
-        std::int64_t& all = given[&*segment];
-        const std::int64_t most = length_in(window, segment->begin, segment->end) - all;
-        const std::int64_t ns = std::min(length_in(window, attribution), most);
-        all += ns;
-        add(segment->location, -ns, true);
-        add(attribution.location, ns, true);
+        Divided& of_path = divided[segment->location];
+        const bool is_other = attribution.location != segment->location;
+        if (attribution.is_sample()) {
+            of_path.sampled += ns;
+            if (is_other)
+                of_path.of_others[attribution.location] += ns;
+            continue;
+        }
+        of_path.left -= ns;
+        if (is_other) {
+            add(segment->location, -ns, true);
+            add(attribution.location, ns, true);
+        }
     }
+    for (std::uint32_t i = 0; i < divided.size(); ++i)
+        for (const auto& [other, sampled] : divided[i].of_others) {
+            const std::int64_t ns = divided[i].of_samples(sampled);
+            add(i, -ns, true);
+            add(other, ns, true);
+        }
     return result;
 }
 

@@ -76,6 +76,7 @@ struct Stretch {
     std::int64_t peers_spinning_ns = 0;
     // And for how long they were blocked because these lacked a processor.
     std::int64_t peers_threads_preempted_ns = 0;
+    std::int64_t code_gaps = 0;  // gaps that StretchCode::peers_ns is of; 0: what peers do is not known
     // Of the processes that come here: who has the fewest samples that count what is done here; -1: nobody was asked.
     std::int64_t fewest_samples = 0;
     std::int64_t fewest_samples_rank = -1;
@@ -145,6 +146,7 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"peers_page_faults", &Stretch::peers_page_faults},
     {"peers_spinning_ns", &Stretch::peers_spinning_ns},
     {"peers_threads_preempted_ns", &Stretch::peers_threads_preempted_ns},
+    {"code_gaps", &Stretch::code_gaps},
     {"fewest_samples", &Stretch::fewest_samples},
     {"fewest_samples_rank", &Stretch::fewest_samples_rank},
     {"ranks", &Stretch::ranks},
@@ -179,8 +181,8 @@ struct StretchCode {
     // Of that, while the thread on the path waited for other threads of its process:
     std::int64_t spinning_ns = 0;  // and looked all the time whether these are done
     std::int64_t blocked_ns = 0;
-    // What as many gaps at the place that are not on the path have of it, in the mean, by their own threads; of rows
-    // that stand for no function, 0.
+    // What as many gaps at the place have of it, in the mean, that are not on the path but of the same occurrences, by
+    // their own threads; of rows that stand for no function, 0.
     std::int64_t peers_ns = 0;
 };
 

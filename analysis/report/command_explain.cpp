@@ -136,6 +136,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         const auto error = [](std::int64_t ns) { return ns > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto compared = [&](std::int64_t ns) { return s.compared > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto off = [&](std::int64_t ns) { return e.knows_off ? compared(ns) : Cell(); };
+        const std::vector<FunctionShare> longer = e.difference();
         const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
                         Seconds{s.path_ns},
@@ -192,8 +193,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.untold ? Cell(e.untold->why) : Cell(),
                         e.knows_off ? Cell(Seconds{s.own_preempted_ns}) : Cell(),
                         e.knows_off ? Cell(Seconds{s.own_blocked_ns}) : Cell(),
-                        e.code.longer.empty() ? Cell() : Cell(e.code.longer.front().name),
-                        e.code.longer.empty() ? Cell() : Cell(Share{e.code.longer.front().share}),
+                        longer.empty() ? Cell() : Cell(longer.front().name),
+                        longer.empty() ? Cell() : Cell(Share{longer.front().share}),
                         Seconds{e.code.threads_ns()},
                         Seconds{e.code.preempted_ns},
                         e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),

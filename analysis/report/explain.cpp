@@ -73,6 +73,14 @@ void add_place(const model::Profile& profile, Explanation& e)
     e.after = names(profile, after, common, after.size());
 }
 
+/// Some rank that has the stretch on the path.
+bool have_threads(const model::Profile& profile, std::size_t stretch)
+{
+    return std::ranges::any_of(profile.stretch_shares, [&](const model::StretchShare& share) {
+        return share.stretch == stretch && std::ranges::count(profile.location_process, share.process.value) > 1;
+    });
+}
+
 void add_owners(const model::Profile& profile, std::size_t stretch, Explanation& e)
 {
     std::map<std::string, std::int64_t> nodes;
@@ -332,7 +340,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.knows_off = knows_time_off_processor(profile);
     e.code = code_of(profile, stretch);
     const auto threads = profile.facts.find("threads_calling_mpi");
-    e.has_threads = profile.locations.size() > profile.processes.size();
+    e.has_threads = have_threads(profile, stretch);
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;
     add_excess(e);
     if (e.stretch->has_model())

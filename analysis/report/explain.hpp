@@ -74,9 +74,10 @@ struct FunctionShare {
 /// What the path's time in a stretch is time of.
 struct Code {
     std::vector<FunctionShare> functions;  // with the most of it, that first; few
-    // Likewise of what the path's thread takes longer for than those of the peers, where that is more than chance.
+    // What the path's thread has of all functions more than those of the peers; 0 if what these do is not known. And
+    // the functions with the most of it, of which one may have more than all together, where that is more than chance.
+    std::int64_t longer_ns = 0;
     std::vector<FunctionShare> longer;
-    std::int64_t longer_ns = 0;  // that, of all functions
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
@@ -86,7 +87,7 @@ struct Code {
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
 
-/// Of the stretch with this index. Where peers have not been there, nothing takes longer than on them.
+/// Of the stretch with this index.
 Code code_of(const model::Profile& profile, std::size_t stretch);
 
 struct Explanation {
@@ -111,7 +112,7 @@ struct Explanation {
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
     bool knows_off = true;            // samples tell when it had no processor; else that counts as time on it
-    bool has_threads = false;         // some process of this run has several
+    bool has_threads = false;         // some rank that has it on the path has several
     bool are_threads_in_mpi = false;  // in this run: others than the first of a process call it, too
     Verdict verdict = Verdict::NoPeers;
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
@@ -120,6 +121,8 @@ struct Explanation {
 
     /// Whether this part is more than what samples may be wrong by.
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
+    /// The functions that make what it takes longer than on its peers, with their parts of that; empty: nothing tells.
+    [[nodiscard]] std::vector<FunctionShare> difference() const;
     /// Many more page faults than the peers.
     [[nodiscard]] bool has_more_faults() const;
     /// By itself: the part of the difference also has what lacking a processor makes of it.

@@ -24,13 +24,14 @@ namespace
 {
 
 constexpr std::size_t most_functions = 3;
-constexpr double function_from = 0.1;       // of what all functions take
-constexpr double worth_saying = 0.01;       // and of the stretch
-constexpr double most_from = 0.5;           // of the stretch: these functions together are most of it
-constexpr double threads_lack_from = 0.05;  // of the time that is waited for threads: that they lack a processor
-constexpr double at_most_lacked = 0.999;    // of a time: something is done in it
-constexpr double same_share_within = 0.1;   // of a time, and of another one
-constexpr double error_deviations = 1.96;   // 95 %
+constexpr double function_from = 0.1;           // of what all functions take
+constexpr double worth_saying = 0.01;           // and of the stretch
+constexpr double most_from = 0.5;               // of the stretch: these functions together are most of it
+constexpr double threads_lack_from = 0.05;      // of the time that is waited for threads: that they lack a processor
+constexpr double at_most_lacked = 0.999;        // of a time: something is done in it
+constexpr double same_difference_within = 1.5;  // times: of functions, and of time on the processor
+constexpr double same_share_within = 0.1;       // of a time, and of another one
+constexpr double error_deviations = 1.96;       // 95 %
 constexpr std::size_t name_width = 48;
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
@@ -43,34 +44,37 @@ struct Amount {
 struct Compared {
     const model::Row* row;
     std::int64_t ns, peers_ns;
-    double period_ns;  // of the samples that tell; 0 if it is exact
+    double period_ns;     // of the samples that tell; 0 if it is exact
+    double peers_period;  // and of those of the peers, as far as `peers_ns` is so many times theirs
 
     [[nodiscard]] std::int64_t longer_ns() const { return ns - peers_ns; }
     [[nodiscard]] bool is_certain() const
     {
-        const double error = error_deviations * std::sqrt(period_ns * static_cast<double>(ns + peers_ns));
+        const double error = error_deviations * std::sqrt(period_ns * static_cast<double>(ns) +
+                                                          peers_period * static_cast<double>(peers_ns));
         return static_cast<double>(longer_ns()) > error;
     }
 };
 
-Compared compared(const model::StretchCode& c, const model::Row& row)
+Compared compared(const model::StretchCode& c, const model::Row& row, const model::Stretch& stretch)
 {
     const double period = c.samples > 0 ? static_cast<double>(c.ns) / static_cast<double>(c.samples) : 0;
-    return {&row, c.ns - c.spinning_ns - c.blocked_ns, c.peers_ns, period};
+    return {&row, c.ns - c.spinning_ns - c.blocked_ns, c.peers_ns, period,
+            period * static_cast<double>(stretch.gaps) /
+                static_cast<double>(std::max<std::int64_t>(stretch.code_gaps, 1))};
 }
 
 void add_longer(std::vector<Compared> functions, Code& code)
 {
-    const bool has_peers = std::ranges::any_of(functions, [](const Compared& c) { return c.peers_ns > 0; });
     for (const Compared& function : functions)
-        code.longer_ns += has_peers ? function.longer_ns() : 0;
+        code.longer_ns += function.longer_ns();
     if (code.longer_ns <= 0)
         return;
     std::ranges::stable_sort(functions, std::ranges::greater(), &Compared::longer_ns);
     for (const Compared& function : functions) {
         const double share = part(function.longer_ns(), code.longer_ns);
         if (code.longer.size() < most_functions && share >= function_from && function.is_certain())
-            code.longer.push_back({function.row->name, std::min(share, 1.0)});
+            code.longer.push_back({function.row->name, share});
     }
 }
 
@@ -122,12 +126,13 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
             functions_ns += c.ns;
             functions.push_back({&row, c.ns});
             of_threads.push_back({&row, c.spinning_ns + c.blocked_ns});
-            all_compared.push_back(compared(c, row));
+            all_compared.push_back(compared(c, row, profile.stretches[stretch]));
         } else if (row.name == model::pseudo::preempted) {
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
         }
     }
-    add_longer(std::move(all_compared), code);
+    if (profile.stretches[stretch].code_gaps > 0)
+        add_longer(std::move(all_compared), code);
     sort_by_time(functions);
     sort_by_time(of_threads);
     all_ns = std::max(all_ns, profile.stretches[stretch].path_ns);
@@ -207,23 +212,35 @@ std::string code_in_words(const Code& code)
     return fmt::format(" {} {}.", sum >= most_from ? "Most of it in" : "Some of it in", listed(code.functions));
 }
 
+std::vector<FunctionShare> Explanation::difference() const
+{
+    const model::Stretch& s = *stretch;
+    if (excess <= balanced_within || model::ComparedBy{s.compared_by} != model::ComparedBy::BothCalls)
+        return {};
+    // They are compared in other ways (means of samples, not geometric ones of gaps); where these differ, neither
+    // tells.
+    const std::int64_t on_processor =
+        s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns;
+    const std::int64_t spinning = code.spinning_ns - s.peers_spinning_ns;
+    const double times = part(code.longer_ns, scaled(on_processor, s.path_ns, s.compared_ns) - spinning);
+    if (times < 1 / same_difference_within || times > same_difference_within)
+        return {};
+    // What is not work of the path's thread is part of the difference, too.
+    const std::int64_t all_ns = std::max(scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns), code.longer_ns);
+    std::vector<FunctionShare> result = code.longer;
+    for (FunctionShare& function : result)
+        function.share = std::min(function.share * part(code.longer_ns, all_ns), 1.0);
+    return result;
+}
+
 std::string longer_in_words(const Explanation& explanation)
 {
-    const model::Stretch& s = *explanation.stretch;
-    const Code& code = explanation.code;
-    const bool is_compared =
-        explanation.excess > balanced_within && model::ComparedBy{s.compared_by} == model::ComparedBy::BothCalls;
-    if (!is_compared || code.longer.empty())
-        return "";
-    // What is not work of the path's thread is said elsewhere.
-    const std::int64_t longer_ns = scaled(s.compared_ns - s.peers_ns, s.path_ns, s.compared_ns);
-    if (part(code.longer_ns, longer_ns) < most_from)
-        return "";
+    const std::vector<FunctionShare> functions = explanation.difference();
     // All of it, as said before?
-    const bool is_known = std::ranges::equal(code.longer, code.functions, [](const auto& a, const auto& b) {
+    const bool is_known = std::ranges::equal(functions, explanation.code.functions, [](const auto& a, const auto& b) {
         return a.name == b.name && std::abs(a.share - b.share) < same_share_within;
     });
-    return is_known ? "" : fmt::format(" The difference is in {}.", listed(code.longer));
+    return functions.empty() || is_known ? "" : fmt::format(" The difference is in {}.", listed(functions));
 }
 
 std::string threads_in_words(const Explanation& explanation)

@@ -32,16 +32,23 @@ struct NamedPart {
     std::string more, less;
 };
 
+/// Parts that are work, if fewer instructions are less work.
+bool is_work(std::size_t factor)
+{
+    return Factor(factor) == Factor::Instructions || Factor(factor) == Factor::AllCycles ||
+           Factor(factor) == Factor::Processor;
+}
+
 /// Who is blocked while its threads work for it works less itself, and is blocked more. Both are the same work, if what
 /// it is blocked for otherwise is little.
 bool is_shared_with_threads(const Explanation& e)
 {
-    const double blocked = e.parts[static_cast<std::size_t>(Factor::Blocked)];
-    double on_processor = 0;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(Factor::Preempted); ++i)
-        on_processor += e.parts[i];
-    return e.code.blocked_ns > 0 && blocked * on_processor < 0 &&
-           part(e.blocked_otherwise_ns(), e.stretch->own_blocked_ns) <= little_otherwise;
+    double work = 0;
+    for (std::size_t i = 0; i < factors; ++i)
+        work += is_work(i) ? e.parts[i] : 0;
+    return e.parts[static_cast<std::size_t>(Factor::Blocked)] >= least_part && work <= -least_part &&
+           part(e.blocked_otherwise_ns(), e.stretch->own_blocked_ns) <= little_otherwise &&
+           part(e.code.preempted_ns, e.code.blocked_ns) <= little_otherwise;
 }
 
 std::vector<NamedPart> named_parts(const Explanation& e)
@@ -60,7 +67,7 @@ std::vector<NamedPart> named_parts(const Explanation& e)
     NamedPart shared{0, 0, "more work, its own and that of its threads", "less work, its own and that of its threads"};
     const bool is_shared = is_shared_with_threads(e);
     for (std::size_t i = 0; i < factors; ++i) {
-        if (is_shared && Factor(i) != Factor::Preempted) {
+        if (is_shared && (is_work(i) || Factor(i) == Factor::Blocked)) {
             shared.part += e.parts[i];
             shared.error += e.errors[i];
         } else {

@@ -258,7 +258,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     const SpinFunctions spin(replay, findings.predecessors);
     Tally sums = tally(replay, findings.predecessors, path, spin);
     add_transfers(replay, findings.predecessors, path, spin, sums);
-    const std::vector<ThreadsOfPeers> peers = add_code(replay, findings.stretches, path.begin, sums);
+    const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, path.begin, sums);
+    const CodeOfPeers peers = code_of_peers(replay, path, findings.stretches, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});
@@ -281,13 +282,14 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
     profile.call_paths = places.call_paths();
     add_stretches(findings.stretches, places, profile);
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-        profile.stretches[i].peers_spinning_ns = peers[i].spinning_ns;
-        profile.stretches[i].peers_threads_preempted_ns = peers[i].preempted_ns;
+    for (std::size_t i = 0; i < threads.size(); ++i) {
+        profile.stretches[i].peers_spinning_ns = threads[i].spinning_ns;
+        profile.stretches[i].peers_threads_preempted_ns = threads[i].preempted_ns;
+        profile.stretches[i].code_gaps = peers.gaps[i];
     }
-    gather(replay, sums, places, profile);
+    gather(replay, sums, peers, places, profile);
     for (model::StretchCode& code : profile.stretch_code)
-        code.peers_ns = of_others(code.peers_ns, profile.stretches[code.stretch].gaps, peers[code.stretch].gaps);
+        code.peers_ns = of_others(code.peers_ns, profile.stretches[code.stretch].gaps, peers.gaps[code.stretch]);
     return result;
 }
 

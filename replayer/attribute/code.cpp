@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/code.hpp"
 
-#include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/sampled_code.hpp"
+#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/team.hpp"
 #include "replayer/exchange.hpp"
-#include "replayer/peers/gaps.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -20,62 +19,6 @@ namespace
 
 using model::AttributionKind;
 using model::Ns;
-
-/// The stretches that moments of the owned processes lie in.
-class StretchFinder
-{
-public:
-    StretchFinder(const Replay& replay, const Stretches& stretches)
-        : replay_(replay), places_(replay.definitions.contexts.size())
-    {
-        for (const Stretches::At& at : stretches.stretches)
-            places_.add(at.place);
-        for (const model::ProcessTrace& trace : replay.processes)
-            gaps_.emplace_back(trace.locations.empty() ? nothing_ : trace.locations.front(), stretches.same);
-    }
-
-    [[nodiscard]] std::uint32_t stretch_of(std::size_t process, std::size_t gap) const
-    {
-        return places_.find(gaps_[process].place(gap));
-    }
-
-    /// Of the first thread of a process, by index into Replay::processes.
-    [[nodiscard]] std::uint32_t at(std::size_t process, Ns time)
-    {
-        const auto gap = gap_at(process, time);
-        return gap ? stretch_of(process, *gap) : GapPlaces::none;
-    }
-    [[nodiscard]] std::optional<std::size_t> gap_at(std::size_t process, Ns time)
-    {
-        Gaps& gaps = gaps_[process];
-        const std::size_t gap = gaps.first_behind(time);
-        return gap < gaps.end() && gaps.begin_of(gap) <= time ? std::optional(gap) : std::nullopt;
-    }
-
-    /// Only the first thread of a process has gaps.
-    [[nodiscard]] std::uint32_t of(const PlacedAttribution& placed, Ns origin)
-    {
-        const model::Attribution& a = placed.attribution;
-        const bool is_computation = a.kind == AttributionKind::Sample || a.kind == AttributionKind::Computation;
-        const model::ProcessId process = process_of(placed);
-        if (!is_computation || replay_.definitions.processes[process.value].locations.front() != placed.path_location)
-            return GapPlaces::none;
-        return at(replay_.index_of(process), origin + Ns{a.begin});
-    }
-
-    [[nodiscard]] model::ProcessId process_of(const PlacedAttribution& placed) const
-    {
-        return replay_.definitions.locations[placed.path_location.value].process;
-    }
-    [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
-    [[nodiscard]] const Gaps& gaps(std::size_t process) const { return gaps_[process]; }
-
-private:
-    const Replay& replay_;
-    const model::LocationTrace nothing_;
-    GapPlaces places_;
-    std::vector<Gaps> gaps_;
-};
 
 /// Of the gaps at the place of a stretch.
 struct Waits {
@@ -93,34 +36,6 @@ bool may_spin(const model::Definitions& definitions, const SampledCode& code)
         if (code.waits_for_team(model::ContextId{i}))
             return true;
     return false;
-}
-
-/// By stretch and ContextId, ns.
-using OwnCode = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
-
-/// What the first threads of the owned processes do themselves, on the path and off it.
-OwnCode own_code(const Replay& replay, const SampledCode& code, StretchFinder& finder)
-{
-    OwnCode result;
-    const auto add = [&](std::uint32_t stretch, const Place& place, std::int64_t ns) {
-        if (place.pseudo == Pseudo::None && place.context.valid())
-            result[{stretch, place.context.value}] += ns;
-    };
-    for (std::size_t p = 0; p < finder.processes(); ++p) {
-        const Gaps& gaps = finder.gaps(p);
-        if (replay.definitions.has_samples) {
-            for (const model::Sample& sample : gaps.location().samples)
-                if (const std::uint32_t stretch = finder.at(p, sample.time);
-                    stretch != GapPlaces::none && sample.context.valid() && !code.waits_for_team(sample.context))
-                    add(stretch, code.place_of(sample), sample.weight);
-            continue;
-        }
-        for (std::size_t gap = 1; gap < gaps.end(); ++gap)
-            if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
-                for_each_user_region(gaps.location(), gaps.begin_of(gap), gaps.end_of(gap),
-                                     [&](Place place, std::int64_t ns) { add(stretch, place, ns); });
-    }
-    return result;
 }
 
 /// On the path and off it, of the owned processes.
@@ -178,13 +93,6 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
 
 }  // namespace
 
-std::int64_t of_others(std::int64_t ns, std::int64_t on_path, std::int64_t others)
-{
-    if (others <= 0 || ns <= 0)
-        return 0;
-    return rounded(static_cast<double>(ns) * static_cast<double>(on_path) / static_cast<double>(others));
-}
-
 std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, Ns origin, Tally& tally)
 {
     std::vector<ThreadsOfPeers> peers(stretches.stretches.size());
@@ -210,17 +118,14 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         }
     }
     const SampledCode code(replay.definitions);
-    tally.code_of_peers = own_code(replay, code, finder);
-    for (const auto& [key, amount] : tally.stretch_code)
-        if (key.second.pseudo == Pseudo::None && key.second.context.valid())
-            tally.code_of_peers[{key.first, key.second.context.value}] -=
-                amount.ns - amount.spinning_ns - amount.blocked_ns;
     const bool any_spinning = may_spin(replay.definitions, code);
     any_preempted = on_any(replay.comm, any_preempted);
     if (any_spinning)
         add_spinning(replay, code, finder, sums);
     if (any_preempted)
         add_preemption(replay, SampledCode(replay.definitions, replay.processes), waiting, finder, sums);
+    if (!any_spinning && !any_preempted)
+        return peers;
     count_gaps(finder, sums);
     constexpr std::size_t numbers = sizeof(Waits) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
@@ -229,7 +134,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         const std::int64_t on_path = stretches.stretches[i].sums.gaps;
         const std::int64_t others = sums[i].gaps - on_path;
         peers[i] = {of_others(sums[i].spinning_ns - sums[i].spinning_on_path_ns, on_path, others),
-                    of_others(sums[i].preempted_ns, on_path, others), others};
+                    of_others(sums[i].preempted_ns, on_path, others)};
     }
     return peers;
 }

@@ -29,7 +29,13 @@ Pseudo kind_of(const OffProcessor& off)
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    return {surroundings_.of(location, off.begin, off.end, off.preempted), kind_of(off)};
+    ContextId context = surroundings_.of(location, off.begin, off.end, off.preempted);
+    const auto behind = std::ranges::upper_bound(location.samples, off.begin, {}, &Sample::time);
+    const bool may_have_worked = off.preempted && context.valid() && behind != location.samples.begin() &&
+                                 code_.waits_for_team(context) && (behind - 1)->context.valid();
+    if (may_have_worked && !code_.waits_for_team((behind - 1)->context))
+        context = (behind - 1)->context;  // it came to wait after that
+    return {context, kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const

@@ -148,7 +148,7 @@ std::vector<CodeRecord> code_records(const Tally& tally, const Places& places)
 }
 
 /// Sums of it over all gaps, of the rows of `code`, which the collector has.
-std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const Tally& tally, const Places& places,
+std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const CodeOfPeers& peers, const Places& places,
                                                 const std::vector<CodeRecord>& code)
 {
     const auto key_of = [](std::uint32_t stretch, std::uint32_t row) { return std::uint64_t{stretch} << 32U | row; };
@@ -160,7 +160,7 @@ std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const Tall
     keys.resize(static_cast<std::size_t>(size));
     MPI_Bcast(keys.data(), size, MPI_UINT64_T, collector, replay.comm);
     std::vector<std::int64_t> sums(keys.size(), 0);
-    for (const auto& [of, ns] : tally.code_of_peers) {
+    for (const auto& [of, ns] : peers.own) {
         const model::CallPathId id = places.id({model::ContextId{of.second}});
         if (!id.valid())
             continue;
@@ -199,7 +199,8 @@ std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, cons
 
 }  // namespace
 
-void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile)
+void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, const Places& places,
+            model::Profile& profile)
 {
     const auto processes = collect_processes(replay, tally);
     const auto locations = collect_locations(replay, tally);
@@ -208,7 +209,7 @@ void gather(const Replay& replay, const Tally& tally, const Places& places, mode
     const auto addresses = collect_sums(replay, address_records(tally, places));
     const auto events = collect_sums(replay, event_records(tally, places));
     const auto code = collect_sums(replay, code_records(tally, places));
-    const auto code_of_peers = collect_code_of_peers(replay, tally, places, code);
+    const auto code_of_peers = collect_code_of_peers(replay, peers, places, code);
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;

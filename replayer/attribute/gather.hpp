@@ -5,15 +5,17 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "replayer/attribute/code_of_peers.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/attribute/tally.hpp"
 
 namespace critpath::replayer
 {
 
-/// Fills everything of the profile but facts and properties (StretchCode::peers_ns is that of all gaps yet); on the
-/// other processes it stays empty, but for `path_samples` and `low_confidence_ns` nothing else is known there.
+/// Fills everything of the profile but facts and properties (StretchCode::peers_ns is that of all gaps of `peers` yet);
+/// on the other processes it stays empty, but for `path_samples` and `low_confidence_ns` nothing else is known there.
 /// Collective over `replay.comm`.
-void gather(const Replay& replay, const Tally& tally, const Places& places, model::Profile& profile);
+void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, const Places& places,
+            model::Profile& profile);
 
 }  // namespace critpath::replayer

@@ -87,8 +87,6 @@ struct Tally {
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
     std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
     std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index
-    /// By the stretch's index and ContextId: what gaps that are not on the path have of it by their own thread, ns.
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> code_of_peers;
     model::CountTable counts;  // in the order of counts.bin; call paths are CountPlaceNumbers
 
     void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)

@@ -28,7 +28,7 @@ COLUMNS = {
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
                 "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",
                 "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",
-                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "peers_spinning_ns", "peers_threads_preempted_ns", "fewest_samples",
+                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "peers_spinning_ns", "peers_threads_preempted_ns", "code_gaps", "fewest_samples",
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
                 "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],

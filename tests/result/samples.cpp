@@ -128,6 +128,7 @@ void add_stretches(model::Profile& profile)
     longer.peers_page_faults = 70;
     longer.peers_spinning_ns = 40 * ms;
     longer.peers_threads_preempted_ns = 30 * ms;
+    longer.code_gaps = 60;
     longer.ranks = 4;
     longer.nodes = 2;
     longer.occurrences = 25;

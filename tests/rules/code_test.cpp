@@ -88,6 +88,54 @@ TEST(Code, IsThatOfTheRanksOnThePathAtThePlace)
     EXPECT_EQ(of_peers(r), (Times{{"solve", 4 * 30}, {"build", 0}, {"[preempted]", 0}}));
 }
 
+/// In each second step, all have more to do, and rank 1 is the slow one; in the others, rank 2 is, which comes by
+/// another call. What rank 1 has more is "own", not what the steps have more.
+TEST(Code, OfPeersIsThatOfTheSameOccurrences)
+{
+    Program p(3);
+    std::int64_t time = 10;
+    for (int rank = 0; rank < 3; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {9, time});
+    for (int step = 0; step < 4; ++step) {
+        const int all = step % 2 == 1 ? 60 : 10, own = 30;
+        const int end = step % 2 == 1 ? all + own : 200;
+        for (int rank = 0; rank < 2; ++rank) {
+            p[rank].sample(time + all - 1, "all", all);
+            if (rank == 1)
+                p[rank].sample(time + all + own - 1, "own", own);
+            p[rank].collective(FunctionId::MPI_Barrier, {time + all + (rank == 1 ? own : 0), time + end + 1});
+        }
+        p[2].call(FunctionId::MPI_Iprobe, {time + 2, time + 3});
+        p[2].collective(FunctionId::MPI_Barrier, {time + (step % 2 == 1 ? 10 : end), time + end + 1});
+        time += end + 1;
+    }
+    p.finish(time + 5);
+    const Replayed r = replay(p);
+    EXPECT_EQ(code(r), (Words{{"all", "120, 0, 0"}, {"own", "60, 0, 0"}}));
+    EXPECT_EQ(of_peers(r), (Times{{"all", 120}, {"own", 0}}));
+    for (const model::Stretch& s : r.profile.stretches)
+        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier") {
+            EXPECT_EQ(s.gaps, 2);
+            EXPECT_EQ(s.code_gaps, 2);
+        }
+}
+
+TEST(Code, OfPeersIsNotKnownWithoutSamples)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank) {
+        const int work = rank == 1 ? 100 : 50;
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        if (rank < 2)
+            p[rank].sample(10 + work - 1, "solve", work);
+        p[rank].collective(FunctionId::MPI_Barrier, {10 + work, 111});
+    }
+    p.finish(120);
+    const Replayed r = replay(p);
+    EXPECT_EQ(of_peers(r), (Times{{"solve", 50}})) << "rank 2 has none, and does not count";
+    EXPECT_EQ(r.profile.stretches.at(0).code_gaps, 1);
+}
+
 TEST(Code, OfATraceWithoutSamplesIsThatOfItsRegions)
 {
     Program p(2);

@@ -257,6 +257,21 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(threads(r), "610, 390");
 }
 
+TEST_F(TwoThreads, WhoLacksAProcessorIsWhereItWorkedAndNotWhereItCameToWait)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 299, main, 300);
+    thread(0).off = {{us(300), us(1000), false}};
+    sample(1, 300, loop, 100);
+    thread(1).off = {{us(400), us(900), true}};
+    sample(1, 905, spin, 100);
+    const Replayed r = run();
+    EXPECT_THAT(r.call_paths(), testing::HasSubstr("loop;[preempted]: 500"));
+    EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("loop;[preempted]: 500"));
+}
+
 TEST_F(TwoThreads, OfSeveralWhoLackAProcessorEachHasItsPart)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
@@ -294,6 +309,31 @@ TEST_F(TwoThreads, WhoIsBlockedForLessThanAPeriodHasWhatSamplesInOtherWaitsLeave
     EXPECT_EQ(r.path_us("[blocked]"), 50) << "no sample comes behind it";
     EXPECT_EQ(r.fact("independent_samples"), 10 + 5);
     EXPECT_EQ(counted(r), (Words{{"main2", "600 of 500, 475"}, {"loop", "3150 of 450, 450"}}));
+}
+
+TEST_F(TwoThreads, WhatSamplesStandForReachesBeyondTheirSegments)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    // The path spins for a third of the time, in segments that are shorter than the time between samples.
+    Program program(1);
+    program[0].sample(1, "main", 0);
+    for (int t = 10; t < 1000; t += 10)
+        program[0].call(FunctionId::MPI_Iprobe, {t, t + 1});
+    program.finish(1000);
+    replayer::Replay calls = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
+    thread(0).calls = calls.processes[0].locations[0].calls;
+    const auto number = static_cast<std::uint32_t>(thread(0).calls.size());
+    replay_.processes[0].numbers = model::CallNumbers({0}, {0, number});
+    for (int t = 105; t < 1000; t += 100)
+        sample(0, t, t % 300 == 5 ? spin : main, 100);
+    for (int t = 102; t < 1000; t += 100)
+        sample(1, t, loop, 100);
+    const Replayed r = run();
+    const std::int64_t path = r.path_us("main2") + r.path_us("loop");
+    EXPECT_NEAR(static_cast<double>(r.path_us("loop")), static_cast<double>(path) / 3, 3);
+    EXPECT_EQ(threads(r), fmt::format("{}, {}", 1000 - r.path_us("loop"), r.path_us("loop")));
 }
 
 TEST_F(TwoThreads, WhatSamplesLeaveIsForWaitsInWhichSomebodyWorks)

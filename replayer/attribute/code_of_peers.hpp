@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what peers do while the path is in a stretch: in their gaps at its place, of the same occurrences.
+// (docs/ALGORITHM, "Explanations")
+#pragma once
+
+#include "replayer/analysis.hpp"
+#include "replayer/attribute/tally.hpp"
+#include "replayer/peers/peers.hpp"
+#include "replayer/restore/restore.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+struct CodeOfPeers {
+    /// By the stretch's index and ContextId: of the owned processes, ns.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> own;
+    /// By the stretch's index: gaps of all processes that this is of.
+    std::vector<std::int64_t> gaps;
+};
+
+/// What the first threads of processes do themselves in gaps that are not on the path; nothing, if no function is on it
+/// (Tally::stretch_code). Collective over `replay.comm`.
+CodeOfPeers code_of_peers(const Replay& replay, const Path& path, const Stretches& stretches, const Tally& tally);
+
+}  // namespace critpath::replayer
