@@ -27,6 +27,13 @@ bool is_computation(const Segment& segment)
     return static_cast<SegmentKind>(segment.kind) == SegmentKind::Compute;
 }
 
+/// Whether any process has several threads.
+bool any_has_several(std::vector<std::uint32_t> process_of_location)
+{
+    std::ranges::sort(process_of_location);
+    return std::ranges::adjacent_find(process_of_location) != process_of_location.end();
+}
+
 /// The computation of a thread, in the window.
 struct Divided {
     std::int64_t left = 0;     // for samples to divide
@@ -54,6 +61,8 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
     for (const Segment& segment : records.segments)
         add(segment.location, length_in(window, segment.begin, segment.end), is_computation(segment));
 
+    if (!any_has_several(profile.location_process))
+        return result;
     std::vector<Divided> divided(profile.locations.size());
     for (std::size_t i = 0; i < divided.size(); ++i)
         divided[i].left = result[i].computed;

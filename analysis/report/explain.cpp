@@ -76,8 +76,11 @@ void add_place(const model::Profile& profile, Explanation& e)
 /// Some rank that has the stretch on the path.
 bool have_threads(const model::Profile& profile, std::size_t stretch)
 {
+    std::vector<std::uint32_t> threads(profile.processes.size(), 0);
+    for (const std::uint32_t process : profile.location_process)
+        ++threads[process];
     return std::ranges::any_of(profile.stretch_shares, [&](const model::StretchShare& share) {
-        return share.stretch == stretch && std::ranges::count(profile.location_process, share.process.value) > 1;
+        return share.stretch == stretch && threads[share.process.value] > 1;
     });
 }
 

@@ -50,8 +50,9 @@ struct Compared {
     [[nodiscard]] std::int64_t longer_ns() const { return ns - peers_ns; }
     [[nodiscard]] bool is_certain() const
     {
-        const double error = error_deviations * std::sqrt(period_ns * static_cast<double>(ns) +
-                                                          peers_period * static_cast<double>(peers_ns));
+        const double error =
+            error_deviations * std::sqrt(period_ns * static_cast<double>(ns) +
+                                         peers_period * std::max(static_cast<double>(peers_ns), peers_period));
         return static_cast<double>(longer_ns()) > error;
     }
 };

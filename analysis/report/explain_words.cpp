@@ -26,6 +26,12 @@ constexpr double nothing_from = 99;       // likewise: what peers take is next t
 constexpr double worth_saying = 0.01;     // of the stretch: that has no peers
 constexpr double little_otherwise = 0.1;  // of what it is blocked: not for its threads
 
+/// What parts are parts of.
+double whole_of(const Explanation& e)
+{
+    return e.excess >= of_difference_from ? e.excess : 1;
+}
+
 /// What adds to the time of the peers, or takes from it.
 struct NamedPart {
     double part, error;
@@ -43,10 +49,13 @@ bool is_work(std::size_t factor)
 /// it is blocked for otherwise is little.
 bool is_shared_with_threads(const Explanation& e)
 {
-    double work = 0;
-    for (std::size_t i = 0; i < factors; ++i)
+    double work = 0, error = 0;
+    for (std::size_t i = 0; i < factors; ++i) {
         work += is_work(i) ? e.parts[i] : 0;
-    return e.parts[static_cast<std::size_t>(Factor::Blocked)] >= least_part && work <= -least_part &&
+        error += is_work(i) ? e.errors[i] : 0;
+    }
+    const double least = least_part * whole_of(e);
+    return e.parts[static_cast<std::size_t>(Factor::Blocked)] >= least && -work >= least && -work > error &&
            part(e.blocked_otherwise_ns(), e.stretch->own_blocked_ns) <= little_otherwise &&
            part(e.code.preempted_ns, e.code.blocked_ns) <= little_otherwise;
 }
@@ -84,7 +93,7 @@ std::vector<NamedPart> named_parts(const Explanation& e)
 std::string parts_in_words(const Explanation& e)
 {
     const bool is_of_difference = e.excess >= of_difference_from;
-    const double whole = is_of_difference ? e.excess : 1;
+    const double whole = whole_of(e);
     std::vector<NamedPart> parts = named_parts(e);
     std::erase_if(parts, [&](const NamedPart& p) {
         return std::abs(p.part) < least_part * whole || std::abs(p.part) <= p.error;

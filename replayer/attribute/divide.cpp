@@ -27,15 +27,19 @@ Pseudo kind_of(const OffProcessor& off)
 
 }  // namespace
 
+ContextId PathDivider::context_of(const LocationTrace& location, Ns begin, Ns end, bool preempted)
+{
+    const ContextId context = surroundings_.of(location, begin, end, preempted);
+    if (!preempted || !context.valid() || !code_.waits_for_team(context))
+        return context;
+    const Sample* before = sample_before(location, begin);
+    const bool worked = before != nullptr && before->context.valid() && !code_.waits_for_team(before->context);
+    return worked ? before->context : context;  // it came to wait after that
+}
+
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    ContextId context = surroundings_.of(location, off.begin, off.end, off.preempted);
-    const auto behind = std::ranges::upper_bound(location.samples, off.begin, {}, &Sample::time);
-    const bool may_have_worked = off.preempted && context.valid() && behind != location.samples.begin() &&
-                                 code_.waits_for_team(context) && (behind - 1)->context.valid();
-    if (may_have_worked && !code_.waits_for_team((behind - 1)->context))
-        context = (behind - 1)->context;  // it came to wait after that
-    return {context, kind_of(off)};
+    return {context_of(location, off.begin, off.end, off.preempted), kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -61,7 +65,7 @@ void PathDivider::add_computation(const Segment& segment)
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const ContextId context = surroundings_.of(location, begin, end, o.preempted);
+        const ContextId context = context_of(location, begin, end, o.preempted);
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);

@@ -88,6 +88,9 @@ private:
         PathThread thread;
     };
 
+    /// Where a thread lacks a processor.
+    [[nodiscard]] model::ContextId context_of(const model::LocationTrace& location, model::Ns begin, model::Ns end,
+                                              bool preempted);
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
     void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);

@@ -3,6 +3,7 @@
 #include "replayer/rules/instance_members.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace critpath::replayer::rules
@@ -12,31 +13,41 @@ InstanceMembers::InstanceMembers(std::vector<MemberInfo> members) : members_(std
 {
     std::erase_if(members_, [](const MemberInfo& m) { return !m.enter.valid(); });
     std::ranges::sort(members_, {}, [](const MemberInfo& m) { return m.enter.order(); });
-    for (const MemberInfo& member : members_) {
-        if (member.gives) {
-            givers_.push_back(member);
-            by_rank_.push_back({member.rank, member, member.enter});
-        }
+    all_give_ = std::ranges::all_of(members_, &MemberInfo::gives);
+    if (!all_give_)
+        std::ranges::copy_if(members_, std::back_inserter(givers_), &MemberInfo::gives);
+    for (const MemberInfo& member : members_)
         if (member.is_root) {
             root_ = member;
             has_root_ = true;
         }
-    }
+}
+
+const std::vector<InstanceMembers::Giver>& InstanceMembers::by_rank() const
+{
+    if (!by_rank_.empty())
+        return by_rank_;
+    for (std::uint32_t i = 0; i < members_.size(); ++i)
+        if (members_[i].gives)
+            by_rank_.push_back({members_[i].rank, i, members_[i].enter});
     std::ranges::sort(by_rank_, {}, &Giver::rank);
     for (std::size_t i = 1; i < by_rank_.size(); ++i)
         take_later(by_rank_[i].last, by_rank_[i - 1].last);
+    return by_rank_;
 }
 
 Enter InstanceMembers::last_giver_up_to(std::uint32_t rank) const
 {
-    const auto behind = std::ranges::upper_bound(by_rank_, rank, {}, &Giver::rank);
-    return behind == by_rank_.begin() ? Enter{} : std::prev(behind)->last;
+    const std::vector<Giver>& givers = by_rank();
+    const auto behind = std::ranges::upper_bound(givers, rank, {}, &Giver::rank);
+    return behind == givers.begin() ? Enter{} : std::prev(behind)->last;
 }
 
 const MemberInfo* InstanceMembers::giver(std::uint32_t rank) const
 {
-    const auto found = std::ranges::lower_bound(by_rank_, rank, {}, &Giver::rank);
-    return found != by_rank_.end() && found->rank == rank ? &found->member : nullptr;
+    const std::vector<Giver>& givers = by_rank();
+    const auto found = std::ranges::lower_bound(givers, rank, {}, &Giver::rank);
+    return found != givers.end() && found->rank == rank ? &members_[found->member] : nullptr;
 }
 
 std::span<const MemberInfo> InstanceMembers::within(const std::vector<MemberInfo>& members, Ns after, Ns until)

@@ -31,7 +31,10 @@ public:
     /// Those that came in (after, until], the last one last; without those of which no enter is known.
     [[nodiscard]] std::span<const MemberInfo> came(Ns after, Ns until) const { return within(members_, after, until); }
     /// Likewise, of those that give something.
-    [[nodiscard]] std::span<const MemberInfo> givers(Ns after, Ns until) const { return within(givers_, after, until); }
+    [[nodiscard]] std::span<const MemberInfo> givers(Ns after, Ns until) const
+    {
+        return within(all_give_ ? members_ : givers_, after, until);
+    }
     /// The last giver of ranks 0 to `rank`; not valid: none of them gives.
     [[nodiscard]] Enter last_giver_up_to(std::uint32_t rank) const;
     /// Null: it has none, or gives nothing.
@@ -41,15 +44,17 @@ public:
 
 private:
     struct Giver {
-        std::uint32_t rank;
-        MemberInfo member;
-        Enter last;  // of all givers up to this rank
+        std::uint32_t rank, member;  // index into `members_`
+        Enter last;                  // of all givers up to this rank
     };
+
+    [[nodiscard]] const std::vector<Giver>& by_rank() const;
 
     static std::span<const MemberInfo> within(const std::vector<MemberInfo>& members, Ns after, Ns until);
 
     std::vector<MemberInfo> members_, givers_;  // in the canonical order of enters
-    std::vector<Giver> by_rank_;
+    bool all_give_ = true;                      // then they are not kept twice
+    mutable std::vector<Giver> by_rank_;        // made when it is wanted
     MemberInfo root_{};
     bool has_root_ = false;
 };

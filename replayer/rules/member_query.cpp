@@ -53,24 +53,58 @@ private:
         const auto held_up = [&](const MemberInfo& m) {
             return is_back(m) && waited > Ns{0} && chance * away_in_call(m) >= waited;
         };
-        // Nobody else was away for long enough.
+        const auto mostly = [&](const MemberInfo& m) {
+            return is_back(m) && unexplained > Ns{0} && 2 * away(m) >= unexplained;
+        };
+        // Nobody else was away for long enough to have held it up.
         const Ns least = std::min(unexplained / 2, std::max(query_.enter - query_.since, Ns{0}) + waited / chance);
         const auto candidates = members_.came(query_.since + std::max(least - Ns{1}, Ns{0}), query_.leave - Ns{1});
-        const auto several = std::ranges::count_if(candidates, held_up);
-        Enter tight, loose;
-        for (const MemberInfo& member : candidates) {
-            if (!is_back(member))
+        // They may be nearly all members, of whom nobody stands out if so many came so late as the last one.
+        std::int64_t several = 0;
+        const MemberInfo* last_held = nullptr;
+        const Ns in_call = waited + query_.completion;
+        for (std::size_t i = candidates.size(); i > 0; --i) {
+            if (!held_up(candidates[i - 1]))
                 continue;
-            const Ns took = query_.leave - member.enter.time;
-            const bool mostly = unexplained > Ns{0} && 2 * away(member) >= unexplained;
-            if (mostly && std::chrono::abs(took - query_.completion) <= query_.tolerance)
-                take_later(tight, member.enter);
-            const bool stands_out = held_up(member) && (chance * several * took <= away_in_call(member) ||
-                                                        (several == 1 && 2 * away_in_call(member) >= waited));
-            if ((unexplained > query_.limit && mostly && took <= query_.limit) || stands_out)
-                take_later(loose, member.enter);
+            ++several;
+            last_held = last_held != nullptr ? last_held : &candidates[i - 1];
+            if (several > 1 && chance * several * took(*last_held) > in_call)
+                break;
         }
-        const Enter& found = tight.valid() ? tight : loose;
+        const auto stands_out = [&](const MemberInfo& m) {
+            return held_up(m) && chance * several * took(m) <= away_in_call(m);
+        };
+
+        const Ns until = query_.leave - Ns{1};
+        const Enter tight = last_of(members_.came(query_.leave - query_.completion - query_.tolerance - Ns{1},
+                                                  std::min(until, query_.leave - query_.completion + query_.tolerance)),
+                                    mostly);
+        if (tight.valid())
+            return moved_by(tight);
+        const bool may_be_soon = unexplained > query_.limit;
+        const Ns longest =
+            std::max(may_be_soon ? query_.limit : Ns{0}, several > 0 ? in_call / (chance * several) : Ns{0});
+        const Ns since = query_.leave - std::min(longest, query_.leave - query_.since) - Ns{1};
+        Enter loose = last_of(members_.came(since, until), [&](const MemberInfo& m) {
+            return (may_be_soon && took(m) <= query_.limit && mostly(m)) || stands_out(m);
+        });
+        if (several == 1 && (2 * away_in_call(*last_held) >= waited || stands_out(*last_held)))
+            take_later(loose, last_held->enter);
+        return moved_by(loose);
+    }
+
+    [[nodiscard]] Ns took(const MemberInfo& member) const { return query_.leave - member.enter.time; }
+
+    template <class Fits>
+    [[nodiscard]] static Enter last_of(std::span<const MemberInfo> members, Fits fits)
+    {
+        const auto last = std::find_if(members.rbegin(), members.rend(), fits);
+        return last == members.rend() ? Enter{} : last->enter;
+    }
+
+    /// Not valid: nobody is known to have moved it on.
+    [[nodiscard]] Predecessor moved_by(const Enter& found) const
+    {
         if (!found.valid())
             return {Route::Ask, {}, 0, true};
         if (found.call.location == query_.call.location)
