@@ -115,6 +115,19 @@ protected:
         replay_.processes[0].locations.push_back(added);
     }
 
+    /// Of the first thread, which only look whether something has come.
+    void add_calls(const std::vector<std::pair<int, int>>& times)
+    {
+        Program program(1);
+        program[0].sample(1, "main", 0);
+        for (const auto& [enter, leave] : times)
+            program[0].call(FunctionId::MPI_Iprobe, {enter, leave});
+        program.finish(1000);
+        thread(0).calls = load(program, MPI_COMM_SELF, replayer::Rules::Arrival).processes[0].locations[0].calls;
+        const auto number = static_cast<std::uint32_t>(thread(0).calls.size());
+        replay_.processes[0].numbers = model::CallNumbers({0}, {0, number});
+    }
+
     /// "300, 10": time of the path by thread, us.
     static std::string threads(const Replayed& r)
     {
@@ -272,6 +285,19 @@ TEST_F(TwoThreads, WhoLacksAProcessorIsWhereItWorkedAndNotWhereItCameToWait)
     EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("loop;[preempted]: 500"));
 }
 
+TEST_F(TwoThreads, WhereItWorkedBeforeACallItIsNoMore)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    add_calls({{500, 510}});
+    sample(0, 499, main, 499);
+    thread(0).off = {{us(512), us(518), true}};
+    sample(0, 519, spin, 1);
+    const Replayed r = run();
+    EXPECT_THAT(r.call_paths(), testing::HasSubstr("gomp_barrier_wait;[preempted]: 6"));
+    EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("gomp_barrier_wait;[preempted]: 6"));
+}
+
 TEST_F(TwoThreads, OfSeveralWhoLackAProcessorEachHasItsPart)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
@@ -317,15 +343,10 @@ TEST_F(TwoThreads, WhatSamplesStandForReachesBeyondTheirSegments)
     const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
     const ContextId loop = functions_.add("loop", "/bin/app");
     // The path spins for a third of the time, in segments that are shorter than the time between samples.
-    Program program(1);
-    program[0].sample(1, "main", 0);
+    std::vector<std::pair<int, int>> calls;
     for (int t = 10; t < 1000; t += 10)
-        program[0].call(FunctionId::MPI_Iprobe, {t, t + 1});
-    program.finish(1000);
-    replayer::Replay calls = load(program, MPI_COMM_SELF, replayer::Rules::Arrival);
-    thread(0).calls = calls.processes[0].locations[0].calls;
-    const auto number = static_cast<std::uint32_t>(thread(0).calls.size());
-    replay_.processes[0].numbers = model::CallNumbers({0}, {0, number});
+        calls.emplace_back(t, t + 1);
+    add_calls(calls);
     for (int t = 105; t < 1000; t += 100)
         sample(0, t, t % 300 == 5 ? spin : main, 100);
     for (int t = 102; t < 1000; t += 100)
