@@ -17,10 +17,8 @@ InstanceMembers::InstanceMembers(std::vector<MemberInfo> members) : members_(std
     if (!all_give_)
         std::ranges::copy_if(members_, std::back_inserter(givers_), &MemberInfo::gives);
     for (const MemberInfo& member : members_)
-        if (member.is_root) {
+        if (member.is_root)
             root_ = member;
-            has_root_ = true;
-        }
 }
 
 const std::vector<InstanceMembers::Giver>& InstanceMembers::by_rank() const

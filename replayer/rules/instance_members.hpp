@@ -8,6 +8,7 @@
 #include "replayer/rules/predecessor.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,7 +41,7 @@ public:
     /// Null: it has none, or gives nothing.
     [[nodiscard]] const MemberInfo* giver(std::uint32_t rank) const;
     /// Null: none.
-    [[nodiscard]] const MemberInfo* root() const { return has_root_ ? &root_ : nullptr; }
+    [[nodiscard]] const MemberInfo* root() const { return root_ ? &*root_ : nullptr; }
 
 private:
     struct Giver {
@@ -55,8 +56,7 @@ private:
     std::vector<MemberInfo> members_, givers_;  // in the canonical order of enters
     bool all_give_ = true;                      // then they are not kept twice
     mutable std::vector<Giver> by_rank_;        // made when it is wanted
-    MemberInfo root_{};
-    bool has_root_ = false;
+    std::optional<MemberInfo> root_;
 };
 
 }  // namespace critpath::replayer::rules

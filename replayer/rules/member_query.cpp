@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/rules/member_query.hpp"
 
+#include "replayer/rules/member_rules.hpp"
+
 #include <algorithm>
 
 namespace critpath::replayer::rules
@@ -16,7 +18,7 @@ class Answer
 public:
     Answer(const MemberQuery& query, const InstanceMembers& members, const ClockUncertainty& clocks,
            std::span<const std::uint32_t> sources)
-        : query_(query), members_(members), clocks_(clocks), sources_(sources)
+        : query_(query), members_(members), clocks_(clocks), sources_(sources), rules_(query, clocks, sources)
     {
     }
 
@@ -48,97 +50,63 @@ private:
     /// did.
     [[nodiscard]] Predecessor mover() const
     {
-        const Ns unexplained = query_.leave - query_.since - query_.completion;
-        const Ns waited = query_.leave - std::max(query_.since, query_.enter) - query_.completion;
-        const auto held_up = [&](const MemberInfo& m) {
-            return is_back(m) && waited > Ns{0} && chance * away_in_call(m) >= waited;
-        };
-        const auto mostly = [&](const MemberInfo& m) {
-            return is_back(m) && unexplained > Ns{0} && 2 * away(m) >= unexplained;
-        };
-        // Nobody else was away for long enough to have held it up.
-        const Ns least = std::min(unexplained / 2, std::max(query_.enter - query_.since, Ns{0}) + waited / chance);
-        const auto candidates = members_.came(query_.since + std::max(least - Ns{1}, Ns{0}), query_.leave - Ns{1});
-        // They may be nearly all members, of whom nobody stands out if so many came so late as the last one.
-        std::int64_t several = 0;
-        const MemberInfo* last_held = nullptr;
-        const Ns in_call = waited + query_.completion;
-        for (std::size_t i = candidates.size(); i > 0; --i) {
-            if (!held_up(candidates[i - 1]))
-                continue;
-            ++several;
-            last_held = last_held != nullptr ? last_held : &candidates[i - 1];
-            if (several > 1 && chance * several * took(*last_held) > in_call)
-                break;
-        }
-        const auto stands_out = [&](const MemberInfo& m) {
-            return held_up(m) && chance * several * took(m) <= away_in_call(m);
-        };
-
-        const Ns until = query_.leave - Ns{1};
-        const Enter tight = last_of(members_.came(query_.leave - query_.completion - query_.tolerance - Ns{1},
-                                                  std::min(until, query_.leave - query_.completion + query_.tolerance)),
-                                    mostly);
-        if (tight.valid())
-            return moved_by(tight);
-        const bool may_be_soon = unexplained > query_.limit;
-        const Ns longest =
-            std::max(may_be_soon ? query_.limit : Ns{0}, several > 0 ? in_call / (chance * several) : Ns{0});
-        const Ns since = query_.leave - std::min(longest, query_.leave - query_.since) - Ns{1};
-        Enter loose = last_of(members_.came(since, until), [&](const MemberInfo& m) {
-            return (may_be_soon && took(m) <= query_.limit && mostly(m)) || stands_out(m);
-        });
-        if (several == 1 && (2 * away_in_call(*last_held) >= waited || stands_out(*last_held)))
-            take_later(loose, last_held->enter);
-        return moved_by(loose);
+        const Ns expected = query_.leave - query_.completion;
+        const Enter tight = last_of(members_.came(expected - query_.tolerance - Ns{1},
+                                                  std::min(query_.leave - Ns{1}, expected + query_.tolerance)),
+                                    [&](const MemberInfo& m) { return rules_.was_mostly_away(m); });
+        return rules_.moved_by(tight.valid() ? tight : loose_mover());
     }
 
-    [[nodiscard]] Ns took(const MemberInfo& member) const { return query_.leave - member.enter.time; }
+    [[nodiscard]] Enter loose_mover() const
+    {
+        const auto [several, last] = holders();
+        const Ns in_call = rules_.waited() + query_.completion;
+        const bool may_be_soon = rules_.unexplained() > query_.limit;
+        // Nobody stands out who came longer before the end.
+        const Ns longest = std::max(may_be_soon ? query_.limit : Ns{0},
+                                    several > 0 ? in_call / (MemberRules::chance * several) : Ns{0});
+        const Ns since = query_.leave - std::min(longest, query_.leave - query_.since) - Ns{1};
+        Enter result = last_of(members_.came(since, query_.leave - Ns{1}), [&, of = several](const MemberInfo& m) {
+            return (may_be_soon && rules_.took(m) <= query_.limit && rules_.was_mostly_away(m)) ||
+                   rules_.stands_out(m, of);
+        });
+        const bool is_alone = several == 1 && 2 * rules_.away_in_call(*last) >= rules_.waited();
+        if (is_alone || (several == 1 && rules_.stands_out(*last, 1)))
+            take_later(result, last->enter);
+        return result;
+    }
+
+    /// Those who held up the call.
+    struct Holders {
+        std::int64_t several = 0;          // or so many that nobody stands out
+        const MemberInfo* last = nullptr;  // null: nobody did
+    };
+
+    [[nodiscard]] Holders holders() const
+    {
+        const Ns waited = rules_.waited();
+        // Nobody else was away for long enough.
+        const Ns least = std::min(rules_.unexplained() / 2,
+                                  std::max(query_.enter - query_.since, Ns{0}) + waited / MemberRules::chance);
+        const auto candidates = members_.came(query_.since + std::max(least - Ns{1}, Ns{0}), query_.leave - Ns{1});
+        // They may be nearly all members, of whom nobody stands out if so many came so late as the last one.
+        Holders result;
+        for (auto member = candidates.rbegin(); member != candidates.rend(); ++member) {
+            if (!rules_.held_up(*member))
+                continue;
+            result.last = result.several++ == 0 ? &*member : result.last;
+            if (result.several > 1 &&
+                MemberRules::chance * result.several * rules_.took(*result.last) > waited + query_.completion)
+                break;
+        }
+        return result;
+    }
 
     template <class Fits>
     [[nodiscard]] static Enter last_of(std::span<const MemberInfo> members, Fits fits)
     {
         const auto last = std::find_if(members.rbegin(), members.rend(), fits);
         return last == members.rend() ? Enter{} : last->enter;
-    }
-
-    /// Not valid: nobody is known to have moved it on.
-    [[nodiscard]] Predecessor moved_by(const Enter& found) const
-    {
-        if (!found.valid())
-            return {Route::Ask, {}, 0, true};
-        if (found.call.location == query_.call.location)
-            return {Route::Work, {}, 0, true};
-        const bool within_clocks = clocks_.between(found.call.location, query_.call.location) > Ns{0};
-        return {Route::Collective, found, 0, true, within_clocks};
-    }
-
-    [[nodiscard]] bool is_back(const MemberInfo& member) const
-    {
-        return member.enter.valid() && member.enter.time < query_.leave && away(member) > Ns{0};
-    }
-    /// For how long it was outside since the operation could go on, and of that, while the call waited.
-    [[nodiscard]] Ns away(const MemberInfo& member) const
-    {
-        return member.enter.time - std::max(query_.since, member.leave);
-    }
-    [[nodiscard]] Ns away_in_call(const MemberInfo& member) const
-    {
-        return member.enter.time - std::max({query_.since, query_.enter, member.leave});
-    }
-
-    [[nodiscard]] bool needs(const MemberInfo& member) const
-    {
-        if (!member.gives)
-            return false;
-        switch (query_.shape) {
-        case CollectiveShape::Prefix:
-            return query_.exclusive_prefix ? member.rank < query_.rank : member.rank <= query_.rank;
-        case CollectiveShape::Neighbour:
-            return std::ranges::binary_search(sources_, member.rank);
-        default:
-            return true;
-        }
     }
 
     /// Of those that the call depends on; the call itself, if that was the last one. Not valid: it waited for nobody.
@@ -169,9 +137,7 @@ private:
                 return last;
         }
         const Ns since = query_.since == Ns::min() ? query_.since : query_.since - Ns{1};
-        const auto givers = members_.givers(since, query_.leave);
-        const auto last = std::find_if(givers.rbegin(), givers.rend(), [&](const MemberInfo& m) { return needs(m); });
-        return last == givers.rend() ? Enter{} : last->enter;
+        return last_of(members_.givers(since, query_.leave), [&](const MemberInfo& m) { return rules_.needs(m); });
     }
 
     /// Of those that the call may depend on, the one whose part came when the call ended, as nearly as can be: not so
@@ -197,12 +163,12 @@ private:
         // The last of those that came until then, and those that came at the next moment.
         const auto before = members_.givers(query_.since, std::min(expected, latest));
         const auto behind = members_.givers(std::max(expected, query_.since), latest);
-        const auto needed = [&](const MemberInfo& m) { return needs(m); };
-        if (const auto last = std::find_if(before.rbegin(), before.rend(), needed); last != before.rend())
-            consider(last->enter);
+        const auto needed = [&](const MemberInfo& m) { return rules_.needs(m); };
+        if (const Enter last = last_of(before, needed); last.valid())
+            consider(last);
         const auto next = std::ranges::find_if(behind, needed);
         for (auto member = next; member != behind.end() && member->enter.time == next->enter.time; ++member)
-            if (needs(*member))
+            if (needed(*member))
                 consider(member->enter);
         return best;
     }
@@ -251,28 +217,9 @@ private:
         if (came.empty())
             return {};
         const Enter& last = came.back().enter;
-        const bool stands_out =
-            query_.leave - last.time <= (query_.leave - since) / (chance * static_cast<std::int64_t>(came.size()));
+        const bool stands_out = query_.leave - last.time <=
+                                (query_.leave - since) / (MemberRules::chance * static_cast<std::int64_t>(came.size()));
         return stands_out ? last : Enter{};
-    }
-
-    /// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
-    [[nodiscard]] bool may_be_it(const MemberInfo& member, const Enter& found) const
-    {
-        if (member.enter.call == query_.call || (!query_.may_release && !needs(member)))
-            return false;
-        const Ns error = clocks_.between(member.enter.call.location, query_.call.location);
-        const auto is_near = [&](Ns time) {  // what is asked without a begin has none
-            return time != Ns::min() && std::chrono::abs(member.enter.time - time) < error;
-        };
-        bool at_border = is_near(query_.enter) || is_near(query_.leave);
-        if (query_.may_depend)  // what an operation takes was learned from times of different clocks, too
-            at_border = at_border || is_near(query_.since) ||
-                        std::chrono::abs(query_.leave - query_.completion - member.enter.time) <
-                            (query_.completion > Ns{0} && error > Ns{0} ? error + clocks_.largest() : error);
-        return at_border || (found.valid() && found.call != member.enter.call &&
-                             std::chrono::abs(member.enter.time - found.time) <
-                                 clocks_.between(member.enter.call.location, found.call.location));
     }
 
     [[nodiscard]] Predecessor doubted(Predecessor predecessor, const Enter& found) const
@@ -281,7 +228,7 @@ private:
         const auto is_doubt = [&](Ns time) {
             const bool is_known = error > Ns{0} && time != Ns::min();
             return is_known && std::ranges::any_of(members_.came(time - error, time + error),
-                                                   [&](const MemberInfo& m) { return may_be_it(m, found); });
+                                                   [&](const MemberInfo& m) { return rules_.may_be_it(m, found); });
         };
         predecessor.doubt_clocks(
             is_doubt(query_.enter) || is_doubt(query_.leave) ||
@@ -290,13 +237,11 @@ private:
         return predecessor;
     }
 
-    /// What happens at random is so near to the end in one of so many cases at most.
-    static constexpr std::int64_t chance = 8;
-
     const MemberQuery& query_;
     const InstanceMembers& members_;
     const ClockUncertainty& clocks_;
     std::span<const std::uint32_t> sources_;
+    MemberRules rules_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 //
 // Questions to the members of an instance look at few of them: the answers are those of somebody who looks at each.
 #include "replayer/rules/member_query.hpp"
+#include "replayer/rules/member_rules.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,17 +25,18 @@ using replayer::rules::ClockUncertainty;
 using replayer::rules::Enter;
 using replayer::rules::MemberInfo;
 using replayer::rules::MemberQuery;
+using replayer::rules::MemberRules;
 using replayer::rules::Predecessor;
 using replayer::rules::Route;
 using replayer::rules::take_later;
 
-/// The rules, read literally.
+/// The rules, applied to each member.
 class OneByOne
 {
 public:
     OneByOne(const MemberQuery& query, std::span<const MemberInfo> members, const ClockUncertainty& clocks,
              std::span<const std::uint32_t> sources)
-        : query_(query), members_(members), clocks_(clocks), sources_(sources)
+        : query_(query), members_(members), rules_(query, clocks, sources)
     {
     }
 
@@ -66,60 +68,19 @@ private:
     /// did.
     [[nodiscard]] Predecessor mover() const
     {
-        const Ns unexplained = query_.leave - query_.since - query_.completion;
-        const Ns waited = query_.leave - std::max(query_.since, query_.enter) - query_.completion;
-        const auto held_up = [&](const MemberInfo& m) {
-            return is_back(m) && waited > Ns{0} && chance * away_in_call(m) >= waited;
-        };
+        const auto held_up = [&](const MemberInfo& m) { return rules_.held_up(m); };
         const auto several = std::ranges::count_if(members_, held_up);
         Enter tight, loose;
         for (const MemberInfo& member : members_) {
-            if (!is_back(member))
-                continue;
-            const Ns took = query_.leave - member.enter.time;
-            const bool mostly = unexplained > Ns{0} && 2 * away(member) >= unexplained;
-            if (mostly && std::chrono::abs(took - query_.completion) <= query_.tolerance)
+            const bool mostly = rules_.was_mostly_away(member);
+            if (mostly && rules_.fits(member))
                 take_later(tight, member.enter);
-            const bool stands_out = held_up(member) && (chance * several * took <= away_in_call(member) ||
-                                                        (several == 1 && 2 * away_in_call(member) >= waited));
-            if ((unexplained > query_.limit && mostly && took <= query_.limit) || stands_out)
+            const bool is_alone = several == 1 && held_up(member) && 2 * rules_.away_in_call(member) >= rules_.waited();
+            if ((mostly && rules_.unexplained() > query_.limit && rules_.took(member) <= query_.limit) || is_alone ||
+                rules_.stands_out(member, several))
                 take_later(loose, member.enter);
         }
-        const Enter& found = tight.valid() ? tight : loose;
-        if (!found.valid())
-            return {Route::Ask, {}, 0, true};
-        if (found.call.location == query_.call.location)
-            return {Route::Work, {}, 0, true};
-        const bool within_clocks = clocks_.between(found.call.location, query_.call.location) > Ns{0};
-        return {Route::Collective, found, 0, true, within_clocks};
-    }
-
-    [[nodiscard]] bool is_back(const MemberInfo& member) const
-    {
-        return member.enter.valid() && member.enter.time < query_.leave && away(member) > Ns{0};
-    }
-    /// For how long it was outside since the operation could go on, and of that, while the call waited.
-    [[nodiscard]] Ns away(const MemberInfo& member) const
-    {
-        return member.enter.time - std::max(query_.since, member.leave);
-    }
-    [[nodiscard]] Ns away_in_call(const MemberInfo& member) const
-    {
-        return member.enter.time - std::max({query_.since, query_.enter, member.leave});
-    }
-
-    [[nodiscard]] bool needs(const MemberInfo& member) const
-    {
-        if (!member.gives)
-            return false;
-        switch (query_.shape) {
-        case CollectiveShape::Prefix:
-            return query_.exclusive_prefix ? member.rank < query_.rank : member.rank <= query_.rank;
-        case CollectiveShape::Neighbour:
-            return std::ranges::binary_search(sources_, member.rank);
-        default:
-            return true;
-        }
+        return rules_.moved_by(tight.valid() ? tight : loose);
     }
 
     /// Of those that the call depends on; the call itself, if that was the last one. Not valid: it waited for nobody.
@@ -129,7 +90,7 @@ private:
             return best_fit();
         Enter last{query_.call, query_.since};
         for (const MemberInfo& member : members_)
-            if (needs(member) && member.enter.time <= query_.leave)
+            if (rules_.needs(member) && member.enter.time <= query_.leave)
                 take_later(last, member.enter);
         return last.call == query_.call && last.time == query_.since ? Enter{} : last;
     }
@@ -143,7 +104,7 @@ private:
         Enter best;
         for (const MemberInfo& member : members_) {
             const Ns time = member.enter.time;
-            if (!needs(member) || time <= query_.since || query_.leave - time < query_.completion / 2)
+            if (!rules_.needs(member) || time <= query_.since || query_.leave - time < query_.completion / 2)
                 continue;
             const Ns distance = std::chrono::abs(time - expected);
             const Ns of_best = std::chrono::abs(best.time - expected);
@@ -197,42 +158,21 @@ private:
                 take_later(last, member.enter);
                 ++came;
             }
-        const bool stands_out = came > 0 && query_.leave - last.time <= (query_.leave - since) / (chance * came);
+        const bool stands_out =
+            came > 0 && query_.leave - last.time <= (query_.leave - since) / (MemberRules::chance * came);
         return stands_out ? last : Enter{};
-    }
-
-    /// Whether the clocks are too far off to tell if it was this member, and not `found` (or nobody).
-    [[nodiscard]] bool may_be_it(const MemberInfo& member, const Enter& found) const
-    {
-        if (member.enter.call == query_.call || (!query_.may_release && !needs(member)))
-            return false;
-        const Ns error = clocks_.between(member.enter.call.location, query_.call.location);
-        const auto is_near = [&](Ns time) {  // what is asked without a begin has none
-            return time != Ns::min() && std::chrono::abs(member.enter.time - time) < error;
-        };
-        bool at_border = is_near(query_.enter) || is_near(query_.leave);
-        if (query_.may_depend)  // what an operation takes was learned from times of different clocks, too
-            at_border = at_border || is_near(query_.since) ||
-                        std::chrono::abs(query_.leave - query_.completion - member.enter.time) <
-                            (query_.completion > Ns{0} && error > Ns{0} ? error + clocks_.largest() : error);
-        return at_border || (found.valid() && found.call != member.enter.call &&
-                             std::chrono::abs(member.enter.time - found.time) <
-                                 clocks_.between(member.enter.call.location, found.call.location));
     }
 
     [[nodiscard]] Predecessor doubted(Predecessor predecessor, const Enter& found) const
     {
         predecessor.doubt_clocks(
-            std::ranges::any_of(members_, [&](const MemberInfo& m) { return may_be_it(m, found); }));
+            std::ranges::any_of(members_, [&](const MemberInfo& m) { return rules_.may_be_it(m, found); }));
         return predecessor;
     }
 
-    static constexpr std::int64_t chance = 8;
-
     const MemberQuery& query_;
     std::span<const MemberInfo> members_;
-    const ClockUncertainty& clocks_;
-    std::span<const std::uint32_t> sources_;
+    MemberRules rules_;
 };
 
 /// Ranks on nodes of two each, whose clocks differ by `error` at most.
