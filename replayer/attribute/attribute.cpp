@@ -6,6 +6,7 @@
 #include "replayer/attribute/code.hpp"
 #include "replayer/attribute/gather.hpp"
 #include "replayer/attribute/inside.hpp"
+#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/attribute/thread_counts.hpp"
 #include "replayer/clocks/clocks.hpp"
@@ -258,8 +259,9 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     const SpinFunctions spin(replay, findings.predecessors);
     Tally sums = tally(replay, findings.predecessors, path, spin);
     add_transfers(replay, findings.predecessors, path, spin, sums);
-    const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, path.begin, sums);
-    const CodeOfPeers peers = code_of_peers(replay, path, findings.stretches, sums);
+    StretchFinder finder(replay, findings.stretches);
+    const std::vector<ThreadsOfPeers> threads = add_code(replay, findings.stretches, finder, path.begin, sums);
+    const CodeOfPeers peers = code_of_peers(replay, path, finder, sums);
     std::vector<Place> used = sums.places();
     if (replay.definitions.has_samples)
         used.push_back({model::ContextId::none(), Pseudo::NotSampled});

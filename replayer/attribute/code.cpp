@@ -3,7 +3,6 @@
 #include "replayer/attribute/code.hpp"
 
 #include "replayer/attribute/sampled_code.hpp"
-#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/team.hpp"
 #include "replayer/exchange.hpp"
 
@@ -93,12 +92,12 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
 
 }  // namespace
 
-std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, Ns origin, Tally& tally)
+std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, StretchFinder& finder, Ns origin,
+                                     Tally& tally)
 {
     std::vector<ThreadsOfPeers> peers(stretches.stretches.size());
     if (peers.empty())
         return peers;
-    StretchFinder finder(replay, stretches);
     std::vector<Waits> sums(peers.size());
     GapsThatWait waiting(replay.processes.size());
     bool any_preempted = false;

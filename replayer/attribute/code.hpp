@@ -5,6 +5,7 @@
 // waits for others of its process. (docs/ALGORITHM, "Explanations")
 #pragma once
 
+#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
 #include "replayer/peers/peers.hpp"
 
@@ -28,8 +29,9 @@ struct ThreadsOfPeers {
     std::int64_t preempted_ns = 0;  // Stretch::peers_threads_preempted_ns
 };
 
-/// Adds Tally::stretch_code, from the attributions in the gaps of the owned processes; `origin`: of their times.
-/// Returns, by stretch, the same on all processes. Collective over `replay.comm`.
-std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, model::Ns origin, Tally& tally);
+/// Adds Tally::stretch_code, from the attributions in the gaps of the owned processes; `origin`: of their times,
+/// `finder`: of `stretches`. Returns, by stretch, the same on all processes. Collective over `replay.comm`.
+std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stretches, StretchFinder& finder,
+                                     model::Ns origin, Tally& tally);
 
 }  // namespace critpath::replayer

@@ -4,7 +4,6 @@
 
 #include "replayer/attribute/divide.hpp"
 #include "replayer/attribute/sampled_code.hpp"
-#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
@@ -22,9 +21,9 @@ constexpr std::uint32_t most_occurrences = std::uint32_t{1} << 20;  // of a stre
 
 /// The gaps of a process in order, with the occurrence of its stretch that each one is.
 template <class Visit>
-void for_each_occurrence(const StretchFinder& finder, std::size_t process, std::size_t stretches, Visit visit)
+void for_each_occurrence(const StretchFinder& finder, std::size_t process, Visit visit)
 {
-    std::vector<std::uint32_t> seen(stretches, 0);
+    std::vector<std::uint32_t> seen(finder.stretches(), 0);
     for (std::size_t gap = 1; gap < finder.gaps(process).end(); ++gap)
         if (const std::uint32_t stretch = finder.stretch_of(process, gap); stretch != GapPlaces::none)
             if (const std::uint32_t occurrence = seen[stretch]++; occurrence < most_occurrences)
@@ -75,21 +74,19 @@ private:
 /// By index into Replay::processes, ascending.
 using GapsByProcess = std::vector<std::vector<std::size_t>>;
 
-Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finder, const GapsByProcess& on_path,
-                                std::size_t stretches)
+Occurrences occurrences_on_path(const Replay& replay, const StretchFinder& finder, const GapsByProcess& on_path)
 {
-    std::vector<std::uint32_t> most(stretches, 0);
+    std::vector<std::uint32_t> most(finder.stretches(), 0);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
     for (std::size_t p = 0; p < finder.processes(); ++p) {
         auto next = on_path[p].begin();
-        for_each_occurrence(finder, p, stretches,
-                            [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
-                                most[stretch] = std::max(most[stretch], occurrence + 1);
-                                while (next != on_path[p].end() && *next < gap)
-                                    ++next;
-                                if (next != on_path[p].end() && *next == gap)
-                                    found.emplace_back(stretch, occurrence);
-                            });
+        for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
+            most[stretch] = std::max(most[stretch], occurrence + 1);
+            while (next != on_path[p].end() && *next < gap)
+                ++next;
+            if (next != on_path[p].end() && *next == gap)
+                found.emplace_back(stretch, occurrence);
+        });
     }
     Occurrences result(replay.comm, std::move(most));
     for (const auto& [stretch, occurrence] : found)
@@ -144,9 +141,9 @@ private:
 
 }  // namespace
 
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, const Stretches& stretches, const Tally& tally)
+CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally)
 {
-    const std::size_t number = stretches.stretches.size();
+    const std::size_t number = finder.stretches();
     CodeOfPeers result{{}, std::vector<std::int64_t>(number, 0)};
     if (number == 0)
         return result;
@@ -155,17 +152,16 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, const Stretche
     });
     if (!on_any(replay.comm, any_function))
         return result;
-    StretchFinder finder(replay, stretches);
     GapsByProcess on_path(finder.processes());
     for_each_gap_on_path(replay, path, finder.all_gaps(),
                          [&](const GapOnPath& gap) { on_path[gap.process].push_back(gap.gap); });
-    const Occurrences occurrences = occurrences_on_path(replay, finder, on_path, number);
+    const Occurrences occurrences = occurrences_on_path(replay, finder, on_path);
     const SampledCode code(replay.definitions);
     for (std::size_t p = 0; p < finder.processes(); ++p) {
         GapCode of_gaps(replay, code, finder.all_gaps()[p]);
         if (!of_gaps.is_known())
             continue;
-        for_each_occurrence(finder, p, number, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
+        for_each_occurrence(finder, p, [&](std::size_t gap, std::uint32_t stretch, std::uint32_t occurrence) {
             if (!occurrences.has(stretch, occurrence) || std::ranges::binary_search(on_path[p], gap))
                 return;
             ++result.gaps[stretch];

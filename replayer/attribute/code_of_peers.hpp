@@ -6,8 +6,8 @@
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/attribute/stretch_finder.hpp"
 #include "replayer/attribute/tally.hpp"
-#include "replayer/peers/peers.hpp"
 #include "replayer/restore/restore.hpp"
 
 #include <cstdint>
@@ -27,6 +27,6 @@ struct CodeOfPeers {
 
 /// What the first threads of processes do themselves in gaps that are not on the path; nothing, if no function is on it
 /// (Tally::stretch_code). Collective over `replay.comm`.
-CodeOfPeers code_of_peers(const Replay& replay, const Path& path, const Stretches& stretches, const Tally& tally);
+CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally);
 
 }  // namespace critpath::replayer

@@ -21,7 +21,7 @@ class StretchFinder
 {
 public:
     StretchFinder(const Replay& replay, const Stretches& stretches)
-        : replay_(replay), places_(replay.definitions.contexts.size())
+        : replay_(replay), stretches_(stretches.stretches.size()), places_(replay.definitions.contexts.size())
     {
         for (const Stretches::At& at : stretches.stretches)
             places_.add(at.place);
@@ -63,6 +63,7 @@ public:
     {
         return replay_.definitions.locations[placed.path_location.value].process;
     }
+    [[nodiscard]] std::size_t stretches() const { return stretches_; }
     [[nodiscard]] std::size_t processes() const { return gaps_.size(); }
     [[nodiscard]] const Gaps& gaps(std::size_t process) const { return gaps_[process]; }
     [[nodiscard]] std::vector<Gaps>& all_gaps() { return gaps_; }
@@ -70,6 +71,7 @@ public:
 private:
     const Replay& replay_;
     const model::LocationTrace nothing_;
+    std::size_t stretches_;
     GapPlaces places_;
     std::vector<Gaps> gaps_;
 };
