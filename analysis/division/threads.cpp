@@ -68,8 +68,10 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
         divided[i].left = result[i].computed;
     for (const Attribution& attribution : records.attributions) {
         const std::int64_t ns = attribution.is_inside_mpi() ? 0 : length_in(window, attribution);
+        if (ns == 0)
+            continue;
         const auto segment = std::ranges::upper_bound(records.segments, attribution.begin, {}, &Segment::end);
-        if (ns == 0 || segment == records.segments.end() || !is_computation(*segment))
+        if (segment == records.segments.end() || !is_computation(*segment))
             continue;
         Divided& of_path = divided[segment->location];
         const bool is_other = attribution.location != segment->location;

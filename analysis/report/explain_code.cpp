@@ -90,6 +90,12 @@ std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns
     return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
 }
 
+/// Factors of the time on the processor: what these add to the time of the peers.
+std::int64_t on_processor_ns(const model::Stretch& s)
+{
+    return s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns;
+}
+
 std::string listed(const std::vector<FunctionShare>& functions)
 {
     std::vector<std::string> words;
@@ -170,11 +176,9 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double log_time = std::log(time / static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1)));
     const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
 
-    const std::int64_t on_processor =
-        s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns;
     const double more_spinning = std::clamp(compared(code.spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
     const double spinning = std::min(per_log * std::log(on / (on - more_spinning)),
-                                     static_cast<double>(std::max<std::int64_t>(on_processor, 0)));
+                                     static_cast<double>(std::max<std::int64_t>(on_processor_ns(s), 0)));
 
     // Peers may be blocked for their threads as well, so that all of what is blocked otherwise may be what they lack.
     const double log_off = static_cast<double>(s.preempted_ns + s.blocked_ns) / per_log;
@@ -220,10 +224,8 @@ std::vector<FunctionShare> Explanation::difference() const
         return {};
     // They are compared in other ways (means of samples, not geometric ones of gaps); where these differ, neither
     // tells.
-    const std::int64_t on_processor =
-        s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns;
     const std::int64_t spinning = code.spinning_ns - s.peers_spinning_ns;
-    const double times = part(code.longer_ns, scaled(on_processor, s.path_ns, s.compared_ns) - spinning);
+    const double times = part(code.longer_ns, scaled(on_processor_ns(s), s.path_ns, s.compared_ns) - spinning);
     if (times < 1 / same_difference_within || times > same_difference_within)
         return {};
     // What is not work of the path's thread is part of the difference, too.

@@ -63,15 +63,16 @@ bool is_shared_with_threads(const Explanation& e)
 std::vector<NamedPart> named_parts(const Explanation& e)
 {
     const std::string in_time = e.knows_off ? "time on the processor" : "time, with a processor or without";
-    const NamedPart names[factors] = {
-        {0, 0, "more instructions", "fewer instructions"},
-        {0, 0, "more cycles per instruction", "fewer cycles per instruction"},
-        {0, 0, "a lower frequency of the processor", "a higher frequency of the processor"},
-        {0, 0, "slower instructions", "faster instructions"},
-        {0, 0, "more cycles", "fewer cycles"},
-        {0, 0, "more " + in_time, "less " + in_time},
-        {0, 0, "more of its time preempted", "less of its time preempted"},
-        {0, 0, "more of its time blocked", "less of its time blocked"}};
+    const struct {
+        std::string more, less;
+    } names[factors] = {{"more instructions", "fewer instructions"},
+                        {"more cycles per instruction", "fewer cycles per instruction"},
+                        {"a lower frequency of the processor", "a higher frequency of the processor"},
+                        {"slower instructions", "faster instructions"},
+                        {"more cycles", "fewer cycles"},
+                        {"more " + in_time, "less " + in_time},
+                        {"more of its time preempted", "less of its time preempted"},
+                        {"more of its time blocked", "less of its time blocked"}};
     std::vector<NamedPart> parts;
     NamedPart shared{0, 0, "more work, its own and that of its threads", "less work, its own and that of its threads"};
     const bool is_shared = is_shared_with_threads(e);
@@ -229,10 +230,7 @@ Remedy remedy_of(Factor cause, const Explanation& e)
     if (cause == Factor::Time)
         return {"move work from there to the others, if it is work: whether it had a processor is not known",
                 "move work from the others to these, if it is work: whether they had processors is not known"};
-    if (cause == Factor::Blocked)
-        return {fmt::format("find out what it waits for outside of MPI: {}", waited_for(e)),
-                fmt::format("find out what the slow ones wait for outside of MPI: {}", waited_for(e))};
-    static const Remedy remedies[] = {
+    const Remedy remedies[] = {
         {"move work from there to the others", "move work from the others to these, or make faster what all do"},
         {"look at its memory accesses: where its data lie, and who shares its caches",
          "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
@@ -246,7 +244,8 @@ Remedy remedy_of(Factor cause, const Explanation& e)
          "move work from the others to these, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
          "find out who else uses the processors of the slow ones: more threads than processors, other programs"},
-        {},  // said above
+        {fmt::format("find out what it waits for outside of MPI: {}", waited_for(e)),
+         fmt::format("find out what the slow ones wait for outside of MPI: {}", waited_for(e))},
         {"avoid its page faults: keep memory that is used again instead of giving it back, use larger pages",
          "avoid the page faults of the slow ones: keep memory that is used again instead of giving it back, use larger "
          "pages"},

@@ -32,9 +32,8 @@ ContextId PathDivider::context_of(const LocationTrace& location, Ns begin, Ns en
     const ContextId context = surroundings_.of(location, begin, end, preempted);
     if (!preempted || !context.valid() || !code_.waits_for_team(context))
         return context;
-    const Sample* before = sample_before(location, begin);
-    const bool worked = before != nullptr && before->context.valid() && !code_.waits_for_team(before->context);
-    return worked ? before->context : context;  // it came to wait after that
+    const Sample* work = work_before(location, begin, code_);
+    return work != nullptr ? work->context : context;  // it came to wait after that
 }
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)

@@ -118,14 +118,15 @@ std::int64_t running(const Waiter& waiter, const LocationTrace& location, const 
     return ns > 0 && !in_call(location, begin) && may_wait_for(waiter, location, code) ? ns : 0;
 }
 
-const model::Sample* sample_before(const LocationTrace& location, Ns time)
+const model::Sample* work_before(const LocationTrace& location, Ns time, const SampledCode& code)
 {
     const auto behind = std::ranges::upper_bound(location.samples, time, {}, &model::Sample::time);
     if (behind == location.samples.begin())
         return nullptr;
+    const model::Sample& before = *(behind - 1);
     const std::size_t call = model::last_entered(location.calls, time);
-    const bool is_same = call == location.calls.size() || (behind - 1)->time >= location.calls.leave(call);
-    return is_same ? &*(behind - 1) : nullptr;
+    const bool is_same = call == location.calls.size() || before.time >= location.calls.leave(call);
+    return is_same && before.context.valid() && !code.waits_for_team(before.context) ? &before : nullptr;
 }
 
 std::int64_t time_of(const std::vector<Lack>& lacks)
@@ -145,10 +146,8 @@ std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& 
         for (; off != location.off.end() && off->begin < end; ++off) {
             if (!off->preempted || in_call(location, off->begin))
                 continue;
-            const model::Sample* before = sample_before(location, off->begin);
-            const bool worked = before != nullptr && before->context.valid() && !code.waits_for_team(before->context);
             const Ns length = std::min(end, off->end) - std::max(begin, off->begin);
-            if (worked && length > Ns{0})
+            if (length > Ns{0} && work_before(location, off->begin, code) != nullptr)
                 result.push_back({&location, &*off, length.count()});
         }
     }

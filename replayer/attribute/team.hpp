@@ -45,8 +45,8 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
 /// sample finds it waiting as well, or if it was in a call of MPI.
 std::int64_t running(const Waiter& waiter, const model::LocationTrace& location, const SampledCode& code);
 
-/// The last sample of a thread before `time`, in the same computation; null if there is none.
-const model::Sample* sample_before(const model::LocationTrace& location, model::Ns time);
+/// The last sample of a thread before `time`, in the same computation, if it worked then; else null.
+const model::Sample* work_before(const model::LocationTrace& location, model::Ns time, const SampledCode& code);
 
 /// What a thread lacked of a processor while another was blocked.
 struct Lack {
