@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is said of the code of a stretch, and of the threads that work for it, where it is plain what this is.
+#include "analysis/report/explain.hpp"
+#include "tests/report/stretches.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace critpath::report
+{
+namespace
+{
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using namespace tests;
+
+TEST(ExplainCode, NamesTheCode)
+{
+    model::Profile p = one_stretch();
+    EXPECT_TRUE(explain(p, 0).code.functions.empty());
+    EXPECT_THAT(sentence(p), HasSubstr("rank 3 (92 %). It takes"));  // nothing tells
+    const model::Row compute = sampled("md::Pair<double, md::LennardJones>::compute(md::System const&, int, int)");
+    set_code(p, {{sampled("build"), {0, {}, 290 * ms, 58, 0, 0}},
+                 {compute, {0, {}, 480 * ms, 96, 0, 0}},
+                 {sampled("move"), {0, {}, 120 * ms, 24, 0, 0}},
+                 {sampled("rest"), {0, {}, 90 * ms, 18, 0, 0}},
+                 {pseudo("[preempted]"), {0, {}, 20 * ms, 0, 0, 0}},
+                 {sampled("elsewhere"), {1, {}, 900 * ms, 180, 0, 0}}});
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(
+            "rank 3 (92 %). Most of it in md::Pair<double, md::LennardJones>::compute(…) (48 %), build (29 %) and "
+            "move (12 %). It takes"));
+    const Code code = explain(p, 0).code;
+    ASSERT_EQ(code.functions.size(), 3U);
+    EXPECT_EQ(code.functions[0].name, compute.name);
+    EXPECT_DOUBLE_EQ(code.functions[1].share, 0.29);
+    EXPECT_EQ(code.threads_ns(), 0);
+    p.stretches[0].path_ns *= 2;  // the other half was not sampled
+    EXPECT_THAT(
+        sentence(p),
+        HasSubstr(
+            " Some of it in md::Pair<double, md::LennardJones>::compute(…) (24 %), build (14 %) and move (6 %)."));
+    p.stretch_code[4].ns = 19'000 * ms;  // what functions take is little, of which they still are most
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Some of it in md::Pair<double, md::LennardJones>::compute(…) (2 %) and build (1 %)."));
+    p.stretch_code.resize(2);
+    p.stretch_code[0].samples = 1;  // they could as well be none
+    p.stretch_code[1].samples = 2;
+    EXPECT_TRUE(explain(p, 0).code.functions.empty());
+    p.stretch_code.resize(1);
+    p.rows[p.stretch_code[0].row.value].kind = model::RowKind::Region;  // exact
+    p.stretch_code[0].samples = 0;
+    EXPECT_THAT(sentence(p), HasSubstr(" Some of it in build (14 %)."));
+}
+
+TEST(ExplainCode, NamesTheCodeThatMakesTheDifference)
+{
+    const auto with = [](const std::vector<std::pair<model::Row, model::StretchCode>>& code) {
+        model::Profile p = one_stretch();
+        set_code(p, code);
+        return sentence(p);
+    };
+    // What all have alike is none of it.
+    const auto build = std::pair(sampled("build"), model::StretchCode{0, {}, 600 * ms, 600, 0, 0, 150 * ms});
+    const auto solve = std::pair(sampled("solve"), model::StretchCode{0, {}, 340 * ms, 340, 0, 0, 330 * ms});
+    EXPECT_THAT(with({build, solve}),
+                HasSubstr("by more time on the processor. The difference is in build (90 %). Always"));
+    // Nor is what threads do that it waits for.
+    EXPECT_THAT(with({build, {sampled("loop"), {0, {}, 500 * ms, 500, 0, 500 * ms, 0}}}),
+                HasSubstr("The difference is in build (90 %)."));
+    // Several have their parts; without what is less than the tenth part, or could be chance.
+    EXPECT_THAT(with({{sampled("build"), {0, {}, 600 * ms, 600, 0, 0, 400 * ms}},
+                      {sampled("a"), {0, {}, 250 * ms, 250, 0, 0, 50 * ms}},
+                      {sampled("b"), {0, {}, 40 * ms, 40, 0, 0, 5 * ms}},
+                      {sampled("c"), {0, {}, 75 * ms, 1, 0, 0, 10 * ms}}}),
+                HasSubstr("The difference is in build (40 %) and a (40 %)."));
+    // If one takes less than on the peers, that is made up for by the others.
+    EXPECT_THAT(with({build, {sampled("a"), {0, {}, 10 * ms, 10, 0, 0, 100 * ms}}}),
+                HasSubstr("The difference is in build (90 %)."));
+    EXPECT_THAT(with({{sampled("slow"), {0, {}, 480 * ms, 480, 0, 0, 0}}}),
+                HasSubstr("The difference is in slow (96 %)."))
+        << "the others do something else";
+}
+
+TEST(ExplainCode, NamesNoCodeForTheDifferenceWhereNothingTells)
+{
+    const auto with = [](std::int64_t build_ns, std::int64_t of_peers_ns, const auto& change) {
+        model::Profile p = one_stretch();
+        set_code(p,
+                 {{sampled("build"), {0, {}, build_ns, static_cast<std::uint64_t>(build_ns / ms), 0, 0, of_peers_ns}},
+                  {sampled("solve"), {0, {}, 300 * ms, 300, 0, 0, 300 * ms}}});
+        change(p);
+        const std::string words = sentence(p);
+        EXPECT_EQ(explain(p, 0).difference().empty(), words.find("The difference is in") == std::string::npos);
+        return words;
+    };
+    const auto nothing = [](model::Profile&) {};
+    const auto names = HasSubstr("The difference is in");
+    EXPECT_THAT(with(600 * ms, 100 * ms, nothing), names);
+    EXPECT_THAT(with(600 * ms, 100 * ms, [](model::Profile& p) { p.stretches[0].code_gaps = 0; }), Not(names))
+        << "peers have no samples";
+    EXPECT_THAT(with(150 * ms, 30 * ms, nothing), Not(names)) << "not of functions";
+    EXPECT_THAT(with(900 * ms, 100 * ms, nothing), Not(names)) << "functions do not take that long";
+    EXPECT_THAT(with(600 * ms, 100 * ms, [](model::Profile& p) { p.stretches[0].peers_ns = 990 * ms; }), Not(names))
+        << "it takes as long";
+    EXPECT_THAT(with(600 * ms, 100 * ms, [](model::Profile& p) { p.stretches[0].compared_by = 1; }), Not(names))
+        << "peers come from elsewhere";
+    const auto of_few = [](std::int64_t gaps) {
+        return [gaps](model::Profile& p) {
+            p.stretch_code[0].samples = 12;
+            p.stretches[0].code_gaps = gaps;
+        };
+    };
+    EXPECT_THAT(with(600 * ms, 200 * ms, of_few(10)), names);
+    EXPECT_THAT(with(600 * ms, 200 * ms, of_few(1)), Not(names))
+        << "peers have no more than four samples of it, for ten";
+    EXPECT_THAT(with(480 * ms, 0, of_few(10)), names);
+    EXPECT_THAT(with(480 * ms, 0, of_few(1)), Not(names)) << "they have none, of which one would be 400 ms";
+}
+
+TEST(ExplainCode, DoesNotRepeatTheCodeThatMakesTheDifference)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("build"), {0, {}, 700 * ms, 700, 0, 0, 350 * ms}},
+                 {sampled("solve"), {0, {}, 300 * ms, 300, 0, 0, 150 * ms}}});
+    EXPECT_THAT(sentence(p), HasSubstr("Most of it in build (70 %) and solve (30 %). It takes"));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("The difference is in")));
+    EXPECT_EQ(explain(p, 0).difference().size(), 2U);
+}
+
+TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
+{
+    model::Profile p = threaded_stretch(0, 600 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 600 * ms;
+    s.processor_ns = -100 * ms;
+    s.blocked_ns = 600 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    EXPECT_THAT(sentence(p), HasSubstr("Most of it in loop (54 %) and serial (40 %). It takes 100 % longer"));
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" It waited for its own threads for 600 ms of that, which were in loop meanwhile "
+                          "(90 %). Always rank 3 (persistent, 90 %): share the work of loop out evenly "
+                          "among its threads, or make it faster."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("It was blocked")));
+    s.own_blocked_ns = 950 * ms;  // and what makes the difference may be the rest of it
+    s.blocked_ns = 400 * ms;
+    s.processor_ns = 100 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
+    EXPECT_THAT(sentence(p), HasSubstr("It was blocked otherwise for 350 ms of that."));
+    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory."));
+    p.location_process = {0, 1, 2, 2, 3};
+    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory.")) << "others have some";
+    p.location_process = {0, 1, 2, 3, 3};
+    EXPECT_THAT(sentence(p), HasSubstr("waits for outside of MPI: files, locks, memory, threads of its own."));
+}
+
+/// It works less itself, which is no advantage, and no less work.
+TEST(ExplainCode, WorkThatThreadsDoForItIsNeitherLessNorBlocked)
+{
+    model::Profile p = threaded_stretch(0, 600 * ms);
+    model::Stretch& s = p.stretches[0];
+    s.own_blocked_ns = 640 * ms;
+    s.processor_ns = -150 * ms;
+    s.preempted_ns = 50 * ms;
+    s.blocked_ns = 600 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +90 % by more work, its own and that of its threads, "
+                                       "+10 % by more of its time preempted."));
+    const auto joins = [&](const auto& change) {
+        model::Profile other = p;
+        change(other, other.stretches[0]);
+        return sentence(other).find("that of its threads") != std::string::npos;
+    };
+    using model::Profile;
+    using model::Stretch;
+    EXPECT_FALSE(joins([](Profile&, Stretch& t) { t.own_blocked_ns = 700 * ms; }))
+        << "some of it is for something else";
+    EXPECT_FALSE(joins([](Profile&, Stretch& t) { t.processor_ns = 50 * ms; })) << "it works more";
+    EXPECT_FALSE(joins([](Profile&, Stretch& t) {
+        t.processor_ns = 600 * ms;
+        t.blocked_ns = -150 * ms;
+    })) << "it is blocked less";
+    EXPECT_FALSE(joins([](Profile&, Stretch& t) {
+        t.processor_ns = 0;
+        t.cycles_ns = -150 * ms;
+    })) << "it works faster";
+    EXPECT_FALSE(joins([](Profile& other, Stretch&) {
+        set_code(other, {{pseudo("[preempted]"), {0, {}, 300 * ms, 0, 0, 300 * ms}}});
+    })) << "threads lack a processor";
+    // Faster instructions stand beside it.
+    s.processor_ns = 0;
+    s.instructions_ns = -100 * ms;
+    s.cycles_ns = -50 * ms;
+    s.counted = s.compared;
+    EXPECT_THAT(sentence(p),
+                HasSubstr("+100 % by more work, its own and that of its threads, -10 % by fewer cycles per "
+                          "instruction, +10 % by more of its time preempted."));
+}
+
+TEST(ExplainCode, ARankThatSpinsForItsThreadsHasNoWorkToGive)
+{
+    model::Profile p = threaded_stretch(450 * ms, 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("+100 % by more time on the processor. It waited for its own threads for 450 ms"));
+    p.stretches[0].peers_spinning_ns = 300 * ms;  // they do so as well: it is not that
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    // Half of all time is without a processor, on all ranks: of what is left, spinning is as much as before.
+    p = threaded_stretch(225 * ms, 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
+    p.stretches[0].own_preempted_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+}
+
+TEST(ExplainCode, ThreadsThatAreWaitedForMayLackAProcessor)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("loop"), {0, {}, 200 * ms, 90, 0, 200 * ms}},
+                 {pseudo("[preempted]"), {0, {}, 400 * ms, 0, 0, 400 * ms}}});
+    p.stretches[0].own_blocked_ns = 600 * ms;
+    p.stretches[0].processor_ns = 0;
+    p.stretches[0].blocked_ns = 500 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("for 600 ms of that, which were in loop meanwhile (33 %), and lacked a processor "
+                          "for 400 ms."));
+    // It is no reason if those of the peers lack one for as much of their time: 200 ms of 500.
+    p.stretches[0].peers_threads_preempted_ns = 200 * ms;
+    EXPECT_EQ(explain(p, 0).longer_for_processors_ns(), 0);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+    p.stretches[0].peers_threads_preempted_ns = 50 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+}
+
+}  // namespace
+}  // namespace critpath::report
