@@ -56,34 +56,6 @@ private:
 
 }  // namespace
 
-std::optional<Mapping> Mapping::copy(const std::string& path)
-{
-    const File file(path);
-    if (!file.exists()) {
-        return std::nullopt;
-    }
-    if (file.size() == 0) {
-        return Mapping(nullptr, 0);
-    }
-    void* data = ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) {
-        throw_errno("{}", path);
-    }
-    Mapping mapping(static_cast<const std::byte*>(data), file.size());
-    for (std::size_t done = 0; done < file.size();) {
-        const ssize_t read =
-            ::pread(file.fd(), static_cast<std::byte*>(data) + done, file.size() - done, static_cast<off_t>(done));
-        if (read < 0 && errno != EINTR) {
-            throw_errno("{}", path);
-        }
-        if (read == 0) {
-            break;  // it has become shorter; the rest stays zero
-        }
-        done += read > 0 ? static_cast<std::size_t>(read) : 0;
-    }
-    return mapping;
-}
-
 std::optional<Mapping> Mapping::open(const std::string& path)
 {
     const File file(path);

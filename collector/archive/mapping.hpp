@@ -18,9 +18,6 @@ public:
     /// Nothing if the file does not exist; throws Failure for every other error.
     static std::optional<Mapping> open(const std::string& path);
 
-    /// The same, but of what the file holds now: a mapping shows what its writer does later.
-    static std::optional<Mapping> copy(const std::string& path);
-
     ~Mapping();
     Mapping(Mapping&& other) noexcept;
     Mapping& operator=(Mapping&& other) noexcept;

@@ -4,6 +4,7 @@
 
 #include "collector/archive/communication.hpp"
 #include "collector/archive/rank_list.hpp"
+#include "collector/archive/spool_copy.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
@@ -134,7 +135,7 @@ Survey survey(const fs::path& spool)
     std::map<std::int32_t, std::size_t> sizes;
     for (const auto& [rank, threads] : list_files(spool)) {
         const std::vector<std::uint32_t> list(threads.begin(), threads.end());
-        if (const auto process = read_remains(spool.native(), rank, list, false, result.damage)) {
+        if (const auto process = read_remains(spool.native(), rank, list, result.damage)) {
             const spool::SpoolHeader& header = process->threads.front().header();
             ++sizes[header.size];
             result.processes.push_back({rank, header.pid, header.host, header.boot_id});
@@ -236,6 +237,20 @@ void check_processes(const fs::path& trace, const Survey& survey, const RecoverO
                                 trace.native(), where));
 }
 
+/// Nobody has made sure that these have ended.
+void copy_what_may_be_written(const Survey& survey, SpoolCopy& copies)
+{
+    const std::string host = own_host();
+    const std::string boot_id = read_line("/proc/sys/kernel/random/boot_id");
+    for (const Process& process : survey.processes) {
+        const auto threads = survey.threads.find(process.rank);
+        const bool may_run = process.host != host || (process.boot_id == boot_id && was_started_by_us(process.pid));
+        if (may_run && threads != survey.threads.end()) {
+            copies.add(process.rank, threads->second);
+        }
+    }
+}
+
 // --------------------------------------------------------------------------------------------------- the archive
 
 /// What an archive library that did not finish has left behind.
@@ -263,7 +278,7 @@ void remove_spool(const fs::path& spool, std::vector<std::string>& notes)
         }
     }
     for (const fs::path& path : paths) {
-        fs::remove(path, error);
+        fs::remove_all(path, error);
     }
     fs::remove(spool, error);
     if (error) {
@@ -283,13 +298,13 @@ std::vector<std::int32_t> missing_ranks(const Survey& survey)
 }
 
 /// What was found wrong before is not said again.
-std::optional<ProcessSpool> read_with_maps(const fs::path& spool, std::int32_t rank,
-                                           const std::vector<std::uint32_t>& threads, bool may_run)
+std::optional<ProcessSpool> read_with_maps(const fs::path& directory, std::int32_t rank,
+                                           const std::vector<std::uint32_t>& threads)
 {
     std::vector<std::string> ignored;
-    std::optional<ProcessSpool> process = read_remains(spool.native(), rank, threads, may_run, ignored);
+    std::optional<ProcessSpool> process = read_remains(directory.native(), rank, threads, ignored);
     if (process) {
-        read_maps(spool.native(), rank, *process);
+        read_maps(directory.native(), rank, *process);
     }
     return process;
 }
@@ -338,7 +353,7 @@ bool note_changed_files(const fs::path& trace, const std::set<std::string>& file
 bool is_spool_file(const std::string& name)
 {
     Files ignored;
-    return add_file(name, ignored) || is_maps(name) || name == kept_mark;
+    return add_file(name, ignored) || is_maps(name) || name == kept_mark || name == spool_copy_name;
 }
 
 bool is_archive(const fs::path& trace)
@@ -396,6 +411,10 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
         std::ofstream(spool / kept_mark);
     }
 
+    SpoolCopy copies(spool);
+    if (options.force) {
+        copy_what_may_be_written(found, copies);
+    }
     SessionRequest request;
     request.trace = trace.native();
     for (std::int32_t rank = 0; rank < found.size; ++rank) {
@@ -404,7 +423,7 @@ Recovered recover(const fs::path& trace, const RecoverOptions& options)
     request.read = [&](int rank) {
         const auto threads = found.threads.find(rank);
         return threads == found.threads.end() ? std::nullopt
-                                              : read_with_maps(spool, rank, threads->second, options.force);
+                                              : read_with_maps(copies.directory_of(rank), rank, threads->second);
     };
     const NoCommunication alone;
     Session session(std::move(request), alone);

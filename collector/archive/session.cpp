@@ -9,6 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -89,6 +90,20 @@ void Session::for_each_rank(const std::function<void(std::size_t)>& step) const
     }
 }
 
+/// Of all that numbers are for.
+Hash128 Session::content_of(const Rank& rank)
+{
+    Hasher hasher;
+    if (rank.data) {
+        const std::vector<std::byte> tables = pack(rank.data->tables());
+        hasher.add(std::string_view(reinterpret_cast<const char*>(tables.data()), tables.size()));
+    }
+    for (const OTF2_LocationRef location : rank.locations) {
+        hasher.add(location);
+    }
+    return hasher.result();
+}
+
 void Session::read(Rank& rank) const
 {
     const auto number = static_cast<std::uint32_t>(rank.number);
@@ -105,6 +120,21 @@ void Session::read(Rank& rank) const
     }
 }
 
+/// Numbers are those of the entries of the first time.
+void Session::read_again(Rank& rank) const
+{
+    const Hash128 before = rank.content;
+    read(rank);
+    rank.content = content_of(rank);
+    if (rank.content != before) {
+        fail(
+            ExitCode::Failed,
+            "{}: what rank {} has recorded, or a binary that it ran, has changed meanwhile; wait until the application "
+            "has ended, and repeat this",
+            request_.trace, rank.number);
+    }
+}
+
 /// The samples of many ranks would not fit into memory, so that they are read again for the events.
 void Session::read_definitions()
 {
@@ -114,6 +144,7 @@ void Session::read_definitions()
         read(rank);
         tables_->add(i, rank.data ? rank.data->tables() : Tables{});
         if (ranks_.size() > 1) {
+            rank.content = content_of(rank);
             rank.data.reset();
             rank.spool.reset();
         }
@@ -157,8 +188,8 @@ void Session::write_events()
 {
     for_each_rank([this](std::size_t i) {
         Rank& rank = ranks_[i];
-        if (!rank.data) {
-            read(rank);
+        if (ranks_.size() > 1) {
+            read_again(rank);
         }
         const auto number = static_cast<std::uint32_t>(rank.number);
         rank.written = rank.data ? write_rank(*archive_, number, *rank.data, rank.data->resolve(numbers_[i]))

@@ -42,7 +42,7 @@ struct SessionRequest {
     std::string trace;       // directory of the trace; exists
     std::vector<int> ranks;  // of this process, ascending; those of all processes, in their order, are all ranks
     /// Reads the spool of a rank; nothing if there is nothing to be read of it. Called more than once for a rank, and
-    /// by several threads, if the process has several ranks.
+    /// by several threads, if the process has several ranks; each time it must be the same.
     std::function<std::optional<ProcessSpool>(int rank)> read;
 };
 
@@ -70,6 +70,7 @@ private:
         int number = 0;
         std::vector<std::string> unreadable_files;
         std::vector<OTF2_LocationRef> locations;
+        Hash128 content;  // of what is defined, if it is read again
         std::unique_ptr<ProcessSpool> spool;
         std::unique_ptr<ProcessData> data;  // refers to `spool`
         WrittenRank written;
@@ -80,6 +81,8 @@ private:
 
     void write();
     void read(Rank& rank) const;
+    void read_again(Rank& rank) const;
+    static Hash128 content_of(const Rank& rank);
     [[nodiscard]] std::vector<ProcessSummary> summaries() const;
     void read_definitions();
     void open();

@@ -40,11 +40,11 @@ bool makes_sense(const spool::SpoolHeader& header, int rank, std::uint32_t threa
 }
 
 // Another version's files stop everything: it is not damage, and another version can read them.
-std::optional<SpoolFile> open_remains(const std::string& path, int rank, std::uint32_t thread, bool may_run,
+std::optional<SpoolFile> open_remains(const std::string& path, int rank, std::uint32_t thread,
                                       std::vector<std::string>& damage)
 {
     try {
-        std::optional<SpoolFile> file = SpoolFile::open(path, may_run);
+        std::optional<SpoolFile> file = SpoolFile::open(path);
         if (file && makes_sense(file->header(), rank, thread)) {
             return file;
         }
@@ -63,9 +63,9 @@ std::optional<SpoolFile> open_remains(const std::string& path, int rank, std::ui
 
 }  // namespace
 
-std::optional<SpoolFile> SpoolFile::open(const std::string& path, bool may_be_written)
+std::optional<SpoolFile> SpoolFile::open(const std::string& path)
 {
-    std::optional<Mapping> mapping = may_be_written ? Mapping::copy(path) : Mapping::open(path);
+    std::optional<Mapping> mapping = Mapping::open(path);
     if (!mapping || mapping->bytes().size() < spool::header_size) {
         return std::nullopt;
     }
@@ -132,14 +132,12 @@ ProcessSpool read_process(const std::string& directory, int rank, int threads)
 }
 
 std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
-                                         const std::vector<std::uint32_t>& threads, bool may_run,
-                                         std::vector<std::string>& damage)
+                                         const std::vector<std::uint32_t>& threads, std::vector<std::string>& damage)
 {
     ProcessSpool process;
     for (const std::uint32_t thread : threads) {
         const auto open = [&](const char* kind) {
-            return open_remains(fmt::format("{}/{}.{}.{}", directory, rank, thread, kind), rank, thread, may_run,
-                                damage);
+            return open_remains(fmt::format("{}/{}.{}.{}", directory, rank, thread, kind), rank, thread, damage);
         };
         ThreadSpool spool{thread, open("calls"), open("samples")};
         if (spool.calls || spool.samples) {

@@ -22,8 +22,7 @@ class SpoolFile
 public:
     /// Nothing if there is no such file, or if it is shorter than its header (its writer died at once). Throws
     /// Failure (BadTrace) if it is no spool file of this version and function table.
-    /// `may_be_written`: its writer may still be at work; then what is read stays as it was when it was opened.
-    static std::optional<SpoolFile> open(const std::string& path, bool may_be_written = false);
+    static std::optional<SpoolFile> open(const std::string& path);
 
     [[nodiscard]] const spool::SpoolHeader& header() const { return header_; }
     /// What follows the header.
@@ -72,10 +71,8 @@ void read_maps(const std::string& directory, int rank, ProcessSpool& process);
 
 /// What can be read of the spool files of one process that may have died, or whose files may have been damaged since;
 /// its `maps` and `unloads` are left to read_maps(). `threads`: that have files, ascending. Nothing if no record of
-/// thread 0 can be read. What is wrong with a file becomes a line of `damage`: "file: cause". `may_run`: nobody has
-/// made sure that the process has ended.
+/// thread 0 can be read. What is wrong with a file becomes a line of `damage`: "file: cause".
 std::optional<ProcessSpool> read_remains(const std::string& directory, int rank,
-                                         const std::vector<std::uint32_t>& threads, bool may_run,
-                                         std::vector<std::string>& damage);
+                                         const std::vector<std::uint32_t>& threads, std::vector<std::string>& damage);
 
 }  // namespace critpath::archive

@@ -5,9 +5,13 @@
 #include "tests/archive/spool_builder.hpp"
 #include "tests/scratch.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace critpath::archive
 {
@@ -68,9 +72,48 @@ TEST(Recover, ADamagedFrameIsALoss)
     EXPECT_EQ(recovered.totals.calls, 0U);
 }
 
+void write_rank(const Scratch& trace, int rank, int communicators)
+{
+    CallsBuilder calls;
+    for (int id = 2; id < 2 + communicators; ++id)
+        calls.comm_range({id, static_cast<std::uint64_t>(id), 0, 2, rank}, 0, 1);
+    calls.call(FunctionId::MPI_Send, 1000, 1005);
+    std::filesystem::remove(trace / fmt::format("spool/{}.0.calls", rank));  // who reads it has the old one
+    calls.write(trace / fmt::format("spool/{}.0.calls", rank), make_header(rank, 2, 0));
+}
+
+// The numbers of definitions are those of the first time.
+TEST(Recover, WhatHasChangedWhenItIsReadAgainIsRefused)
+{
+    const Scratch trace;
+    std::filesystem::create_directory(trace / "spool");
+    const auto run = [&](int communicators_later) {
+        write_rank(trace, 0, 1);
+        write_rank(trace, 1, 1);
+        SessionRequest request{trace.path(), {0, 1}, [&](int rank) {
+                                   std::vector<std::string> damage;
+                                   auto process = read_remains(trace / "spool", rank, {0}, damage);
+                                   EXPECT_EQ(damage, std::vector<std::string>());
+                                   write_rank(trace, rank, communicators_later);
+                                   return process;
+                               }};
+        const NoCommunication alone;
+        Session(std::move(request), alone).run();
+    };
+    try {
+        run(2);
+        ADD_FAILURE() << "was not refused";
+    } catch (const Agreed& failure) {
+        EXPECT_THAT(failure.what(), ::testing::HasSubstr("what rank 0 has recorded"));
+    }
+    EXPECT_FALSE(is_archive(trace.path())) << "nothing stays";
+    run(1);
+    EXPECT_TRUE(is_archive(trace.path()));
+}
+
 TEST(Recover, KnowsWhatASpoolHolds)
 {
-    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "7.unloads", "kept"}) {
+    for (const char* name : {"0.0.calls", "12.3.samples", "7.maps", "7.unloads", "kept", "copy"}) {
         EXPECT_TRUE(is_spool_file(name)) << name;
     }
     for (const char* name : {"notes.calls", "0.calls", "0.0.0.calls", "1.maps.bak", "1.unloads.maps", ".unloads",

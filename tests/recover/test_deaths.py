@@ -214,10 +214,9 @@ class Rebuilt(deaths.Case):
 
 
 class Running(deaths.Case):
-    def setUp(self):
-        super().setUp()
+    def start(self, how="run", pause="1000"):
         self.process = subprocess.Popen([harness.MPIEXEC, "-n", "2", harness.tool("cpcollect"), "-o", self.trace,
-                                         deaths.DEATHS, self.log(), "0", "run", "-1", "1000"],
+                                         deaths.DEATHS, self.log(), "0", how, "-1", pause],
                                         env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(self.process.stdout.close)
         self.addCleanup(self.end)
@@ -229,6 +228,7 @@ class Running(deaths.Case):
         self.process.wait(60)
 
     def test_is_left_alone(self):
+        self.start()
         self.assert_message(self.recover(), 2, "is still running", "wait until the application has ended")
         self.assert_message(harness.run(harness.tool("cpreplay"), self.trace), 2, "is still running")
         self.assertTrue(os.path.exists(self.spool("0.0.calls")))
@@ -237,9 +237,19 @@ class Running(deaths.Case):
         self.assert_recovered(2)
 
     def test_force(self):
+        self.start()
         self.succeed(self.recover("--force", "--keep"))
         self.validate()
         self.assertTrue(os.path.exists(self.spool("0.0.calls")))
+        self.assertEqual(self.process.poll(), None)
+
+    # What is defined between the two passes over the records has no number in the archive.
+    def test_force_while_it_defines(self):
+        self.start("define", "100")
+        for _ in range(5):
+            self.succeed(self.recover("--force", "--keep"))
+            self.validate()
+            self.assertFalse(os.path.exists(self.spool("copy")))
         self.assertEqual(self.process.poll(), None)
 
 

@@ -8,6 +8,7 @@
  * MPI_Finalize as many more for the memory that it has needed at most, in KiB. In the middle of the exchange of this
  * iteration the rank (all ranks if it is -1) does what `how` says: kill abort segv exit _exit   the others would go on
  *   run                          nothing, until somebody ends the program
+ *   define                       likewise, but each iteration has a communicator of its own
  *   command                      what the environment variable COMMAND tells the shell; then goes on for as many
  *                                iterations, and ends as it should
  *   return                       after the iteration, all ranks: end without MPI_Finalize
@@ -88,6 +89,7 @@ int main(int argc, char** argv)
     }
 
     const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    const int defines = strcmp(how, "define") == 0;
     const int goes_on = strcmp(how, "command") == 0;
     const int ends = goes_on || strcmp(how, "return") == 0 || strcmp(how, "finalize") == 0;
     for (long i = 0; !ends || i < (goes_on ? 2 * iterations : iterations); ++i) {
@@ -101,6 +103,12 @@ int main(int argc, char** argv)
         count(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
         if (i % 10 == 9) {
             count(MPI_Allreduce(MPI_IN_PLACE, &in[1], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+        }
+        if (defines) {
+            MPI_Comm comm;
+            count(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+            count(MPI_Barrier(comm));
+            count(MPI_Comm_free(&comm));
         }
         if (pause > 0) {
             usleep((useconds_t)pause);
