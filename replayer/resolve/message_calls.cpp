@@ -141,24 +141,25 @@ private:
             return false;
         if (polls)
             waiting.threshold += between_polls;
+        if (messages_.empty() && gathered_.empty())
+            return false;
         const std::size_t before = late_.questions();
+        const Ns explained = rules::explained_end(waiting, dependence, {messages_, gathered_}, calibration_);
         for (const Message& message : messages_)
-            if (const auto standstill =
-                    rules::standstill(waiting, dependence, message, {messages_, gathered_}, calibration_)) {
+            if (const auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
                 late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
             }
-        add_late_collectives(waiting, dependence);
+        add_late_collectives(waiting, explained);
         return late_.questions() > before;
     }
 
     /// Those of the call that comes next in `late_`.
-    void add_late_collectives(const rules::Waiting& waiting, Dependence dependence)
+    void add_late_collectives(const rules::Waiting& waiting, Ns explained)
     {
         for (std::size_t i = collective_ - gathered_.size(); i < collective_; ++i) {
             const CompletedCollective& c = collectives_[i];
-            const auto query =
-                rules::standstill(waiting, dependence, c.gathered, c.limit, {messages_, gathered_}, calibration_);
+            const auto query = rules::standstill(waiting, explained, c.gathered, c.limit);
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;

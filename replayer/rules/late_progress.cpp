@@ -10,6 +10,18 @@ namespace critpath::replayer::rules
 namespace
 {
 
+/// What the transfer does not explain, since both sides posted it.
+Ns unexplained(const Standstill& s)
+{
+    return s.leave - s.start - s.transfer;
+}
+
+/// Whether the call was much too late for anything else.
+bool is_much(const Standstill& s)
+{
+    return unexplained(s) > 4 * s.transfer + s.threshold;
+}
+
 /// A transfer may take by so much more or less than the least time, and be the usual one.
 Ns tolerance(Ns transfer, Ns threshold)
 {
@@ -25,39 +37,33 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     if (enter - s.start <= usual || took <= Ns{0})
         return Fit::None;
     // It was outside for most of the time that is to be explained.
-    const Ns unexplained = s.leave - s.start - s.transfer;
-    if (2 * (enter - std::max(s.start, outside_since)) < unexplained)
-        return Fit::None;
-    const bool is_much = unexplained > 4 * s.transfer + s.threshold;
-    // A partner alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
-    if (s.by_partner && !is_much)
+    if (2 * (enter - std::max(s.start, outside_since)) < unexplained(s))
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
-    return is_much && is_soon ? Fit::Loose : Fit::None;
+    return is_much(s) && is_soon ? Fit::Loose : Fit::None;
 }
 
-std::optional<Standstill> standstill(const Waiting& call, Dependence dependence, const Message& message,
-                                     const Completed& completed, const Calibration& calibration)
+std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
+                                     const Calibration& calibration)
 {
     if (!message.may_stand_still())
         return std::nullopt;
     const Ns transfer = calibration.transfer[static_cast<std::size_t>(message.link)].of(message.bytes);
     const Ns start = message.held ? message.own.time : std::max(message.own.time, message.remote.time);
-    const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
-    // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise.
-    if (message.receiving && message.protocol == Protocol::Eager)
-        return Standstill{std::max(start, call.enter), call.leave, transfer, call.threshold, message.held, true};
-    return Standstill{start, call.leave, transfer, call.threshold, message.held};
+    if (!message.receiving || message.protocol != Protocol::Eager)
+        return Standstill{start, call.leave, transfer, call.threshold, message.held};
+    // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise. And
+    // that one alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
+    const Standstill by_partner{std::max(start, call.enter), call.leave, transfer, call.threshold, message.held, true};
+    return is_much(by_partner) ? std::optional(by_partner) : std::nullopt;
 }
 
-std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence, const Gathered& gathered, Ns limit,
-                                      const Completed& completed, const Calibration& calibration)
+std::optional<MemberQuery> standstill(const Waiting& call, Ns explained, const Gathered& gathered, Ns limit)
 {
-    const Ns explained = std::max(least_end(call, dependence, completed, calibration), call.enter);
     const Ns usual = tolerance(gathered.least, call.threshold);
     // Who needs nobody has its own work to do, as long as the operation takes.
     const Ns asks_from = gathered.needs_nobody ? gathered.least + std::max(call.threshold, release_excess) : usual;

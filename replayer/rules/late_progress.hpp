@@ -34,15 +34,14 @@ enum class Fit : std::uint8_t {
 /// `enter`: a side entered MPI, where it had not been since `outside_since`.
 Fit fit(const Standstill& standstill, Ns enter, Ns outside_since);
 
-/// What may have stood still, of the message of a call that completed all of `completed`; nothing, if what the call
-/// completed explains its end, or the message moves on by itself.
-std::optional<Standstill> standstill(const Waiting& call, Dependence dependence, const Message& message,
-                                     const Completed& completed, const Calibration& calibration);
+/// What may have stood still, of a message of a call that all that it completed explains until `explained`
+/// (explained_end()); nothing, if that is its end, or the message moves on by itself.
+std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
+                                     const Calibration& calibration);
 
 /// What to ask the members of a non-blocking collective that may have stood still, of those that the call completed;
 /// nothing, if what the call completed explains its end. `limit`: the longest time that it may take.
-std::optional<MemberQuery> standstill(const Waiting& call, Dependence dependence, const Gathered& gathered, Ns limit,
-                                      const Completed& completed, const Calibration& calibration);
+std::optional<MemberQuery> standstill(const Waiting& call, Ns explained, const Gathered& gathered, Ns limit);
 
 /// What to ask them, too, where not all are needed by the standard: who posted it later than those who are.
 MemberQuery release(const MemberQuery& standstill, const Calibration& calibration);

@@ -189,15 +189,16 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int
     return buffered ? Protocol::Eager : Protocol::Rendezvous;
 }
 
-Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration)
+Ns explained_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration)
 {
     Space space;
     const auto all = candidates(call, completed, calibration, space);
+    if (all.empty())
+        return call.enter;
     const auto earlier = [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; };
     const auto first_last = std::ranges::minmax_element(all, earlier);
-    if (all.empty())
-        return Ns::min();
-    return dependence == Dependence::AnyMessage ? first_last.min->arrival : first_last.max->arrival;
+    const auto& released = dependence == Dependence::AnyMessage ? first_last.min : first_last.max;
+    return std::max(released->arrival + error_of_arrival(released->from, call.call, calibration), call.enter);
 }
 
 bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration)

@@ -65,8 +65,10 @@ struct Completed {
     std::span<const Gathered> collectives = {};  // for RuleSet::Arrival; the others look at messages only
 };
 
-/// When all that the call completes had arrived, or the first of it, as `dependence` has it; at the least.
-Ns least_end(const Waiting& call, Dependence dependence, const Completed& completed, const Calibration& calibration);
+/// Until when what the call completes explains that it went on: until all had arrived, or the first of it, as
+/// `dependence` has it; at the least, but as late as the clocks may be off.
+Ns explained_end(const Waiting& call, Dependence dependence, const Completed& completed,
+                 const Calibration& calibration);
 
 /// Whether the call waited for a target that entered MPI at `target`: it went on for so long after all that it
 /// completes can have arrived that something must have stood still meanwhile, or it ended just when the target can have

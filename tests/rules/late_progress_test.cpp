@@ -4,6 +4,7 @@
 // Transfers that stand still while one side is outside of MPI (docs/ALGORITHM, "Late progress"). Times are in us.
 #include "tests/builder/replayed.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -144,6 +145,41 @@ TEST(LateProgress, OfASmallMessageASmallDelayIsNoProof)
     p[0].finish(1500);
     EXPECT_EQ(path(p), "compute 0: 0-10 | mpi 0: 10-11 | compute 0: 11-30 | mpi 0: 30-31 | compute 0: 31-1000 | "
                        "transfer 0>1: 1000-1022 | compute 1: 1022-2000");
+}
+
+/// The receiver came 21 us later than the post explains, and 100 us after the sender was back: if clocks tell that
+/// much.
+TEST(LateProgress, WhatClocksCannotTellIsNoProof)
+{
+    const auto found = [](std::int64_t uncertainty) {
+        Program p(2);
+        p.clocks({0, 1}, {0, uncertainty});
+        show_transfer_time(p);
+        p[1].recv({105, 231}, 0, large);
+        const Request sent = p[0].issend({110, 111}, 1, large);
+        p[0].wait({131, 231}, sent);
+        p[1].finish(700);
+        p[0].finish(650);
+        return path(p);
+    };
+    EXPECT_THAT(found(2), ::testing::HasSubstr("compute 0: 111-131 | transfer? 0>1: 131-231 | compute 1: 231-700"));
+    EXPECT_THAT(found(11), ::testing::HasSubstr("compute 0: 100-110 | transfer? 0>1: 110-231 | compute 1: 231-700"));
+}
+
+/// Who asks each of them again about all others takes half an hour.
+TEST(LateProgress, AWaitForManyMessagesTakesNoLongerThanTheyAreMany)
+{
+    constexpr int many = 200'000;
+    Program p(2);
+    std::vector<Request> received;
+    for (int i = 0; i < many; ++i)
+        received.push_back(p[1].irecv({2 * i, 2 * i + 1}, 0, 8, i));
+    for (int i = 0; i < many; ++i)
+        p[0].send({3 * many + 2 * i, 3 * many + 2 * i + 1}, 1, 8, i);
+    p[1].waitall({2 * many, 5 * many + 50}, received);  // 51 us too late
+    p[1].finish(5 * many + 100);
+    p[0].finish(5 * many + 60);
+    EXPECT_THAT(path(p), ::testing::EndsWith(" | transfer 0>1: 999998-1000050 | compute 1: 1000050-1000100"));
 }
 
 /// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
