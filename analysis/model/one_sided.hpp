@@ -37,7 +37,10 @@ struct WindowEvent {
         Unlock,
         Flush,
         Transfer,  // put, get or accumulate
+        Sync,      // of the own memory with what others see of it
     };
+    /// What a transfer does to its target.
+    enum class Access : std::uint8_t { None, Reads, Writes, Both };
 
     CallRef call;
     CallRef completion;  // of a transfer with a request: the call that completed it
@@ -47,7 +50,11 @@ struct WindowEvent {
     What what;
     bool exclusive;       // Lock
     bool no_check;        // Start, Post: MPI_MODE_NOCHECK
+    Access access;        // Transfer
     std::uint64_t bytes;  // of a transfer; otherwise of all transfers that the call completes
+
+    [[nodiscard]] bool reads() const { return access == Access::Reads || access == Access::Both; }
+    [[nodiscard]] bool writes() const { return access == Access::Writes || access == Access::Both; }
 };
 
 }  // namespace critpath::model

@@ -163,7 +163,8 @@ private:
     void end_graph();
     [[nodiscard]] functions::SemanticClass current_class() const;
     [[nodiscard]] model::WindowId window_of(OTF2_RmaWinRef window);
-    void add_transfer(OTF2_RmaWinRef window, std::uint32_t remote, std::uint64_t bytes, std::uint64_t transfer);
+    void add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, model::WindowEvent::Access access,
+                      std::uint64_t bytes, std::uint64_t transfer);
     model::WindowEvent& add_window_event(model::WindowId window, model::WindowEvent::What what);
     std::uint64_t take_pending(model::WindowId window, std::int32_t target);
     bool add_thread_record(model::Ns now, ThreadRecord::What what, std::uint32_t object = 0);

@@ -45,8 +45,8 @@ std::uint32_t EventLoader::assertions(const Moment& moment) const
 
 WindowEvent& EventLoader::add_window_event(WindowId window, WindowEvent::What what)
 {
-    return out_.window_events.emplace_back(
-        WindowEvent{current_call(), {}, window, ProcessGroupId::none(), -1, what, false, false, 0});
+    return out_.window_events.emplace_back(WindowEvent{
+        current_call(), {}, window, ProcessGroupId::none(), -1, what, false, false, WindowEvent::Access::None, 0});
 }
 
 /// The bytes of the transfers to a target, or to all, that the call completes.
@@ -132,16 +132,20 @@ void EventLoader::on(const Moment& moment, const event::RmaSync& record)
 {
     advance(moment);
     const WindowId window = window_of(record.window);
-    if (!window.valid() || current_class() == SemanticClass::WinSync) {
-        return;  // MPI_Win_sync concerns the own memory only
+    if (!window.valid()) {
+        return;
+    }
+    if (current_class() == SemanticClass::WinSync) {
+        add_window_event(window, WindowEvent::What::Sync);
+        return;
     }
     WindowEvent& event = add_window_event(window, WindowEvent::What::Flush);
     event.target = target_of(record.remote);
     event.bytes = take_pending(window, event.target);
 }
 
-void EventLoader::add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, std::uint64_t bytes,
-                               std::uint64_t transfer)
+void EventLoader::add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, WindowEvent::Access access,
+                               std::uint64_t bytes, std::uint64_t transfer)
 {
     const WindowId window = window_of(reference);
     if (!window.valid()) {
@@ -150,6 +154,7 @@ void EventLoader::add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, s
     transfers_[transfer] = out_.window_events.size();
     WindowEvent& event = add_window_event(window, WindowEvent::What::Transfer);
     event.target = target_of(remote);
+    event.access = access;
     event.bytes = bytes;
     // Of the calls that complete transfers, bytes do not count: they wait for these, however many there are.
     bytes_in_call_ += bytes;
@@ -159,19 +164,22 @@ void EventLoader::add_transfer(OTF2_RmaWinRef reference, std::uint32_t remote, s
 void EventLoader::on(const Moment& moment, const event::RmaPut& record)
 {
     advance(moment);
-    add_transfer(record.window, record.remote, record.bytes, record.transfer);
+    add_transfer(record.window, record.remote, WindowEvent::Access::Writes, record.bytes, record.transfer);
 }
 
 void EventLoader::on(const Moment& moment, const event::RmaGet& record)
 {
     advance(moment);
-    add_transfer(record.window, record.remote, record.bytes, record.transfer);
+    add_transfer(record.window, record.remote, WindowEvent::Access::Reads, record.bytes, record.transfer);
 }
 
 void EventLoader::on(const Moment& moment, const event::RmaAtomic& record)
 {
     advance(moment);
-    add_transfer(record.window, record.remote, std::max(record.sent, record.received), record.transfer);
+    using Access = WindowEvent::Access;
+    // What brings nothing to the target only reads (MPI_NO_OP), and what brings nothing back only writes.
+    const Access access = record.received == 0 ? Access::Writes : record.sent == 0 ? Access::Reads : Access::Both;
+    add_transfer(record.window, record.remote, access, std::max(record.sent, record.received), record.transfer);
 }
 
 /// MPI_Win_flush_local has no record of its own: what it completed says so.

@@ -38,6 +38,8 @@ public:
             return {Epochs::Kind::Lock, begin(locks_[{event.window, event.target}], out_.locks, index)};
         case What::Unlock:
             return place(Epochs::Kind::Lock, end(locks_[{event.window, event.target}], out_.locks, index));
+        case What::Sync:
+            return {};
         case What::Transfer:
         case What::Flush:
             break;

@@ -88,6 +88,8 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         processes.emplace_back(replay, p, calibration, result[p]);
     match_active(replay, processes);
     match_passive(replay, calibration, processes);
+    if (replay.rules == Rules::Arrival)
+        match_looking(replay, processes);  // the other rule sets take it for work
     Examples examples;
     for (std::size_t p = 0; p < result.size(); ++p) {
         const model::ProcessTrace& trace = replay.processes[p];
@@ -104,6 +106,7 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
     for (ProcessWindows& process : result) {
         std::ranges::stable_sort(process.dependencies, {}, &WindowDependency::call);
         std::ranges::stable_sort(process.progress, {}, &TargetProgress::call);
+        std::ranges::stable_sort(process.found, {}, &FoundInWindow::call);
     }
     return result;
 }

@@ -30,10 +30,19 @@ struct TargetProgress {
     rules::Enter target;
 };
 
-/// What is known of one owned process; ascending by call, one TargetProgress a call at most.
+/// From `since` to the leave of `call`, the process looked into a window again and again until it found what `message`
+/// had brought there. A guess: nothing says what was found.
+struct FoundInWindow {
+    model::CallRef call;
+    model::Ns since;
+    rules::Message message;
+};
+
+/// What is known of one owned process; ascending by call, one TargetProgress and one FoundInWindow a call at most.
 struct ProcessWindows {
     std::vector<WindowDependency> dependencies;
     std::vector<TargetProgress> progress;
+    std::vector<FoundInWindow> found;
 };
 
 /// Learns from each transfer and the call that completed it how long transfers between windows take. Collective over

@@ -15,16 +15,6 @@ namespace
 using model::WindowEvent;
 using model::WindowId;
 
-constexpr std::uint32_t all_targets = UINT32_MAX;
-
-/// Where an epoch that locks all targets of a window, and who waits for such, is looked for: at one of its members, a
-/// different one for each window.
-ProcessId place_of_all(const model::Definitions& definitions, WindowId window, ProcessId self)
-{
-    const model::Communicator& comm = definitions.communicators[definitions.windows[window.value].comm.value];
-    return comm.is_self || comm.members.empty() ? self : comm.members[window.value % comm.members.size()];
-}
-
 /// What waited on a window, on any process. Epochs travel only where somebody may ask for them.
 enum Interest : std::uint8_t {
     exclusive_waited = 1,  // for a lock of its own: any epoch may be the reason
@@ -110,7 +100,7 @@ public:
                           process_.leave(epoch.end), {},          0,          0, lock.exclusive ? 1U : 0U};
         add_transfer(epoch, record);
         if (lock.target < 0 || (lock.exclusive && (interest & all_waited) != 0)) {
-            record.at = place_of_all(definitions_, lock.window, self).value;
+            record.at = process_.place_of_all(lock.window).value;
             send(record);
         }
         if (const auto target = process_.target(lock.window, lock.target)) {
@@ -134,7 +124,7 @@ public:
         Question question{lock.window.value,      all_targets, self.value, 0, i, lock.exclusive ? 1U : 0U,
                           process_.enter(i).time, leave,       released_by};
         if (lock.target < 0 || (lock.exclusive && (interests[lock.window.value] & has_all) != 0)) {
-            question.at = place_of_all(definitions_, lock.window, self).value;
+            question.at = process_.place_of_all(lock.window).value;
             send(question);
         }
         const std::int32_t rank = event.target >= 0 ? event.target : lock.target;

@@ -13,6 +13,8 @@
 namespace critpath::replayer
 {
 
+inline constexpr std::uint32_t all_targets = UINT32_MAX;
+
 /// One owned process.
 class WindowProcess
 {
@@ -31,8 +33,11 @@ public:
     /// Whether somebody may have to explain the call: if not, nobody has to be asked.
     [[nodiscard]] bool may_have_waited(CallRef call) const
     {
-        return replay_.rules == Rules::Enter || rules::operation(function_of(replay_.definitions, trace, call)).polls ||
-               waiting(call).waited();
+        return replay_.rules == Rules::Enter || rules::operation(function(call)).polls || waiting(call).waited();
+    }
+    [[nodiscard]] functions::FunctionId function(CallRef call) const
+    {
+        return function_of(replay_.definitions, trace, call);
     }
     [[nodiscard]] rules::Waiting waiting(CallRef call) const
     {
@@ -43,6 +48,13 @@ public:
     std::optional<ProcessId> target(model::WindowId window, std::int32_t rank)
     {
         return peers_.at(replay_.definitions.windows[window.value].comm, rank);
+    }
+    /// Where meets what concerns all targets of a window: at one of its members, a different one for each window.
+    [[nodiscard]] ProcessId place_of_all(model::WindowId window) const
+    {
+        const model::Definitions& definitions = replay_.definitions;
+        const model::Communicator& comm = definitions.communicators[definitions.windows[window.value].comm.value];
+        return comm.is_self || comm.members.empty() ? trace.process : comm.members[window.value % comm.members.size()];
     }
     [[nodiscard]] rules::Link link(ProcessId other) const
     {
@@ -72,6 +84,15 @@ public:
                 {call, {true, own, start, bytes, rules::Protocol::Rendezvous, link(other), false, true}});
     }
 
+    /// What a loop looked for was put there by that call.
+    void found(CallRef end, Ns since, const rules::Enter& write, std::uint64_t bytes, ProcessId origin)
+    {
+        result_.found.push_back(
+            {end,
+             since,
+             {true, enter_of(trace, end), write, bytes, rules::Protocol::Eager, link(origin), false, true}});
+    }
+
     void add_progress(CallRef call, const rules::Enter& target) { result_.progress.push_back({call, target}); }
 
     const model::ProcessTrace& trace;
@@ -86,6 +107,8 @@ private:
 
 /// Post, start, complete, wait. Collective.
 void match_active(const Replay& replay, std::vector<WindowProcess>& processes);
+/// Loops that look for what others put into a window. Collective.
+void match_looking(const Replay& replay, std::vector<WindowProcess>& processes);
 /// Locks, flushes, and requests. Collective.
 void match_passive(const Replay& replay, const rules::Calibration& calibration, std::vector<WindowProcess>& processes);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/by_call.hpp"
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/polling.hpp"
 #include "replayer/pair/send_ends.hpp"
 #include "replayer/resolve/calls.hpp"
 #include "replayer/resolve/poll_runs.hpp"
@@ -20,8 +21,8 @@ namespace
 using rules::Dependence;
 using rules::Message;
 
-/// By so much later than a wait may a loop of polls see what has come.
-constexpr Ns between_polls = std::chrono::microseconds{5};
+/// By so much later than a wait may a loop of polls see what has come, and by the time before its last poll.
+constexpr Ns between_polls = close_polls;
 
 /// A probe that found the message of `receive`.
 struct FoundByProbe {
@@ -96,6 +97,8 @@ private:
             call = std::min(call, trace_.numbers.of(windows_.dependencies[dependency_].call));
         if (progress_ < windows_.progress.size())
             call = std::min(call, trace_.numbers.of(windows_.progress[progress_].call));
+        if (found_ < windows_.found.size())
+            call = std::min(call, trace_.numbers.of(windows_.found[found_].call));
         return call;
     }
 
@@ -103,8 +106,8 @@ private:
     {
         const CallRef call = trace_.numbers.ref(number);
         const rules::Operation& of_call = operation(call);
-        PollWait wait = of_call.polls ? poll_runs().waiting(call)
-                                      : PollWait{waiting(replay_, trace_, calibration_.calls, call), false};
+        PollWait wait =
+            of_call.polls ? poll_runs().waiting(call) : PollWait{waiting(replay_, trace_, calibration_.calls, call)};
         CallRef status_poll;
         if (!of_call.polls && !wait.waiting.waited() && replay_.rules == Rules::Arrival) {
             status_poll = status_poll_before(replay_.definitions, trace_, call);
@@ -114,6 +117,10 @@ private:
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
         gather(number, of_call.dependence, is_wanted);
         const rules::Enter moved_on = gather_windows(call);
+        if (found_ < windows_.found.size() && windows_.found[found_].call == call) {
+            found_in_window(windows_.found[found_++]);
+            return;
+        }
         if (of_call.dependence == Dependence::Members)
             return;  // a collective, whatever else ended in it: its members say what it waited for
         // The other rule sets take a poll for work, and know nothing of non-blocking collectives.
@@ -128,19 +135,32 @@ private:
             predecessor = {rules::Route::Message, moved_on, 0, true};
         const bool polls = of_call.polls || status_poll.valid();
         const CallRef ends = status_poll.valid() ? status_poll : call;
-        if (may_be_late(ends, wait.waiting, of_call.dependence, polls))
+        if (may_be_late(ends, wait, of_call.dependence, polls))
             late_.calls.push_back({process_, ends, polls, predecessor});
         else if (!polls || predecessor.is_jump())
             answers_.set(ends, predecessor);
     }
 
+    /// What the call itself had to do was but the last one of many looks.
+    void found_in_window(const FoundInWindow& found)
+    {
+        const Ns leave = leave_of(trace_, found.call);
+        const rules::CallCost cost = calibration_.calls.of(function_of(replay_.definitions, trace_, found.call), 0);
+        rules::Predecessor predecessor = rules::message_predecessor(
+            replay_.rules, {found.call, found.since, leave, leave - found.since, cost.threshold},
+            Dependence::AllMessages, {std::span(&found.message, 1)}, calibration_);
+        predecessor.low_confidence = true;
+        answers_.set(found.call, predecessor);
+    }
+
     /// Transfers that may have stood still are put down.
-    bool may_be_late(CallRef call, rules::Waiting waiting, Dependence dependence, bool polls)
+    bool may_be_late(CallRef call, const PollWait& wait, Dependence dependence, bool polls)
     {
         if (replay_.rules != Rules::Arrival)
             return false;
+        rules::Waiting waiting = wait.waiting;
         if (polls)
-            waiting.threshold += between_polls;
+            waiting.threshold += between_polls + wait.missed;
         if (messages_.empty() && gathered_.empty())
             return false;
         const std::size_t before = late_.questions();
@@ -283,7 +303,7 @@ private:
     std::vector<FoundByProbe> probes_;
     SendEnds send_ends_;
     ByCall receives_, sends_;
-    std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0;
+    std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0, found_ = 0;
     std::vector<Message> messages_;          // of the call in hand
     std::vector<rules::Gathered> gathered_;  // likewise
     std::optional<PollRuns> poll_runs_;      // only if there are polls

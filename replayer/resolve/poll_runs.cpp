@@ -3,6 +3,7 @@
 #include "replayer/resolve/poll_runs.hpp"
 
 #include "replayer/pair/lookup.hpp"
+#include "replayer/pair/polling.hpp"
 
 #include <algorithm>
 
@@ -12,11 +13,8 @@ namespace critpath::replayer
 namespace
 {
 
-/// Polls that follow each other faster than this leave no time for work.
-constexpr Ns close = std::chrono::microseconds{5};
-constexpr std::int64_t least_polls = 3;
-/// A longer gap inside a loop of polls is taken for time without a processor, up to this many times the polling before
-/// it: a program that polls in a loop does nothing else there.
+/// A longer gap inside a loop of polls is taken for time without a processor where nobody recorded that, up to this
+/// many times the polling before it: a program that polls in a loop does nothing else there.
 constexpr std::int64_t longest_gap = 4;
 
 }  // namespace
@@ -53,10 +51,11 @@ PollWait PollRuns::waiting(model::CallRef call) const
     const model::Calls& calls = trace_.locations[l].calls;
     const std::size_t last = call.call.value;
     const rules::CallCost cost = costs_.of(function_of(replay_.definitions, trace_, call), 0);
-    const Ns poll = std::clamp(cost.least, Ns{1}, close);
+    const Ns poll = std::clamp(cost.least, Ns{1}, close_polls);
     std::size_t first = last;
     std::int64_t polls = 1;
     bool guessed = false;
+    Ns missed{0};
     const Ns run_end = calls.leave(last);
     const auto polls_in_vain = [&](std::size_t i) {
         return !calls.is_point(i) && !found_[l][i] &&
@@ -68,11 +67,15 @@ PollWait PollRuns::waiting(model::CallRef call) const
             break;
         const Ns gap = calls.enter(first) - calls.leave(before);
         const Ns polling = calls.leave(before) - calls.enter(before);  // one record may stand for many polls
-        const bool is_run = polling >= least_polls * close;
-        const bool tight = gap < std::max(close, 2 * poll);
-        if (!tight && !(is_run && gap <= longest_gap * polling))
+        const bool is_run = polling >= least_polls * close_polls;
+        const Ns busy = std::max(close_polls, 2 * poll);
+        const bool tight = gap < busy;
+        if (!tight && !(is_run && gap <= longest_gap * polling) &&
+            !is_idle(trace_.locations[l], calls.leave(before), calls.enter(first), busy))
             break;
         guessed = guessed || !tight;
+        if (first == last)
+            missed = gap;
         polls += std::max<std::int64_t>(1, polling / poll);
         first = before;
     }
@@ -80,7 +83,7 @@ PollWait PollRuns::waiting(model::CallRef call) const
         first = last;
     const Ns enter = calls.enter(first);
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
-    return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last};
+    return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last, missed};
 }
 
 }  // namespace critpath::replayer

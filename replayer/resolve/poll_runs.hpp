@@ -18,7 +18,8 @@ namespace critpath::replayer
 /// A poll as the end of the wait that it ended.
 struct PollWait {
     rules::Waiting waiting;
-    bool guessed;  // a gap without polls was taken for time without a processor
+    bool guessed = false;  // a gap without polls was taken for time without a processor
+    model::Ns missed{0};   // the time before the last poll, in which nobody could see what came
 };
 
 /// The poll runs of one process.

@@ -100,9 +100,14 @@ public:
     void unlock(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
     void unlock_all(Span span, model::WindowId window);
     void flush(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    void flush_all(Span span, model::WindowId window);
     void put(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    void get(Span span, model::WindowId window, int target, std::uint64_t bytes = 8);
+    void swap(Span span, model::WindowId window, int target);  // MPI_Compare_and_swap
+    void sync(Span span, model::WindowId window);
     /// With a request, which `wait` completes later.
     void rput(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);
+    void rget(Span span, model::WindowId window, int target, std::uint64_t bytes, Span wait);
     /// With a request, which one MPI_Waitall completes with that of a message.
     void rput_and(Span span, model::WindowId window, int target, std::uint64_t bytes, Request message, Span waitall);
 

@@ -28,8 +28,9 @@ model::ProcessGroupId Program::group(std::initializer_list<std::uint32_t> member
 
 WindowEvent& Rank::window_event(CallRef call, WindowId window, What what, int target, std::uint64_t bytes)
 {
+    const auto access = what == What::Transfer ? WindowEvent::Access::Writes : WindowEvent::Access::None;
     trace_.window_events.push_back(
-        {call, {}, window, model::ProcessGroupId::none(), target, what, false, false, bytes});
+        {call, {}, window, model::ProcessGroupId::none(), target, what, false, false, access, bytes});
     return trace_.window_events.back();
 }
 
@@ -91,15 +92,45 @@ void Rank::flush(Span span, WindowId window, int target, std::uint64_t bytes)
     window_event(add(FunctionId::MPI_Win_flush, span), window, What::Flush, target, bytes);
 }
 
+void Rank::flush_all(Span span, WindowId window)
+{
+    window_event(add(FunctionId::MPI_Win_flush_all, span), window, What::Flush);
+}
+
 void Rank::put(Span span, WindowId window, int target, std::uint64_t bytes)
 {
     window_event(add(FunctionId::MPI_Put, span), window, What::Transfer, target, bytes);
+}
+
+void Rank::get(Span span, WindowId window, int target, std::uint64_t bytes)
+{
+    window_event(add(FunctionId::MPI_Get, span), window, What::Transfer, target, bytes).access =
+        WindowEvent::Access::Reads;
+}
+
+void Rank::swap(Span span, WindowId window, int target)
+{
+    window_event(add(FunctionId::MPI_Compare_and_swap, span), window, What::Transfer, target, 4).access =
+        WindowEvent::Access::Both;
+}
+
+void Rank::sync(Span span, WindowId window)
+{
+    window_event(add(FunctionId::MPI_Win_sync, span), window, What::Sync);
 }
 
 void Rank::rput(Span span, WindowId window, int target, std::uint64_t bytes, Span wait)
 {
     const CallRef call = add(FunctionId::MPI_Rput, span);
     window_event(call, window, What::Transfer, target, bytes).completion = add(FunctionId::MPI_Wait, wait);
+}
+
+void Rank::rget(Span span, WindowId window, int target, std::uint64_t bytes, Span wait)
+{
+    const CallRef call = add(FunctionId::MPI_Rget, span);
+    WindowEvent& event = window_event(call, window, What::Transfer, target, bytes);
+    event.access = WindowEvent::Access::Reads;
+    event.completion = add(FunctionId::MPI_Wait, wait);
 }
 
 void Rank::rput_and(Span span, WindowId window, int target, std::uint64_t bytes, Request message, Span waitall)

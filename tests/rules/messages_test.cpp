@@ -512,6 +512,26 @@ TEST(Messages, PreemptedPollsAreStillAWait)
     EXPECT_EQ(replayed.fact("low_confidence_ns"), 6'000);
 }
 
+/// while (!flag) { MPI_Test(...); usleep(...); } waits, too; not so if it computes in between.
+TEST(Messages, PollsWithSleepInBetweenAreAWait)
+{
+    for (const bool works : {false, true}) {
+        Program p(2);
+        p[0].send({450, 451}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        for (int t = 10; t < 500; t += 100) {
+            p[1].call(FunctionId::MPI_Test, {t, t + 1});
+            p[1].off({t + 5, works ? t + 50 : t + 97}, false);
+        }
+        p[1].test({510, 511}, r);
+        p.finish(600);
+        if (works)
+            EXPECT_THAT(path(p), ::testing::Not(::testing::HasSubstr("transfer")));
+        else
+            EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-511 | compute 1: 511-600");
+    }
+}
+
 // Polls return at once: a successful test does not wait, however long it took.
 TEST(Messages, OneTestIsNoWait)
 {

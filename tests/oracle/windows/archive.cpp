@@ -83,6 +83,12 @@ public:
         case Kind::Unlock:
             out_.lock_release(leave, window, target);
             break;
+        case Kind::Look:
+            if (call.function == FunctionId::MPI_Get) {
+                out_.get(enter, {window, target, 0, step.bytes, 2 * transfers_++ + 1});
+                break;
+            }
+            [[fallthrough]];
         case Kind::Flush:
             out_.window_sync(leave, window, target);
             break;

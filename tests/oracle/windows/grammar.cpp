@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace critpath::oracle::windows
 {
@@ -19,7 +21,7 @@ public:
     explicit Expansion(std::uint32_t seed) : random_(seed)
     {
         program_.ranks = draw(2, 6);
-        program_.windows = draw(1, 2);
+        program_.windows = draw(1, 2) + 1;
         program_.deferral = static_cast<Deferral>(draw(0, 2));
         program_.steps.resize(at(program_.ranks));
     }
@@ -29,8 +31,8 @@ public:
         for (int block = draw(3, 8); block > 0; --block) {
             for (int r = 0; r < program_.ranks; ++r)
                 compute(r);
-            const int window = draw(0, program_.windows - 1);
-            switch (draw(0, 3)) {
+            const int window = draw(0, shared_window() - 1);
+            switch (draw(0, 4)) {
             case 0:
                 fence(window);
                 break;
@@ -39,6 +41,9 @@ public:
                 break;
             case 2:
                 star(window);
+                break;
+            case 3:
+                notice();
                 break;
             default:
                 locks(window);
@@ -64,6 +69,9 @@ private:
     }
     void add(int r, const Step& step) { program_.steps[at(r)].push_back(step); }
     void compute(int r, int most = 3000) { add(r, {.kind = Kind::Compute, .ticks = draw(0, most)}); }
+
+    /// Nobody locks it for itself alone: who looks for something there keeps it locked for long.
+    [[nodiscard]] int shared_window() const { return program_.windows - 1; }
 
     void fence(int window)
     {
@@ -143,8 +151,27 @@ private:
             }
     }
 
+    /// Some look for what one of the others puts somewhere.
+    void notice()
+    {
+        const int window = shared_window(), writer = draw(0, program_.ranks - 1);
+        const int target = draw(0, program_.ranks - 1);
+        const std::size_t number = puts_[{writer, target}]++;
+        for (int r = 0; r < program_.ranks; ++r) {
+            if (r != writer && chance(3))
+                continue;
+            add(r, {.kind = Kind::Lock, .window = window, .target = r == writer ? target : Step::all});
+            if (r == writer)
+                add(r, {.kind = Kind::Transfer, .window = window, .target = target, .bytes = size()});
+            else
+                add(r, {.kind = Kind::Look, .window = window, .target = target, .peers = {writer}, .number = number});
+            add(r, {.kind = Kind::Unlock, .window = window, .target = r == writer ? target : Step::all});
+        }
+    }
+
     Program program_;
     std::mt19937 random_;
+    std::map<std::pair<int, int>, std::size_t> puts_;  // by writer and target
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace critpath::oracle::windows
 {
 
-enum class Kind : std::uint8_t { Compute, Fence, Post, Start, Transfer, Complete, Wait, Lock, Unlock, Flush };
+enum class Kind : std::uint8_t { Compute, Fence, Post, Start, Transfer, Complete, Wait, Lock, Unlock, Flush, Look };
 
 struct Step {
     static constexpr int all = -1;
@@ -22,10 +22,11 @@ struct Step {
     Kind kind = Kind::Compute;
     std::int64_t ticks = 0;  // of Compute
     int window = 0;
-    int target = all;  // of Transfer, Lock, Unlock, Flush
+    int target = all;  // of Transfer, Lock, Unlock, Flush, Look
     std::uint64_t bytes = 8;
-    std::vector<int> peers = {};  // of Post, Start
+    std::vector<int> peers = {};  // of Post, Start; of Look, whose transfer is looked for
     bool exclusive = false;
+    std::size_t number = 0;  // of Look: that transfer's among those of this rank to the target
 };
 
 /// Which call of an access epoch an implementation lets wait for the posts.

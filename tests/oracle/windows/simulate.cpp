@@ -3,7 +3,8 @@
 //
 // One-sided communication in whole ticks: a transfer begins when its origin makes it and its target has posted; locks
 // are granted in the order in which they are asked for; the next holder has a lock one message after it was given up,
-// and not before what was transferred meanwhile is there. On a lazy machine, a transfer under a lock waits until its
+// and not before what was transferred meanwhile is there. Who looks for a transfer gets and flushes until it is there,
+// the last time until just then. On a lazy machine, a transfer under a lock waits until its
 // target is in a call.
 #include "tests/oracle/windows/program.hpp"
 
@@ -16,6 +17,7 @@
 #include <queue>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace critpath::oracle::windows
 {
@@ -60,7 +62,8 @@ class Simulation
 public:
     Simulation(const Program& program, const Machine& machine)
         : program_(program), machine_(machine), calls_(at(program.ranks)), times_(at(program.ranks)),
-          next_(at(program.ranks)), waits_(at(program.ranks)), free_at_(at(program.ranks)), locks_(at(program.windows))
+          next_(at(program.ranks)), is_flush_next_(at(program.ranks)), looks_(at(program.ranks)),
+          waits_(at(program.ranks)), free_at_(at(program.ranks)), locks_(at(program.windows))
     {
         for (int r = 0; r < program.ranks; ++r) {
             std::vector<Step> all;
@@ -184,6 +187,8 @@ private:
             return unlock(r, step);
         case Kind::Flush:
             return flush(r, step);
+        case Kind::Look:
+            return look(r, step);
         }
     }
 
@@ -265,6 +270,7 @@ private:
     {
         const Node call = enter(r, FunctionId::MPI_Put, step);
         const Moved moved{call, step.target, step.bytes};
+        puts_[{step.window, step.target, r}].push_back(moved);
         if (LockRequest* held = held_by(r, step.window, step.target); held != nullptr) {
             held->moved.push_back(moved);
             return wait_for_progress(r, call, step.target);
@@ -403,6 +409,33 @@ private:
         leave(r, own_transfers(*held_by(r, step.window, step.target), step.target));
     }
 
+    /// Looks in vain are shorter than a message: what they miss is there only when the next one goes on. The last one
+    /// of three or more, which are a loop, ends when it is there.
+    void look(int r, const Step& step)
+    {
+        if (!is_flush_next_[at(r)]) {
+            enter(r, FunctionId::MPI_Get, step);
+            --next_[at(r)];
+            is_flush_next_[at(r)] = true;
+            return leave(r, {});
+        }
+        is_flush_next_[at(r)] = false;
+        const Node get{r, static_cast<int>(calls_[at(r)].size()) - 1, false};
+        enter(r, FunctionId::MPI_Win_flush, step);
+        const int writer = step.peers.front();
+        const std::int64_t usual = machine_.latency - 4 * machine_.call;
+        const std::int64_t longest = looks_[at(r)]++ < 2 ? time_of(get) + usual : now_ + 2 * machine_.latency;
+        const auto& puts = puts_[{step.window, step.target, writer}];
+        const bool is_known = step.number < puts.size();
+        const Edge put = is_known ? Edge{puts[step.number].call, {}, transfer(writer, puts[step.number])} : Edge{};
+        const std::int64_t arrival = is_known ? time_of(put.from) + put.weight : 0;
+        if (is_known && arrival <= longest)
+            return leave(r, {std::exchange(looks_[at(r)], 0) > 2 ? put : Edge{get, {}, usual}});
+        --next_[at(r)];
+        // What comes just behind it is there only when the next one goes on, too.
+        leave(r, {{get, {}, is_known && arrival <= longest + 2 ? usual - 2 : usual}});
+    }
+
     const Program& program_;
     const Machine& machine_;
     std::vector<std::vector<Step>> steps_;
@@ -410,6 +443,8 @@ private:
     std::vector<std::vector<Times>> times_;
     std::vector<Edge> edges_;
     std::vector<std::size_t> next_;
+    std::vector<bool> is_flush_next_;  // of a look
+    std::vector<int> looks_;           // of the loop in hand
     std::vector<std::function<bool()>> waits_;
     std::vector<std::int64_t> free_at_;
     using Event = std::tuple<std::int64_t, std::uint64_t, int>;  // time, order, rank
@@ -425,6 +460,7 @@ private:
     std::map<OfPair, std::vector<Node>> posts_;   // window, target, origin
     std::map<OfPair, std::size_t> started_;       // window, origin, target
     std::map<OfPair, std::vector<Ended>> ended_;  // window, target, origin
+    std::map<OfPair, std::vector<Moved>> puts_;   // window, target, origin
     std::vector<std::deque<LockRequest>> locks_;  // by window, in the order of the requests
 };
 

@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who put into a window what a process looked for in a loop: questions go to where the writes to that target meet.
+#include "replayer/exchange.hpp"
+#include "replayer/onesided/looks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::WindowEvent;
+using What = model::WindowEvent::What;
+
+/// What may have changed the memory of a target.
+struct Write {
+    std::uint32_t window, target;  // process, or all_targets
+    std::uint32_t origin;
+    std::uint32_t at;  // process to whose owner it goes
+    rules::Enter enter;
+    Ns end;  // it was there by then
+    std::uint64_t bytes;
+};
+
+struct Question {
+    std::uint32_t window, target, asker, at;
+    Ns in_vain, end;  // between these two it was found
+    std::uint64_t loop;
+};
+
+struct Answer {
+    std::uint64_t loop;
+    std::uint32_t asker, origin;
+    rules::Enter enter;  // not valid: none
+    std::uint64_t bytes;
+};
+
+/// By window and target, in the order in which they were entered.
+using Registry = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Write>>;
+
+/// By transfer, when its origin knew that it was there: the leave of the call that completed it; none: never.
+class Ends
+{
+public:
+    explicit Ends(const WindowProcess& process) : ends_(process.trace.window_events.size(), Ns::max())
+    {
+        std::map<std::pair<model::WindowId, std::int32_t>, std::vector<std::uint32_t>> under_way;
+        for (std::uint32_t i = 0; i < ends_.size(); ++i) {
+            const WindowEvent& event = process.event(i);
+            if (event.what == What::Transfer)
+                under_way[{event.window, event.target}].push_back(i);
+            if (event.what != What::Flush && event.what != What::Unlock && event.what != What::Complete)
+                continue;
+            const auto begin = under_way.lower_bound({event.window, std::max(event.target, 0)});
+            const auto end = under_way.upper_bound({event.window, event.target < 0 ? INT32_MAX : event.target});
+            for (auto to = begin; to != end; ++to)
+                for (const std::uint32_t transfer : to->second)
+                    ends_[transfer] = process.leave(i);
+            under_way.erase(begin, end);
+        }
+    }
+
+    [[nodiscard]] std::optional<Ns> of(std::uint32_t transfer) const
+    {
+        return ends_[transfer] == Ns::max() ? std::nullopt : std::optional(ends_[transfer]);
+    }
+
+private:
+    std::vector<Ns> ends_;
+};
+
+/// What one owned process has to tell and to ask.
+class Looker
+{
+public:
+    explicit Looker(WindowProcess& process) : process_(process), looks_(process), found_(looks_.loops().size()) {}
+
+    [[nodiscard]] const std::vector<Looking>& loops() const { return looks_.loops(); }
+
+    void take_interest(std::vector<std::uint8_t>& interests) const
+    {
+        for (const Looking& loop : looks_.loops())
+            interests[loop.window.value] = 1;
+    }
+
+    template <class Send>
+    void tell(std::uint32_t index, const std::vector<std::uint8_t>& interests, Send send)
+    {
+        const WindowEvent& event = process_.event(index);
+        if (interests[event.window.value] == 0 || looks_.is_in_vain(index))
+            return;
+        const ProcessId self = process_.trace.process;
+        const bool is_sync = event.what == What::Sync;
+        const auto target = is_sync ? std::optional(self) : process_.target(event.window, event.target);
+        const bool is_own_store = is_sync || (event.what == What::Unlock && target == self && stores(index));
+        const bool is_write = event.what == What::Transfer && event.writes();
+        if (!target || (!is_own_store && !is_write))
+            return;
+        Write write{event.window.value,
+                    target->value,
+                    self.value,
+                    target->value,
+                    process_.enter(index),
+                    is_write ? end_of(index, *target) : process_.leave(index),
+                    is_write ? event.bytes : 0};
+        send(write);
+        if (is_sync) {  // it may have stored into the memory of any other, if they share it
+            write.target = all_targets;
+            write.at = process_.place_of_all(event.window).value;
+            send(write);
+        }
+    }
+
+    template <class Send>
+    void ask(std::size_t number, Send send)
+    {
+        const Looking& loop = looks_.loops()[number];
+        const ProcessId self = process_.trace.process;
+        for (const LookedAt& place : loop.places) {
+            const bool is_own = place.target == LookedAt::own_memory;
+            const auto target = is_own ? std::optional(self) : process_.target(loop.window, place.target);
+            if (!target)
+                continue;
+            Question question{loop.window.value,
+                              target->value,
+                              self.value,
+                              target->value,
+                              place.in_vain,
+                              leave_of(process_.trace, loop.end),
+                              number};
+            send(question);
+            if (is_own) {
+                question.target = all_targets;
+                question.at = process_.place_of_all(loop.window).value;
+                send(question);
+            }
+        }
+    }
+
+    void take(const Answer& answer)
+    {
+        Answer& known = found_[answer.loop];
+        if (answer.enter.valid() && (!known.enter.valid() || answer.enter.order() > known.enter.order()))
+            known = answer;
+    }
+
+    void finish()
+    {
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            if (found_[i].enter.valid())
+                process_.found(loops()[i].end, loops()[i].since, found_[i].enter, found_[i].bytes, {found_[i].origin});
+    }
+
+private:
+    /// Whether an epoch on the own memory may be there for what is stored without a call.
+    [[nodiscard]] bool stores(std::uint32_t unlock) const
+    {
+        const auto& place = process_.epochs.of_event[unlock];
+        if (place.kind != Epochs::Kind::Lock)
+            return false;
+        for (std::uint32_t i = process_.epochs.locks[place.epoch].begin; i < unlock; ++i)
+            if (const auto& other = process_.epochs.of_event[i]; other.kind == Epochs::Kind::Lock &&
+                                                                 other.epoch == place.epoch &&
+                                                                 process_.event(i).what == What::Transfer)
+                return false;
+        return true;
+    }
+
+    [[nodiscard]] Ns end_of(std::uint32_t transfer, ProcessId target)
+    {
+        if (!ends_)
+            ends_.emplace(process_);
+        const Ns usual = process_.leave(transfer) + 4 * process_.transfer_time(target, process_.event(transfer).bytes);
+        return ends_->of(transfer).value_or(usual);
+    }
+
+    WindowProcess& process_;
+    const Looks looks_;
+    std::vector<Answer> found_;  // by loop
+    std::optional<Ends> ends_;   // once they are wanted
+};
+
+/// The last write that was not there when the last but one look was made, and came before the loop ended: among the
+/// last few, since what is there first may be known late.
+const Write* search(const Registry& registry, const Question& question)
+{
+    constexpr int few = 16;
+    const auto writes = registry.find({question.window, question.target});
+    if (writes == registry.end())
+        return nullptr;
+    auto after =
+        std::ranges::lower_bound(writes->second, question.end, {}, [](const Write& w) { return w.enter.time; });
+    for (int seen = 0; after != writes->second.begin() && seen < few; ++seen) {
+        --after;
+        if (after->origin != question.asker && after->end >= question.in_vain)
+            return &*after;
+    }
+    return nullptr;
+}
+
+Registry register_writes(const Replay& replay, const std::vector<WindowProcess>& processes,
+                         std::vector<Looker>& lookers, const std::vector<std::uint8_t>& interests)
+{
+    std::uint64_t longest = 0;
+    for (const WindowProcess& process : processes)
+        longest = std::max<std::uint64_t>(longest, process.trace.window_events.size());
+    Registry registry;
+    const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto out = lists_for<Write>(replay.size);
+        for (std::size_t p = 0; p < processes.size(); ++p)
+            for (std::uint64_t i = round * epoch_window;
+                 i < std::min<std::uint64_t>(processes[p].trace.window_events.size(), (round + 1) * epoch_window); ++i)
+                lookers[p].tell(static_cast<std::uint32_t>(i), interests, [&](const Write& write) {
+                    out[static_cast<std::size_t>(replay.owner_of(ProcessId{write.at}))].push_back(write);
+                });
+        for (const Write& write : replayer::exchange(replay.comm, out).items)
+            registry[{write.window, write.target}].push_back(write);
+    }
+    for (auto& [key, writes] : registry)
+        std::ranges::sort(writes, {}, [](const Write& w) { return w.enter.order(); });
+    return registry;
+}
+
+void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Registry& registry)
+{
+    std::uint64_t longest = 0;
+    for (const Looker& looker : lookers)
+        longest = std::max<std::uint64_t>(longest, looker.loops().size());
+    const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto questions = lists_for<Question>(replay.size);
+        for (Looker& looker : lookers)
+            for (std::size_t i = round * epoch_window;
+                 i < std::min<std::size_t>(looker.loops().size(), (round + 1) * epoch_window); ++i)
+                looker.ask(i, [&](const Question& question) {
+                    questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
+                });
+        auto answers = lists_for<Answer>(replay.size);
+        for (const Question& question : replayer::exchange(replay.comm, questions).items)
+            if (const Write* write = search(registry, question))
+                answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(
+                    {question.loop, question.asker, write->origin, write->enter, write->bytes});
+        for (const Answer& answer : replayer::exchange(replay.comm, answers).items)
+            lookers[replay.index_of(ProcessId{answer.asker})].take(answer);
+    }
+}
+
+}  // namespace
+
+void match_looking(const Replay& replay, std::vector<WindowProcess>& processes)
+{
+    std::vector<Looker> lookers;
+    for (WindowProcess& process : processes)
+        lookers.emplace_back(process);
+    std::vector<std::uint8_t> interests(replay.definitions.windows.size(), 0);
+    for (const Looker& looker : lookers)
+        looker.take_interest(interests);
+    MPI_Allreduce(MPI_IN_PLACE, interests.data(), static_cast<int>(interests.size()), MPI_UINT8_T, MPI_BOR,
+                  replay.comm);
+    if (std::ranges::count(interests, 1) == 0)
+        return;
+    const Registry registry = register_writes(replay, processes, lookers, interests);
+    ask_and_answer(replay, lookers, registry);
+    for (Looker& looker : lookers)
+        looker.finish();
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/onesided/looks.hpp"
+
+#include "replayer/pair/polling.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::WindowEvent;
+using What = model::WindowEvent::What;
+
+constexpr std::size_t most_places = 64;
+
+bool is_look(const WindowEvent& event)
+{
+    return event.what == What::Sync || (event.what == What::Transfer && event.reads());
+}
+
+std::int32_t place_of(const WindowEvent& event)
+{
+    return event.what == What::Sync ? LookedAt::own_memory : event.target;
+}
+
+/// Follows the calls of one location.
+class Follower
+{
+public:
+    Follower(const WindowProcess& process, const model::LocationTrace& location, std::vector<bool>& in_vain)
+        : process_(process), location_(location), in_vain_(in_vain)
+    {
+    }
+
+    /// Events in their order. Returns the loop that ended before this one.
+    std::optional<Looking> add(std::uint32_t index)
+    {
+        const WindowEvent& event = process_.event(index);
+        take_completion();
+        if (continues(event)) {
+            if (is_same_look(event))
+                look(index);
+            else
+                pass(event.call.call.value, event.what == What::Flush || event.what == What::Unlock);
+            return {};
+        }
+        auto ended = end();
+        if (is_look(event)) {
+            since_ = location_.calls.enter(event.call.call.value);
+            last_ = event.call.call.value;
+            look(index);
+        }
+        return ended;
+    }
+
+    std::optional<Looking> end()
+    {
+        take_completion();
+        std::optional<Looking> result;
+        const auto is_loop = [](const Place& place) { return place.looks >= least_polls; };
+        if (std::ranges::any_of(places_, is_loop)) {
+            result = {
+                process_.event(newest_).window, {location_.location, {static_cast<std::uint32_t>(end_)}}, since_, {}};
+            for (const Place& place : places_)
+                if (is_loop(place))
+                    result->places.push_back({place.target, process_.enter(place.before).time});
+        }
+        places_.clear();
+        return result;
+    }
+
+private:
+    struct Place {
+        std::int32_t target;
+        int looks = 0;
+        std::uint32_t newest = 0, before = 0;  // looks
+    };
+
+    [[nodiscard]] bool continues(const WindowEvent& event) const
+    {
+        if (places_.empty() || event.window != process_.event(newest_).window)
+            return false;
+        return (event.call.call.value == last_ || follows(event.call.call.value)) &&
+               (is_same_look(event) || stands_between(event));
+    }
+
+    /// At the same place or another one, in the same way.
+    [[nodiscard]] bool is_same_look(const WindowEvent& event) const
+    {
+        const WindowEvent& before = process_.event(newest_);
+        return is_look(event) && event.bytes == before.bytes &&
+               process_.function(event.call) == process_.function(before.call) &&
+               (places_.size() < most_places || find(place_of(event)) != places_.end());
+    }
+
+    /// What completes looks, and locks around them.
+    [[nodiscard]] bool stands_between(const WindowEvent& event) const
+    {
+        return event.what == What::Sync || event.what == What::Flush || event.what == What::Lock ||
+               event.what == What::Unlock;
+    }
+
+    /// Whether there is neither another call nor work between the last call of the loop and this one.
+    [[nodiscard]] bool follows(std::size_t call) const
+    {
+        const model::Calls& calls = location_.calls;
+        if (calls.next_call(last_ + 1) != call)
+            return false;
+        return calls.enter(call) - calls.leave(last_) < close_polls ||
+               is_idle(location_, calls.leave(last_), calls.enter(call), close_polls);
+    }
+
+    [[nodiscard]] std::vector<Place>::const_iterator find(std::int32_t target) const
+    {
+        return std::ranges::find(places_, target, &Place::target);
+    }
+
+    void look(std::uint32_t index)
+    {
+        const std::int32_t target = place_of(process_.event(index));
+        const auto known = find(target);
+        Place& place = known != places_.end() ? places_[static_cast<std::size_t>(known - places_.begin())]
+                                              : places_.emplace_back(Place{target});
+        // All but the newest one of a loop found nothing.
+        if (place.looks + 1 >= least_polls)
+            in_vain_[place.before] = in_vain_[place.newest] = true;
+        place.before = place.looks > 0 ? place.newest : index;
+        place.newest = newest_ = index;
+        ++place.looks;
+        end_ = process_.event(index).call.call.value;
+        is_complete_ = process_.event(index).what == What::Sync;
+        pass(end_, false);
+    }
+
+    void pass(std::size_t call, bool completes)
+    {
+        last_ = call;
+        if (completes && !is_complete_) {
+            end_ = call;
+            is_complete_ = true;
+        }
+    }
+
+    /// MPI_Wait of a look with a request is no event of the window.
+    void take_completion()
+    {
+        if (places_.empty())
+            return;
+        const CallRef completion = process_.event(newest_).completion;
+        if (completion.valid() && completion.location == location_.location && completion.call.value > last_ &&
+            follows(completion.call.value))
+            pass(completion.call.value, true);
+    }
+
+    const WindowProcess& process_;
+    const model::LocationTrace& location_;
+    std::vector<bool>& in_vain_;
+    std::vector<Place> places_;  // of the loop in hand; empty: there is none
+    std::uint32_t newest_ = 0;   // look
+    Ns since_{};                 // begin of the loop
+    std::size_t last_ = 0;       // call of the loop
+    std::size_t end_ = 0;        // likewise, behind which it is known what the last look found
+    bool is_complete_ = false;   // that is known already
+};
+
+}  // namespace
+
+Looks::Looks(const WindowProcess& process) : in_vain_(process.trace.window_events.size(), false)
+{
+    const auto keep = [&](std::optional<Looking> loop) {
+        if (loop)
+            loops_.push_back(std::move(*loop));
+    };
+    std::vector<Follower> followers;
+    for (const model::LocationTrace& location : process.trace.locations)
+        followers.emplace_back(process, location, in_vain_);
+    for (std::uint32_t i = 0; i < process.trace.window_events.size(); ++i)
+        keep(followers[local_index(process.trace, process.event(i).call.location)].add(i));
+    for (Follower& follower : followers)
+        keep(follower.end());
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the loops in which a process looks into a window again and again (MPI_Get or MPI_Fetch_and_op, mostly each with
+// a flush; MPI_Win_sync for its own memory) until it finds what somebody has put there: waits that are spelled as
+// polling. (docs/ALGORITHM, "One-sided communication")
+#pragma once
+
+#include "replayer/onesided/phase.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace critpath::replayer
+{
+
+/// Where a loop looked.
+struct LookedAt {
+    static constexpr std::int32_t own_memory = -2;
+
+    std::int32_t target;  // rank in the window, or own_memory
+    Ns in_vain;           // enter of the last look but one, which found nothing
+};
+
+/// One such loop.
+struct Looking {
+    model::WindowId window;
+    CallRef end;  // behind this call the process went on
+    Ns since;     // enter of the first look
+    std::vector<LookedAt> places;
+};
+
+/// The loops of one process.
+class Looks
+{
+public:
+    explicit Looks(const WindowProcess& process);
+
+    [[nodiscard]] const std::vector<Looking>& loops() const { return loops_; }
+    /// Whether the event is a look that found nothing: then it has changed nothing, either.
+    [[nodiscard]] bool is_in_vain(std::uint32_t event) const { return in_vain_[event]; }
+
+private:
+    std::vector<Looking> loops_;  // ascending by end, of each location
+    std::vector<bool> in_vain_;   // by event
+};
+
+}  // namespace critpath::replayer

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Loops that look into a window until somebody has put something there: waits that are spelled as polling. Times are
+// us.
+#include "tests/builder/replayed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using replayer::Rules;
+using ::testing::EndsWith;
+
+/// Rank 0 looks each 3 us from 100 on, the last time at 400; rank 1 writes at 397, and rank 2 is there.
+struct Case {
+    Program p{3};
+    model::WindowId window = p.window({0, 1, 2});
+
+    /// A look at 100, 103, 106, ..., before `until`.
+    void look(std::int64_t until, const std::function<void(std::int64_t)>& at, std::int64_t from = 100)
+    {
+        for (std::int64_t t = from; t < until; t += 3)
+            at(t);
+    }
+    void get_and_flush(std::int64_t until, int target, std::int64_t from = 100)
+    {
+        look(
+            until,
+            [&](std::int64_t t) {
+                p[0].get({t, t + 1}, window, target);
+                p[0].flush({t + 1, t + 2}, window, target);
+            },
+            from);
+    }
+    std::string end(Rules rules = Rules::Arrival)
+    {
+        p[0].finish(1000);
+        p[1].finish(900);
+        p[2].finish(800);
+        return path(p, rules);
+    }
+};
+
+constexpr const char* found = "compute 1: 0-397 | transfer? 1>0: 397-402 | compute 0: 402-1000";
+
+constexpr const char* still_works = "-400 | mpi 0: 400-402 | compute 0: 402-1000";
+
+TEST(Looking, WaitsForWhoPutsSomethingThere)
+{
+    for (const int target : {0, 1, 2}) {
+        Case c;
+        c.get_and_flush(403, target);
+        c.p[1].put({397, 398}, c.window, target);
+        c.p[1].flush({398, 399}, c.window, target);
+        EXPECT_EQ(c.end(), found) << target;
+    }
+}
+
+TEST(Looking, WithARequest)
+{
+    Case c;
+    c.look(403, [&](std::int64_t t) { c.p[0].rget({t, t + 1}, c.window, 2, 8, {t + 1, t + 2}); });
+    c.p[1].put({397, 398}, c.window, 2);
+    EXPECT_EQ(c.end(), found);
+}
+
+TEST(Looking, InEpochsOfItsOwn)
+{
+    Case c;
+    c.look(403, [&](std::int64_t t) {
+        c.p[0].lock({t, t}, c.window, 2, false);
+        c.p[0].get({t, t + 1}, c.window, 2);
+        c.p[0].unlock({t + 1, t + 2}, c.window, 2);
+    });
+    c.p[1].put({397, 398}, c.window, 2);
+    EXPECT_EQ(c.end(), found);
+}
+
+/// Of those who try to get a lock, only the one that gets it changes anything: rank 2 tries as long as rank 0.
+TEST(Looking, ForALock)
+{
+    Case c;
+    c.look(403, [&](std::int64_t t) {
+        c.p[0].swap({t, t + 1}, c.window, 1);
+        c.p[0].flush({t + 1, t + 2}, c.window, 1);
+        c.p[2].swap({t + 1, t + 2}, c.window, 1);
+        c.p[2].flush({t + 2, t + 3}, c.window, 1);
+    });
+    c.look(
+        700,
+        [&](std::int64_t t) {
+            c.p[2].swap({t + 1, t + 2}, c.window, 1);
+            c.p[2].flush({t + 2, t + 3}, c.window, 1);
+        },
+        403);
+    c.p[1].put({397, 398}, c.window, 1);
+    c.p[1].flush({398, 399}, c.window, 1);
+    EXPECT_EQ(c.end(), found);
+}
+
+/// MPI_Win_sync, and a load; what is stored there comes by a put, or from who shares the memory.
+TEST(Looking, AtItsOwnMemory)
+{
+    for (const bool is_shared : {false, true}) {
+        Case c;
+        c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+        if (is_shared)
+            c.p[1].sync({397, 398}, c.window);
+        else
+            c.p[1].put({397, 398}, c.window, 0);
+        EXPECT_EQ(c.end(), found) << is_shared;
+    }
+}
+
+/// The target has stored it itself: that ends with MPI_Win_sync, or with an epoch of its own.
+TEST(Looking, AtWhatTheTargetStores)
+{
+    for (const bool locks : {false, true}) {
+        Case c;
+        c.get_and_flush(403, 1);
+        if (locks) {
+            c.p[1].lock({390, 391}, c.window, 1);
+            c.p[1].unlock({397, 398}, c.window, 1);
+        } else {
+            c.p[1].sync({397, 398}, c.window);
+        }
+        EXPECT_THAT(c.end(), EndsWith("-397 | transfer? 1>0: 397-402 | compute 0: 402-1000")) << locks;
+    }
+}
+
+/// What was there before the last but one look has been found then, or was something else.
+TEST(Looking, DoesNotFindWhatWasThereBefore)
+{
+    Case c;
+    c.get_and_flush(403, 2);
+    c.p[1].put({390, 391}, c.window, 2);
+    c.p[1].flush({391, 393}, c.window, 2);
+    EXPECT_THAT(c.end(), EndsWith(still_works));
+}
+
+/// A transfer may be on its way for long: its origin knows that it is there at the end of MPI_Win_flush.
+TEST(Looking, FindsWhatWasOnItsWayForLong)
+{
+    Case c;
+    c.get_and_flush(403, 2);
+    c.p[1].put({350, 351}, c.window, 2, 1'000'000);
+    c.p[1].flush({351, 402}, c.window, 2);
+    EXPECT_EQ(c.end(), "compute 1: 0-350 | transfer? 1>0: 350-402 | compute 0: 402-1000");
+}
+
+TEST(Looking, TwiceIsNoLoop)
+{
+    Case c;
+    c.get_and_flush(400, 2, 396);
+    c.p[1].put({397, 398}, c.window, 2);
+    EXPECT_THAT(
+        c.end(),
+        EndsWith("compute 0: 0-396 | mpi 0: 396-398 | compute 0: 398-399 | mpi 0: 399-401 | compute 0: 401-1000"));
+}
+
+TEST(Looking, WithWorkInBetweenIsWork)
+{
+    Case c;
+    for (std::int64_t t = 100; t <= 400; t += 20) {
+        c.p[0].get({t, t + 1}, c.window, 2);
+        c.p[0].flush({t + 1, t + 2}, c.window, 2);
+    }
+    c.p[1].put({397, 398}, c.window, 2);
+    EXPECT_THAT(c.end(), EndsWith(still_works));
+}
+
+/// But a look may have found something: then there is work behind it.
+TEST(Looking, GoesOnWhereItHadNoProcessorOrSlept)
+{
+    for (const bool is_recorded : {true, false}) {
+        Case c;
+        c.get_and_flush(250, 2);
+        c.get_and_flush(403, 2, 397);
+        if (is_recorded) {
+            c.p[0].off({250, 300}, true);
+            c.p[0].off({301, 395}, false);
+        }
+        c.p[1].put({397, 398}, c.window, 2);
+        if (is_recorded)
+            EXPECT_EQ(c.end(), found);
+        else
+            EXPECT_THAT(c.end(), EndsWith(still_works));
+    }
+}
+
+TEST(Looking, AtSeveralPlacesInTurn)
+{
+    for (const int target : {1, 2}) {
+        Case c;
+        for (std::int64_t t = 100; t <= 400; t += 6) {
+            c.p[0].get({t, t + 1}, c.window, target);
+            c.p[0].get({t + 1, t + 2}, c.window, 3 - target);
+            c.p[0].flush_all({t + 2, t + 3}, c.window);
+        }
+        c.p[1].put({397, 398}, c.window, 2);
+        EXPECT_EQ(c.end(), "compute 1: 0-397 | transfer? 1>0: 397-403 | compute 0: 403-1000") << target;
+    }
+}
+
+/// Whoever fetches something from each of many does not look for anything.
+TEST(Looking, AtEachPlaceOnceIsWork)
+{
+    Case c;
+    for (int target = 0; target < 3; ++target)
+        c.p[0].get({394 + 2 * target, 396 + 2 * target}, c.window, target);
+    c.p[0].flush({400, 402}, c.window, 2);
+    c.p[1].put({397, 398}, c.window, 2);
+    EXPECT_THAT(c.end(), EndsWith("mpi 0: 394-402 | compute 0: 402-1000"));
+}
+
+TEST(Looking, IsWorkByTheOtherRuleSets)
+{
+    for (const Rules rules : {Rules::Enter, Rules::Paper}) {
+        Case c;
+        c.get_and_flush(403, 2);
+        c.p[1].put({397, 398}, c.window, 2);
+        EXPECT_THAT(c.end(rules), EndsWith(still_works));
+    }
+}
+
+}  // namespace
+}  // namespace critpath::tests
