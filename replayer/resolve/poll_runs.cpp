@@ -16,6 +16,7 @@ namespace
 /// A longer gap inside a loop of polls is taken for time without a processor where nobody recorded that, up to this
 /// many times the polling before it: a program that polls in a loop does nothing else there.
 constexpr std::int64_t longest_gap = 4;
+constexpr int few = 8;  // polls before a gap of which one was long enough
 
 }  // namespace
 
@@ -45,6 +46,32 @@ PollRuns::PollRuns(const Replay& replay, const model::ProcessTrace& trace, const
     }
 }
 
+bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
+{
+    const model::Calls& calls = trace_.locations[location].calls;
+    return !calls.is_point(call) && !found_[location][call] &&
+           rules::operation(replay_.definitions.region(calls.context(call)).function).polls;
+}
+
+/// Whether nothing is done between a poll in vain and the one behind it; one of the last few polls may have been that
+/// of a loop.
+bool PollRuns::is_loop(std::size_t location, std::size_t poll, std::size_t next) const
+{
+    const model::Calls& calls = trace_.locations[location].calls;
+    if (is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls))
+        return true;
+    for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
+        const Ns polling = calls.duration(poll);  // one record may stand for many polls
+        if (polling >= least_polls * close_polls && calls.enter(next) - calls.leave(poll) <= longest_gap * polling)
+            return true;
+        const std::size_t behind = calls.behind_last_call(poll);
+        if (behind == 0)
+            return false;
+        poll = behind - 1;
+    }
+    return false;
+}
+
 PollWait PollRuns::waiting(model::CallRef call) const
 {
     const std::size_t l = local_index(trace_, call.location);
@@ -56,31 +83,23 @@ PollWait PollRuns::waiting(model::CallRef call) const
     std::int64_t polls = 1;
     bool guessed = false;
     Ns missed{0};
-    const Ns run_end = calls.leave(last);
-    const auto polls_in_vain = [&](std::size_t i) {
-        return !calls.is_point(i) && !found_[l][i] &&
-               rules::operation(replay_.definitions.region(calls.context(i)).function).polls;
-    };
     while (const std::size_t behind = calls.behind_last_call(first)) {  // a poll may stand between locks
         const std::size_t before = behind - 1;
-        if (!polls_in_vain(before))
+        if (!is_in_vain(l, before))
             break;
         const Ns gap = calls.enter(first) - calls.leave(before);
-        const Ns polling = calls.leave(before) - calls.enter(before);  // one record may stand for many polls
-        const bool is_run = polling >= least_polls * close_polls;
-        const Ns busy = std::max(close_polls, 2 * poll);
-        const bool tight = gap < busy;
-        if (!tight && !(is_run && gap <= longest_gap * polling) &&
-            !is_idle(trace_.locations[l], calls.leave(before), calls.enter(first), busy))
+        const bool tight = gap < std::max(close_polls, 2 * poll);
+        if (!tight && !is_loop(l, before, first))
             break;
         guessed = guessed || !tight;
         if (first == last)
             missed = gap;
-        polls += std::max<std::int64_t>(1, polling / poll);
+        polls += std::max<std::int64_t>(1, calls.duration(before) / poll);
         first = before;
     }
     if (polls < least_polls)
         first = last;
+    const Ns run_end = calls.leave(last);
     const Ns enter = calls.enter(first);
     const Ns excess = first == last ? Ns{0} : run_end - enter - poll;
     return {{call, enter, run_end, excess, cost.threshold}, guessed && first != last, missed};

@@ -33,6 +33,9 @@ public:
     [[nodiscard]] PollWait waiting(model::CallRef call) const;
 
 private:
+    [[nodiscard]] bool is_in_vain(std::size_t location, std::size_t call) const;
+    [[nodiscard]] bool is_loop(std::size_t location, std::size_t poll, std::size_t next) const;
+
     const Replay& replay_;
     const model::ProcessTrace& trace_;
     const rules::CallCosts& costs_;

@@ -512,6 +512,24 @@ TEST(Messages, PreemptedPollsAreStillAWait)
     EXPECT_EQ(replayed.fact("low_confidence_ns"), 6'000);
 }
 
+/// So it is if it polled for a short time before another gap, too; but not long before.
+TEST(Messages, PollsThatArePreemptedTwiceAreStillAWait)
+{
+    for (const bool is_long_ago : {false, true}) {
+        Program p(2);
+        p[0].send({190, 191}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        p[1].call(FunctionId::MPI_Test, is_long_ago ? Span{90, 110} : Span{50, 110});
+        p[1].call(FunctionId::MPI_Test, {150, 151});
+        p[1].test({195, 196}, r);
+        p.finish(200);
+        if (is_long_ago)
+            EXPECT_THAT(path(p), ::testing::Not(::testing::HasSubstr("transfer")));
+        else
+            EXPECT_EQ(path(p), "compute 0: 0-190 | transfer? 0>1: 190-196 | compute 1: 196-200");
+    }
+}
+
 /// while (!flag) { MPI_Test(...); usleep(...); } waits, too; not so if it computes in between.
 TEST(Messages, PollsWithSleepInBetweenAreAWait)
 {
