@@ -5,6 +5,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_beside.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace critpath::report
 {
@@ -247,6 +249,8 @@ Document run(const Request& request)
     const std::int64_t path_ns = path == profile.facts.end() ? 0 : path->second;
     const double share = path_ns > 0 ? static_cast<double>(shown_ns) / static_cast<double>(path_ns) : 0;
 
+    const Beside beside = beside_computation(profile);
+
     Document document;
     document.view = "explain";
     document.fields = {
@@ -254,6 +258,10 @@ Document run(const Request& request)
         {"stretches_shown", "", static_cast<std::int64_t>(explanations.size())},
         {"stretches_known", "", static_cast<std::int64_t>(all)},
         {"shown_path_percent", "", Share{share}},
+        {"mpi_path_seconds", "", Seconds{beside.mpi_ns}},
+        {"transfer_path_seconds", "", Seconds{beside.transfer_ns}},
+        {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
+        {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
     };
     document.tables.push_back(explanation_table(profile, explanations));
     for (std::size_t i = 0; i < explanations.size(); ++i)
@@ -261,6 +269,8 @@ Document run(const Request& request)
     document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
                                          count_text(explanations.size()), count_text(all), percent_text(share),
                                          duration_text(path_ns)));
+    if (std::string rest = beside.sentence(); !rest.empty())
+        document.notes.push_back(std::move(rest));
     add_missing(profile, explanations, document);
     add_clocks(document, profile);
     return document;

@@ -77,7 +77,7 @@ public:
             const KnownJump jump = cutter_.jump_of(piece);
             if (jump.kind != SegmentKind::Transfer)
                 continue;
-            visit(jump, Ns{piece.begin}, Ns{piece.stretch});
+            visit(jump, Ns{piece.begin}, cutter_.arrival_at(piece));
             --most;
         }
     }

@@ -7,8 +7,11 @@
 #include "analysis/model/path.hpp"
 #include "replayer/analysis.hpp"
 #include "replayer/resolve/jumps.hpp"
+#include "replayer/rules/calibration.hpp"
 #include "replayer/rules/predecessor.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +36,14 @@ struct Predecessors {
     // Of the whole trace: jumps of collectives that lead forward in time, and collectives that somebody left before all
     // had come, by more than the clocks are off.
     std::uint64_t clock_violations = 0;
+    // What messages, and transfers between windows, take at the least, whichever takes longer: by Link.
+    std::array<std::array<rules::TransferTime, 2>, rules::links> transfer;
+
+    [[nodiscard]] model::Ns transfer_time(rules::Link link, std::uint64_t bytes) const
+    {
+        const auto& [message, one_sided] = transfer[static_cast<std::size_t>(link)];
+        return std::max(message.of(bytes), one_sided.of(bytes));
+    }
 };
 
 /// The predecessors of one process, as far as they are known.

@@ -101,6 +101,8 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
 
     Predecessors result;
     result.clock_violations = collectives.left_too_early;
+    for (std::size_t link = 0; link < rules::links; ++link)
+        result.transfer[link] = {calibration.transfer[link], calibration.one_sided[link]};
     for (std::size_t p = 0; p < answers.size(); ++p) {
         result.processes.push_back(answers[p].finish());
         result.clock_violations += forward_jumps(replay.processes[p], result.processes.back(), calibration.clocks);

@@ -3,6 +3,7 @@
 #include "replayer/restore/cut.hpp"
 
 #include "replayer/pair/lookup.hpp"
+#include "replayer/restore/lack.hpp"
 
 #include <algorithm>
 
@@ -45,10 +46,10 @@ Segment as(SegmentKind kind, Segment segment)
 }  // namespace
 
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
-                         const LocationPredecessors& predecessors, Ns origin)
-    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), time_(piece.stretch),
-      call_(piece.first_call), end_call_(piece.end_call), unrecorded_(first_behind(trace.unrecorded, time_)),
-      tool_(first_behind(trace.tool, time_))
+                         const LocationPredecessors& predecessors, Ns origin, Ns arrival)
+    : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), arrival_(arrival),
+      time_(piece.stretch), call_(piece.first_call), end_call_(piece.end_call),
+      unrecorded_(first_behind(trace.unrecorded, time_)), tool_(first_behind(trace.tool, time_))
 {
     if (piece.end_call == Piece::by_time) {
         const auto& enters = trace.calls.enters();
@@ -80,7 +81,8 @@ void PieceCutter::add_lead(Segments& out)
     Segment segment = segment_like(piece_.location, jump.kind, jump.context, jump.confidence);
     segment.from = jump.to.location.value;
     segment.bytes = jump.bytes;
-    push(begin, end, segment, out);
+    push(begin, std::min(arrival_, end), segment, out);
+    push(arrival_, end, segment_like(piece_.location, SegmentKind::Delay, jump.context, jump.confidence), out);
 }
 
 /// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to
@@ -158,8 +160,9 @@ std::optional<PathCutter::Part> PathCutter::next()
     segments_.clear();
     while (piece_ < path_.pieces.size()) {
         if (!cutter_) {
-            const Place place = place_of(path_.pieces[piece_]);
-            cutter_.emplace(path_.pieces[piece_], place.trace, place.predecessors, path_.begin);
+            const Piece& piece = path_.pieces[piece_];
+            const Place place = place_of(piece);
+            cutter_.emplace(piece, place.trace, place.predecessors, path_.begin, arrival_at(piece));
         }
         if (cutter_->next(segments_, enough))
             return Part{piece_, segments_};
@@ -173,6 +176,23 @@ KnownJump PathCutter::jump_of(const Piece& piece) const
 {
     const Place place = place_of(piece);
     return place.predecessors.jumps.known(piece.lead, place.trace);
+}
+
+Ns PathCutter::arrival_at(const Piece& piece) const
+{
+    const Ns end{piece.stretch};
+    if (!piece.jumps() || end <= Ns{piece.begin})
+        return end;
+    const Place place = place_of(piece);
+    const KnownJump jump = place.predecessors.jumps.known(piece.lead, place.trace);
+    if (jump.kind != SegmentKind::Transfer || place.trace.off.empty())
+        return end;
+    const auto process_of = [&](model::LocationId location) {
+        return replay_.definitions.locations[location.value].process;
+    };
+    const rules::Link link =
+        link_between(replay_.definitions, process_of(jump.to.location), process_of({piece.location}));
+    return lacks_processor_since(place.trace, Ns{piece.begin}, end, predecessors_.transfer_time(link, jump.bytes));
 }
 
 PathCutter::Place PathCutter::place_of(const Piece& piece) const

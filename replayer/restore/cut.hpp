@@ -19,12 +19,13 @@ namespace critpath::replayer
 {
 
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
-/// Times count from `origin`. Segment::call is a ContextId here.
+/// Times count from `origin`. Segment::call is a ContextId here. `arrival`: where a message that leads to the piece was
+/// there at last, and the rest is the call's own time; else the same as Piece::stretch.
 class PieceCutter
 {
 public:
     PieceCutter(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors,
-                model::Ns origin);
+                model::Ns origin, model::Ns arrival);
 
     /// Adds the next segments until there are at least `enough` in `out`; false if the piece is at its end.
     bool next(std::vector<model::Segment>& out, std::size_t enough);
@@ -42,7 +43,7 @@ private:
     const Piece& piece_;
     const model::LocationTrace& trace_;
     const LocationPredecessors& predecessors_;
-    model::Ns origin_;
+    model::Ns origin_, arrival_;
     model::Ns time_;  // up to here it is cut
     std::size_t call_ = 0;
     std::size_t end_call_ = 0;
@@ -70,6 +71,9 @@ public:
     std::optional<Part> next();
     /// The jump that leads to a piece of the path.
     [[nodiscard]] KnownJump jump_of(const Piece& piece) const;
+    /// When the message was there that leads to a piece of the path, as far as it was not the lack of a processor that
+    /// the piece had to wait for after that.
+    [[nodiscard]] model::Ns arrival_at(const Piece& piece) const;
 
 private:
     struct Place {

@@ -3,6 +3,7 @@
 //
 // What is said of figures whose meaning is plain.
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_beside.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>
@@ -48,6 +49,24 @@ TEST(Explain, TimersDoNotTellWhatIsTimeOnTheProcessor)
     p.stretches[0].processor_ns = 100 * ms;
     p.stretches[0].counted_instructions = p.stretches[0].compared;
     EXPECT_EQ(explain(p, 0).cause, Factor::Instructions);
+}
+
+TEST(Explain, SaysWhatThePathHasBesideComputation)
+{
+    model::Profile p;
+    EXPECT_EQ(beside_computation(p).sentence(), "");
+    p.rows = {{model::RowKind::Sampled, "work", "a.out", "", 0},
+              {model::RowKind::Mpi, "MPI_Recv", "MPI", "", 0},
+              {model::RowKind::Pseudo, "[preempted]", "", "", 0},
+              {model::RowKind::Pseudo, "[transfer]", "", "", 0}};
+    const auto none = model::CallPathId::none();
+    p.call_paths = {{{0}, none}, {{1}, none}, {{2}, {1}}, {{3}, {1}}, {{2}, none}};
+    p.path = {
+        {{0}, {0}, 500 * ms}, {{1}, {0}, 10 * ms}, {{2}, {0}, 300 * ms}, {{3}, {0}, 9 * ms}, {{4}, {0}, 181 * ms}};
+    EXPECT_EQ(beside_computation(p).sentence(),
+              "Beside computation, the path has calls of MPI (1.0 %: MPI_Recv 1.0 %) and calls of MPI that could have "
+              "gone on, but had no processor (30.0 %). Find out who else uses these processors: more ranks than "
+              "processors, other programs.");
 }
 
 // What no rank does better than the others may be done better by all.

@@ -241,6 +241,36 @@ TEST(Attribute, ACollectiveMayBlockButNotBePreempted)
     EXPECT_EQ(r.call_paths(), "MPI_Allreduce: 42 | MPI_Allreduce;[preempted]: 10 | [not sampled]: 301 | work: 100");
 }
 
+/// A message takes 2 us. What it waits for from its arrival on until the receiver has its processor back is not its
+/// time; but who has run since would have found it.
+TEST(Attribute, AMessageThatIsThereMayWaitForAProcessor)
+{
+    const auto with = [](Span off, Span again, bool preempted) {
+        Program p(2);
+        p[0].send({0, 1}, 1);
+        p[1].recv({0, 2}, 0);
+        p[0].send({100, 101}, 1);
+        p[1].recv({50, 300}, 0);
+        p[1].off(off, preempted);
+        p[1].off(again, preempted);
+        p[0].finish(200);
+        p[1].finish(400);
+        return replay(p);
+    };
+    const auto check = [](const Replayed& r, std::int64_t preempted, std::int64_t transfer) {
+        EXPECT_EQ(r.path_us("[preempted]"), preempted);
+        EXPECT_EQ(r.path_us("[transfer]"), transfer);
+        EXPECT_EQ(r.path_us("MPI_Recv"), 200 - preempted - transfer);
+        EXPECT_EQ(path_sum(r), 400'000);
+    };
+    check(with({60, 290}, {295, 296}, true), 188 + 1, 2);    // it was there at 102, and found at 296
+    check(with({60, 200}, {205, 290}, true), 98 + 85, 2);    // looking for 5 us is not long enough
+    check(with({60, 200}, {250, 290}, true), 40, 150);       // looking for 50 us is
+    check(with({150, 200}, {205, 290}, true), 50 + 85, 50);  // it may have come at 150
+    check(with({60, 200}, {205, 270}, true), 0, 200);
+    check(with({60, 290}, {295, 296}, false), 0, 200);  // who is blocked waits for the message
+}
+
 TEST(NotSampled, SharesAddUpAndNoneIsNegative)
 {
     using division::not_sampled;

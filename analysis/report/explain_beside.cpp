@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/explain_beside.hpp"
+
+#include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace critpath::report
+{
+
+Beside beside_computation(const model::Profile& profile)
+{
+    Beside result;
+    std::map<std::string, std::int64_t> functions;
+    for (const model::CallPathTime& time : profile.path) {
+        result.path_ns += time.ns;
+        const model::Row& row = profile.row(time.call_path);
+        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
+        const bool is_in_mpi = parent.valid() && profile.row(parent).kind == model::RowKind::Mpi;
+        if (row.kind == model::RowKind::Mpi) {
+            functions[row.name] += time.ns;
+            result.mpi_ns += time.ns;
+        } else if (row.name == model::pseudo::transfer) {
+            result.transfer_ns += time.ns;
+        } else if (is_in_mpi && row.name == model::pseudo::preempted) {
+            result.preempted_ns += time.ns;
+        } else if (is_in_mpi && row.name == model::pseudo::blocked) {
+            result.blocked_ns += time.ns;
+        }
+    }
+    for (const auto& [name, ns] : functions)
+        result.functions.push_back({name, ns});
+    std::ranges::stable_sort(result.functions, [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    return result;
+}
+
+std::string Beside::sentence() const
+{
+    constexpr double least = 0.01;  // of the path
+    constexpr std::size_t most_functions = 3;
+    constexpr double much = 0.05;
+    const auto share = [&](std::int64_t ns) { return part(ns, path_ns); };
+    const auto percent = [&](std::int64_t ns) { return percent_text(share(ns)) + " %"; };
+    std::vector<std::string> parts;
+    if (share(mpi_ns) >= least) {
+        std::vector<std::string> names;
+        for (const Function& function : functions)
+            if (names.size() < most_functions && share(function.ns) >= least)
+                names.push_back(fmt::format("{} {}", function.name, percent(function.ns)));
+        parts.push_back(names.empty() ? fmt::format("calls of MPI ({})", percent(mpi_ns))
+                                      : fmt::format("calls of MPI ({}: {})", percent(mpi_ns), fmt::join(names, ", ")));
+    }
+    const auto add = [&](const char* what, std::int64_t ns) {
+        if (share(ns) >= least)
+            parts.push_back(fmt::format("{} ({})", what, percent(ns)));
+    };
+    add("messages on their way", transfer_ns);
+    add("calls of MPI that could have gone on, but had no processor", preempted_ns);
+    add("calls of MPI that were blocked", blocked_ns);
+    if (parts.empty())
+        return {};
+    const std::string last = parts.back();
+    parts.pop_back();
+    std::string text = fmt::format("Beside computation, the path has {}{}{}.", fmt::join(parts, ", "),
+                                   parts.empty() ? "" : " and ", last);
+    if (share(preempted_ns) >= much)
+        text += " Find out who else uses these processors: more ranks than processors, other programs.";
+    return text;
+}
+
+}  // namespace critpath::report
