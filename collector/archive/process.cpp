@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/archive/process.hpp"
 
+#include "collector/archive/first_samples.hpp"
 #include "collector/archive/sample_reader.hpp"
 #include "formats/otf2/definitions.hpp"
 #include "formats/otf2/function_map.hpp"
@@ -79,7 +80,7 @@ public:
                 std::uint64_t end)
         : contexts_(contexts), unwinder_(unwinder), registers_(format.registers),
           has_callers_(format.call_graph != spool::CallGraph::None), sees_kernel_(interrupts_kernel(format)),
-          thread_(thread), end_(end)
+          thread_(thread), end_(end), has_first_(format.first_period != 0), first_(format.own_period)
     {
     }
 
@@ -90,6 +91,9 @@ public:
             CallChain chain = unwinder_.chain(sample, registers_);
             chain.is_whole |= !has_callers_;  // as it was asked for
             const Leaf leaf = contexts_.add(chain, sees_kernel_ ? sample.kernel : 0, sample.time);
+            if (has_first_) {
+                first_.add(sample.values.empty() ? 0 : sample.values.front());
+            }
             thread_.samples.push_back({sample.time, sample.period, leaf.offset, leaf.context, keep_totals(sample),
                                        std::exchange(rested_, false)});
         }
@@ -109,6 +113,15 @@ public:
         }
     }
     void on_gap() override { off_.on_gap(); }
+
+    // When all are there, in the order in which they came.
+    void weigh()
+    {
+        const std::vector<std::uint64_t> periods = first_.periods();
+        for (std::size_t i = 0; i < periods.size(); ++i) {
+            thread_.samples[i].period = periods[i];
+        }
+    }
 
     std::vector<OffInterval> off(std::uint64_t thread_end)
     {
@@ -150,6 +163,8 @@ private:
     bool sees_kernel_;
     ThreadData& thread_;
     std::uint64_t end_;
+    bool has_first_;
+    FirstSamples first_;
     std::optional<RawRespite> respite_;  // that has begun
     bool rested_ = false;                // since the last sample
     OffProcessor off_;
@@ -266,6 +281,7 @@ void ProcessData::take_samples(const ThreadSpool& spool, ThreadData& thread)
     const spool::SpoolHeader& header = spool.samples->header();
     SampleTaker taker(contexts_, unwinder_, format, thread, end_);
     const std::uint64_t lost = read_samples(spool.samples->body(), format, header.time_offset, taker);
+    taker.weigh();
     const std::uint64_t thread_end = std::min(header.thread_end, end_);
     thread.off = taker.off(thread_end);
     if (closed) {

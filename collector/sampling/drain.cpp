@@ -27,6 +27,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
         std::strncpy(header.samples.event, state.choice.name, sizeof header.samples.event - 1);
         header.samples.period = state.choice.period;
         header.samples.own_period = slot.period;
+        header.samples.first_period = slot.first_period;
         header.samples.kernel = state.choice.kernel ? 1 : 0;
         header.samples.counted = slot.count.value;
         header.samples.time_running = slot.count.time_running;
@@ -44,8 +45,18 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
     return header;
 }
 
+/// Its first sample has come.
+void give_own_period(Slot& slot)
+{
+    if (slot.is_first_period && slot.event.control != nullptr && peek_records(slot.event).samples > 0) {
+        slot.is_first_period = false;
+        set_period(slot.event, slot.period);
+    }
+}
+
 void drain(const State& state, Slot& slot)
 {
+    give_own_period(slot);
     // Rings that are far from full wait, so that many threads do not mean many small writes.
     if (slot.event.control == nullptr || (!slot.ready && unread_bytes(slot.event) < slot.event.ring_size / 4)) {
         return;

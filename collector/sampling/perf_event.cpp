@@ -75,7 +75,7 @@ int open_descriptor(perf_event_attr attr, int leader)
 int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
 {
     perf_event_attr attr = attributes(choice, choice.type, choice.config);
-    attr.sample_period = choice.period;
+    attr.sample_period = choice.first_period != 0 ? choice.first_period : choice.period;
     attr.sample_type =
         PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ;
     attr.sample_type |= choice.call_graph == spool::CallGraph::FramePointers ? PERF_SAMPLE_CALLCHAIN : 0;
@@ -330,6 +330,14 @@ std::uint64_t varied(std::uint64_t period, std::uint64_t random)
     return (period - most + random_bits(random) % (2 * most + 1)) | 1;
 }
 
+std::uint64_t any_part(std::uint64_t period, std::uint64_t random)
+{
+    constexpr std::uint64_t fewest = 256;  // parts: else the first samples may come without a pause
+    const std::uint64_t least = period / fewest + 1;
+    const std::uint64_t part = 1 + random_bits(random) % period;
+    return part < least ? least : part;
+}
+
 void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice)
 {
     constexpr std::uint64_t bytes_of_switches = 120'000;
@@ -453,6 +461,13 @@ std::uint64_t counted_events(const PerfEvent& event)
         counted |= event.follower_id[i] != 0 ? std::uint64_t{1} << i : 0;
     }
     return counted;
+}
+
+void set_period(const PerfEvent& event, std::uint64_t period)
+{
+    if (is_ours(event)) {
+        ioctl(event.fd, PERF_EVENT_IOC_PERIOD, &period);
+    }
 }
 
 void enable_event(const PerfEvent& event)

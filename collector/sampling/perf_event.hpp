@@ -21,7 +21,8 @@ struct EventChoice {
     std::uint32_t type;
     std::uint64_t config;
     std::uint64_t period;
-    bool kernel;  // time in the kernel is sampled too
+    std::uint64_t first_period;  // until set_period(); 0: `period`. Of timers, when the first one is over
+    bool kernel;                 // time in the kernel is sampled too
     int clock_id;
     std::uint32_t ring_pages;    // wished for
     std::uint32_t fewest_pages;  // with less, a sample might not fit
@@ -79,6 +80,9 @@ std::uint64_t uneven(std::uint64_t period);
 /// program repeats in step with it on one thread, and in one run, it does not on the next.
 std::uint64_t varied(std::uint64_t period, std::uint64_t random);
 
+/// Any part of `period`, as `random` has it: what may be left of it when a thread begins.
+std::uint64_t any_part(std::uint64_t period, std::uint64_t random);
+
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
 int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice);
@@ -103,6 +107,9 @@ bool is_ours(const PerfEvent& event);
 
 /// Which of EventChoice::follower are counted, as SampleFormat::counted_events.
 std::uint64_t counted_events(const PerfEvent& event);
+
+/// From now on. Not for timers.
+void set_period(const PerfEvent& event, std::uint64_t period);
 
 void enable_event(const PerfEvent& event);
 void disable_event(const PerfEvent& event);

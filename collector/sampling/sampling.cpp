@@ -102,6 +102,8 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.counted_events = 0;
     slot.count = {};
     slot.period = 0;
+    slot.first_period = 0;
+    slot.is_first_period = false;
     slot.timer_stopped = false;
     init_file(slot.file);
 }
@@ -114,8 +116,14 @@ int open_slot_event(State& state, Slot& slot)
         return refusal;
     }
     EventChoice own = state.choice;
-    own.period = varied(own.period, slot.start ^ static_cast<std::uint64_t>(slot.tid) << 32);
+    const std::uint64_t random = slot.start ^ static_cast<std::uint64_t>(slot.tid) << 32;
+    own.period = varied(own.period, random);
     slot.period = own.period;
+    if (slot.thread > 0) {  // the first one is not over soon
+        own.first_period = any_part(own.period, ~random);
+        slot.first_period = own.timer ? 0 : own.first_period;
+        slot.is_first_period = !own.timer;
+    }
     int error = open_event(own, slot.event);
     if (error == 0 && state.helper_wanted.load()) {
         error = ensure_helper(state);

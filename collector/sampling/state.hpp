@@ -59,8 +59,10 @@ struct Slot {
     std::uint64_t counted_events;  // as SampleFormat
     SampleFile file;
     Count count;
-    std::uint64_t period;  // as SampleFormat::own_period
-    bool timer_stopped;    // before its thread ended
+    std::uint64_t period;        // as SampleFormat::own_period
+    std::uint64_t first_period;  // likewise
+    bool is_first_period;        // it has that still
+    bool timer_stopped;          // before its thread ended
 };
 
 enum class Stage : std::uint32_t { Running, Finishing, Finished };

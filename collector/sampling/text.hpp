@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns text without the C++ runtime, stdio or allocation: paths and messages that are cut where they do not fit. Their
-// memory is mapped, because the stack that they would lie on is that of a thread of the application.
+// Owns text without the C++ runtime, stdio or allocation: paths and messages that are cut where they do not fit. Longer
+// ones are mapped, because the stack that they would lie on is that of a thread of the application.
 #pragma once
 
 #include <cerrno>
@@ -18,16 +18,7 @@ namespace critpath::sampling
 class Text
 {
 public:
-    Text()
-    {
-        const int saved_errno = errno;
-        void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory != MAP_FAILED) {
-            buffer_ = static_cast<char*>(memory);
-            capacity_ = mapped;
-        }
-        errno = saved_errno;
-    }
+    Text() = default;
     ~Text()
     {
         if (buffer_ != small_) {
@@ -44,6 +35,9 @@ public:
     Text& operator<<(const char* text)
     {
         const std::size_t length = std::strlen(text);
+        if (length > capacity_ - 1 - size_) {
+            map();
+        }
         const std::size_t room = capacity_ - 1 - size_;
         const std::size_t used = length < room ? length : room;
         cut_ = cut_ || used < length;
@@ -82,7 +76,21 @@ public:
 private:
     static constexpr std::size_t mapped = 8192;  // a path of PATH_MAX and a sentence around it
 
-    char small_[128] = {};  // where there is no memory to map
+    void map()
+    {
+        const int saved_errno = errno;
+        void* memory = buffer_ != small_
+                           ? MAP_FAILED
+                           : mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED) {
+            buffer_ = static_cast<char*>(memory);
+            capacity_ = mapped;
+            std::memcpy(buffer_, small_, size_ + 1);
+        }
+        errno = saved_errno;
+    }
+
+    char small_[128] = {};
     char* buffer_ = small_;
     std::size_t capacity_ = sizeof small_;
     std::size_t size_ = 0;

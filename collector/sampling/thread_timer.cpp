@@ -415,7 +415,7 @@ int open_timer(const EventChoice& choice, PerfEvent& event)
     page.pid = static_cast<std::uint32_t>(getpid());
     page.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
     page.stack = own_stack();
-    page.remaining = page.period;
+    page.remaining = choice.first_period != 0 ? choice.first_period : page.period;
     page.faults_before = page_faults();
     stack_t alternate{};
     page.has_no_room = sigaltstack(nullptr, &alternate) == 0 && is_too_small(alternate);

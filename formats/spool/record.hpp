@@ -34,7 +34,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 10;
+inline constexpr std::uint32_t version = 11;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
@@ -102,10 +102,15 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
 /// thread. A sample stands for one or two of `own_period`; `counted` has all that have passed. The instruction is of
 /// user code, also for time in the kernel.
+///
+/// A thread may be shorter than a period. So all but the first one of a process begin with a period of any length up to
+/// their own: their first sample comes as likely as they are long. When it has come, they get their own, soon; what
+/// samples stand for is known by their counts (collector/archive/first_samples.hpp).
 struct SampleFormat {
     char event[32];              // "cycles", "cpu-clock" or "cpu-timer"; empty: not sampled
     std::uint64_t period;        // of the event: ns for cpu-clock and cpu-timer, counts otherwise; of all threads
     std::uint64_t own_period;    // of this one, a tenth more or less at most: what its samples have
+    std::uint64_t first_period;  // of its first samples, any part of that; 0: they have it, too
     std::uint64_t counted;       // total of the event over the thread's life (on close)
     std::uint64_t time_running;  // ns for which the event counted (on close)
     std::uint64_t page_faults;   // over the thread's life (on close)

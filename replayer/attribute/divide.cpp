@@ -236,9 +236,11 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
     std::map<const LocationTrace*, std::int64_t> running_ns;
     std::int64_t given = 0;
     for (auto rest = rests.rbegin(); rest != rests.rend() && given < most; ++rest) {
-        const auto [ran, is_new] = running_ns.try_emplace(rest->work.location, 0);
-        if (is_new)
-            ran->second = running(waiter, *rest->work.location, code_);
+        // A thread that is over by now stands for others like it, too, which were over before they were sampled.
+        const LocationTrace* thread = rest->work.location->end > waiter.begin ? rest->work.location : nullptr;
+        const auto [ran, is_new] = running_ns.try_emplace(thread, most);
+        if (is_new && thread != nullptr)
+            ran->second = running(waiter, *thread, code_);
         const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
         if (ns == 0)
             continue;

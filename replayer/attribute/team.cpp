@@ -25,6 +25,15 @@ bool in_call(const LocationTrace& location, Ns time)
     return call < location.calls.size() && location.calls.leave(call) > time;
 }
 
+std::int64_t on_processor(const LocationTrace& location, Ns begin, Ns end)
+{
+    std::int64_t ns = (end - begin).count();
+    auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
+    for (; off != location.off.end() && off->begin < end; ++off)
+        ns -= (std::min(end, off->end) - std::max(begin, off->begin)).count();
+    return ns;
+}
+
 /// Who has done what others wait for may look for more to do before it stops: for so long at least, and at most.
 constexpr Ns looks_around{100'000}, looks_around_at_most{5'000'000};
 
@@ -111,10 +120,7 @@ std::int64_t running(const Waiter& waiter, const LocationTrace& location, const 
     const auto next = std::ranges::upper_bound(location.samples, begin, {}, &model::Sample::time);
     if (begin >= end || next == location.samples.end() || !next->context.valid() || code.waits_for_team(next->context))
         return 0;
-    std::int64_t ns = (end - begin).count();
-    auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
-    for (; off != location.off.end() && off->begin < end; ++off)
-        ns -= (std::min(end, off->end) - std::max(begin, off->begin)).count();
+    const std::int64_t ns = on_processor(location, begin, end);
     return ns > 0 && !in_call(location, begin) && may_wait_for(waiter, location, code) ? ns : 0;
 }
 

@@ -86,7 +86,7 @@ class Workload(harness.Case):
     @harness.retry_once
     def test_thread_beside(self):
         # A thread that works on while another one is back from being blocked was not what that one waited for.
-        for how, blocked in ("sleeps", True), ("waits", False), ("shortly", False), ("joins", False):
+        for how, blocked in ("sleeps", True), ("waits", False), ("shortly", False), ("joins", False), ("briefly", False):
             with self.subTest(how):
                 self.setUp()
                 self.record_replay_report(1, harness.workload("helper"), how, env=harness.environment(

@@ -388,6 +388,22 @@ TEST_F(TwoThreads, WhatSamplesLeaveIsNotForWaitsBeforeAThreadBegins)
     EXPECT_EQ(r.path_us("[blocked]"), 80);
 }
 
+/// Each wait is for a thread of its own, of which but one lives until it is sampled.
+TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsForWaitsForOthersLikeIt)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId piece = functions_.add("piece", "/bin/app");
+    sample(0, 99, main, 100);
+    thread(0).off = {
+        {us(100), us(200), false}, {us(300), us(400), false}, {us(500), us(600), false}, {us(700), us(800), false}};
+    sample(1, 350, piece, 250);
+    thread(1).begin = us(310);
+    thread(1).end = us(390);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("piece"), 100 + 100 + 50);
+    EXPECT_EQ(r.path_us("[blocked]"), 100 + 50) << "before it, and when all is given";
+}
+
 /// The first thread is blocked from 300 to 500, while the second one works, which `caller` has called.
 class BlockedBesideAThread : public TwoThreads
 {

@@ -60,10 +60,19 @@ TEST_F(Sampling, WhatIsInStepWithOneThreadIsNotWithOthers)
         periods.insert(format.own_period);
         EXPECT_NEAR(static_cast<double>(format.own_period), static_cast<double>(format.period),
                     0.1 * static_cast<double>(format.period) + 1);
+        EXPECT_EQ(format.first_period == 0, file.header.thread == 0) << name;
+        EXPECT_LE(format.first_period, format.own_period);
+        std::uint64_t before = 0;
+        double counted = 0;
         for (const Sample& sample : file.samples) {
-            EXPECT_EQ(sample.period, format.own_period);
-            here += inside("burning", sample.ip) ? static_cast<double>(sample.period) : 0;
-            there += inside("other", sample.ip) ? static_cast<double>(sample.period) : 0;
+            counted = static_cast<double>(sample.values.front() - before);
+            before = sample.values.front();
+            here += inside("burning", sample.ip) ? counted : 0;
+            there += inside("other", sample.ip) ? counted : 0;
+        }
+        const auto own = static_cast<double>(format.own_period);
+        if (file.samples.size() > 100) {
+            EXPECT_NEAR(counted, own, 0.25 * own) << name << ": any part of it is that of the first ones only";
         }
     }
     EXPECT_EQ(periods.size(), files.size());
@@ -87,6 +96,25 @@ TEST(Periods, OfThreadsAreEvenlySpreadOverATenthOfTheirs)
     EXPECT_NEAR(sum / draws, 0, 5 * 0.1 / std::sqrt(3.0 * draws));
     EXPECT_NEAR(squares / draws, 0.01 / 3, 5 * 0.01 * std::sqrt(4.0 / 45 / draws));
     EXPECT_GT(sampling::varied(1, 3), 0U);
+}
+
+TEST(Periods, TheFirstOneIsAnyPart)
+{
+    constexpr std::uint64_t period = 6'711'410;
+    constexpr int draws = 20'000;
+    double sum = 0, squares = 0;
+    for (std::uint64_t random = 0; random < draws; ++random) {
+        const std::uint64_t part = sampling::any_part(period, random);
+        ASSERT_GE(part, period / 256);
+        ASSERT_LE(part, period);
+        const double share = static_cast<double>(part) / period;
+        sum += share;
+        squares += share * share;
+    }
+    // Even over (0, 1]; five standard deviations of what is drawn, and what the least part adds.
+    EXPECT_NEAR(sum / draws, 0.5, 5 * std::sqrt(1.0 / 12 / draws) + 1e-4);
+    EXPECT_NEAR(squares / draws, 1.0 / 3, 5 * std::sqrt(4.0 / 45 / draws) + 1e-4);
+    EXPECT_EQ(sampling::any_part(1, 5), 1U);
 }
 
 TEST_F(Sampling, SamplesCarryTheClockAndTheThreadOfTheEvents)

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// `helper sleeps|waits|shortly|joins`: 1 rank with a second thread, not of OpenMP. In a round, the first one does 40 ms
-// without a processor, and then works 20 ms:
+// `helper sleeps|waits|shortly|joins|briefly`: 1 rank with a second thread, not of OpenMP. In a round, the first one
+// does 40 ms without a processor, and then works 20 ms:
 //
 //   sleeps  it sleeps, and the second one works meanwhile on something else, without a pause
 //   waits   the second one works for it, which then waits for the next piece
 //   shortly likewise; in 20 rounds for each of the others, of a 20th
 //   joins   as `waits`, and then ends
+//   briefly likewise; in 20 rounds for each of the others, so that a thread ends before it is sampled, mostly
 //
 // Path: work_after 20 ms, and 40 ms of [blocked] in `sleeps`, of work_late otherwise.
 #include "work.h"
@@ -72,16 +73,16 @@ int main(int argc, char** argv)
 {
     start(&argc, &argv);
     const char* how = argv[1];
-    const int shortly = strcmp(how, "shortly") == 0;
+    const int shortly = strcmp(how, "shortly") == 0, is_divided = shortly || strcmp(how, "briefly") == 0;
     const int sleeps = strcmp(how, "sleeps") == 0, waits = shortly || strcmp(how, "waits") == 0;
-    if (shortly) {
+    if (is_divided) {
         late /= parts;
         after /= parts;
     }
     pthread_t thread;
     if (sleeps || waits)
         pthread_create(&thread, NULL, sleeps ? beside : pieces, NULL);
-    for (int round = 0; round < (shortly ? parts : 1) * rounds; ++round) {
+    for (int round = 0; round < (is_divided ? parts : 1) * rounds; ++round) {
         if (sleeps) {
             nanosleep(&(struct timespec){0, 40000000}, NULL);
         } else if (waits) {
