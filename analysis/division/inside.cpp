@@ -40,20 +40,24 @@ public:
     /// All that was found in a segment, in order of time.
     void add(const Segment& segment, std::span<const Attribution* const> points)
     {
-        const model::ProcessId to{profile_.location_process[segment.location]};
-        const model::ProcessId from{profile_.location_process[segment.from]};
+        const auto process_of = [&](std::uint32_t location) {
+            return model::ProcessId{profile_.location_process[location]};
+        };
+        const model::ProcessId waits = process_of(segment.location);
         const auto kind = static_cast<SegmentKind>(segment.kind);
         if (kind != SegmentKind::Transfer) {
             if (kind != SegmentKind::Mpi && kind != SegmentKind::Delay && kind != SegmentKind::Collective)
                 return;  // of a damaged file
             for (const Attribution* point : points)
-                add({false, {segment.call}, to, to}, Side::Call, *point, point->ns);
+                add({false, {segment.call}, waits, waits, waits}, Side::Call, *point, point->ns);
             return;
         }
+        const MpiPart message{
+            true, {segment.call}, process_of(segment.source()), process_of(segment.destination()), waits};
         // Backwards: the next point of either side.
         std::array<const Attribution*, 2> next{};
         const auto side_of = [&](const Attribution& point) {
-            return profile_.location_process[point.location] == to.value ? 1U : 0U;
+            return profile_.location_process[point.location] == waits.value ? 1U : 0U;
         };
         for (std::size_t end = points.size(); end > 0;) {
             std::size_t begin = end;
@@ -64,7 +68,7 @@ public:
                 const unsigned side = side_of(point);
                 const Attribution* other = next[1 - side];
                 const bool both = other != nullptr && other->begin - other->ns < point.begin;
-                add({true, {segment.call}, from, to}, side == 1 ? Side::End : Side::Begin, point,
+                add(message, (side == 1) == (waits == message.to) ? Side::To : Side::From, point,
                     both ? point.ns / 2 : point.ns);
             }
         }

@@ -18,16 +18,17 @@ namespace critpath::division
 
 /// Whose work it was.
 enum class Side : std::uint8_t {
-    Call,   // of who was in a call on the path
-    Begin,  // of a transfer: of the process at which it begins
-    End     // and of the one that waited for it
+    Call,  // of who was in a call on the path
+    From,  // of a transfer: of the process that sends,
+    To     // and of the one that gets something
 };
 
-/// All segments of one kind in one window that share a call path and both processes.
+/// All segments of one kind in one window that share a call path and all processes.
 struct MpiPart {
     bool is_transfer = false;
     model::CallPathId call;     // Segment::call
-    model::ProcessId from, to;  // equal in calls
+    model::ProcessId from, to;  // of the message; equal in calls
+    model::ProcessId waits;     // Segment::location
     auto operator<=>(const MpiPart&) const = default;
 };
 

@@ -49,12 +49,22 @@ struct Segment {
     std::int64_t end;        // ns
     std::uint64_t bytes;     // of the transfer; otherwise 0
     std::uint32_t location;  // where the segment ends, as LocationId
-    std::uint32_t from;      // where a jump begins, as LocationId: Transfer, Collective, Thread; else = location
+    std::uint32_t other;     // LocationId: of a Transfer, of the other side of the message; of a Collective or Thread,
+                             // where the jump begins; else = location
     std::uint32_t call;      // CallPathId of the MPI call that the segment is in or, for Compute, that ended before
                              // it; none() if there is none
     std::uint8_t kind;       // SegmentKind
     std::uint8_t low_confidence;  // Confidence; not 0: another choice of predecessor would have been possible
-    std::uint16_t reserved;
+    std::uint16_t flags;          // of a Transfer
+
+    static constexpr std::uint16_t sends = 1;  // the message goes from `location` to `other`, which came late
+    static constexpr std::uint16_t own = 2;    // it begins with a call of `location` itself, which came late
+
+    /// Where the segment begins.
+    [[nodiscard]] std::uint32_t origin() const { return (flags & own) != 0 ? location : other; }
+    /// Of a message.
+    [[nodiscard]] std::uint32_t source() const { return (flags & sends) != 0 ? location : other; }
+    [[nodiscard]] std::uint32_t destination() const { return (flags & sends) != 0 ? other : location; }
 };
 static_assert(sizeof(Segment) == 40);
 

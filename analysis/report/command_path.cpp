@@ -182,8 +182,8 @@ void fill(Row& row, const Segment& segment, const View& view)
     row.emplace_back(std::string(model::name(kind)));
     row.emplace_back(static_cast<std::int64_t>(profile.location_process[segment.location]));
     row.emplace_back(profile.locations[segment.location]);
-    row.emplace_back(has_origin ? Cell(static_cast<std::int64_t>(profile.location_process[segment.from])) : Cell());
-    row.emplace_back(has_origin ? Cell(profile.locations[segment.from]) : Cell());
+    row.emplace_back(has_origin ? Cell(static_cast<std::int64_t>(profile.location_process[segment.origin()])) : Cell());
+    row.emplace_back(has_origin ? Cell(profile.locations[segment.origin()]) : Cell());
     // A compute segment is in no MPI function: it is known by the one that it follows.
     const char* before = kind == SegmentKind::Compute ? "after " : "";
     row.emplace_back(has_function ? Cell(before + function) : Cell());

@@ -23,9 +23,9 @@ __extension__ using Wide = __int128;
 const char* name_of(division::Side side)
 {
     switch (side) {
-    case division::Side::Begin:
+    case division::Side::From:
         return "from";
-    case division::Side::End:
+    case division::Side::To:
         return "to";
     case division::Side::Call:
         break;
@@ -161,7 +161,7 @@ std::vector<division::InsideTime> inside_of(const HotspotRequest& request)
     attributions.check(request.profile);
     auto times = division::inside_mpi(request.profile, {segments.records(), attributions.records()},
                                       request.window.value_or(whole_run(request.profile)));
-    std::erase_if(times, [&](const division::InsideTime& time) { return !request.selection.has_rank(time.of.to); });
+    std::erase_if(times, [&](const division::InsideTime& time) { return !request.selection.has_rank(time.of.waits); });
     return times;
 }
 
@@ -192,8 +192,8 @@ std::string drawn(const std::vector<InsidePart>& parts, std::size_t i, const std
 
 std::string inside_note()
 {
-    return "Below a row: what samples found inside of it (of transfers, from: on the rank where it begins; to: on the "
-           "one that waits for it), and what they leave.";
+    return "Below a row: what samples found inside of it (of messages, from: on the rank that sends it; to: on the one "
+           "that gets it), and what they leave.";
 }
 
 }  // namespace critpath::report

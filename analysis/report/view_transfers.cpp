@@ -20,9 +20,9 @@ namespace critpath::report
 namespace
 {
 
-/// Messages of one rank to another, or to itself, that one MPI function waited for.
+/// Messages of one rank to another, or to itself, that one MPI function of one of these waited for.
 struct Link {
-    std::uint32_t from = 0, to = 0;
+    std::uint32_t from = 0, to = 0, waits = 0;
     model::RowId function;
     std::int64_t path_ns = 0;
     std::int64_t longest_ns = 0;
@@ -30,11 +30,16 @@ struct Link {
     std::uint64_t bytes = 0;
 };
 
-using LinkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // from, to, function
+using LinkKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;  // its members
 
-LinkKey key_of(const model::Profile& profile, std::uint32_t from, std::uint32_t to, model::CallPathId call)
+LinkKey key_of(const Link& link)
 {
-    return {from, to, (call.valid() ? profile.row_of(call) : model::RowId::none()).value};
+    return {link.from, link.to, link.waits, link.function.value};
+}
+
+model::RowId function_of(const model::Profile& profile, model::CallPathId call)
+{
+    return call.valid() ? profile.row_of(call) : model::RowId::none();
 }
 
 std::vector<Link> links_on_path(const HotspotRequest& request)
@@ -47,15 +52,12 @@ std::vector<Link> links_on_path(const HotspotRequest& request)
     for (const model::Segment& segment : segments.records()) {
         if (static_cast<model::SegmentKind>(segment.kind) != model::SegmentKind::Transfer)
             continue;
-        const std::uint32_t from = process[segment.from], to = process[segment.location];
+        const Link of_segment{process[segment.source()], process[segment.destination()], process[segment.location],
+                              function_of(request.profile, {segment.call})};
         const std::int64_t ns = division::length_in(window, segment.begin, segment.end);
-        if (!request.selection.has_rank({to}) || ns == 0)
+        if (!request.selection.has_rank({of_segment.waits}) || ns == 0)
             continue;
-        const LinkKey key = key_of(request.profile, from, to, {segment.call});
-        Link& link = links[key];
-        link.from = from;
-        link.to = to;
-        link.function = {std::get<2>(key)};
+        Link& link = links.try_emplace(key_of(of_segment), of_segment).first->second;
         link.path_ns += ns;
         link.longest_ns = std::max(link.longest_ns, ns);
         ++link.messages;
@@ -74,6 +76,7 @@ Row cells_of(const model::Profile& profile, const Link& link, std::int64_t path_
     const auto messages = static_cast<std::int64_t>(link.messages);
     return {std::int64_t{link.from},
             std::int64_t{link.to},
+            std::int64_t{link.waits},
             link.function.valid() ? Cell(profile.rows[link.function.value].name) : Cell(),
             std::string(link.from == link.to ? "same rank"
                         : same_node          ? "same node"
@@ -96,6 +99,7 @@ Table plain_table(const model::Profile& profile, const std::vector<Link>& links,
     table.key = "transfers";
     table.columns = {{"from_rank", "From"},
                      {"to_rank", "To"},
+                     {"waiting_rank", "Waits"},
                      {"waited_in", "Waited in", Align::Left, Fit::Name},
                      {"link", "Link", Align::Left},
                      {"transfers", "Transfers"},
@@ -112,12 +116,12 @@ Table plain_table(const model::Profile& profile, const std::vector<Link>& links,
 /// With what each link is divided into below it.
 Table divided_table(const HotspotRequest& request, const std::vector<Link>& links, std::int64_t path_ns)
 {
-    constexpr std::size_t waited_in = 2;  // the column
+    constexpr std::size_t waited_in = 3;  // the column
     const model::Profile& profile = request.profile;
     std::vector<division::InsideTime> times = inside_of(request);
     std::erase_if(times, [](const division::InsideTime& time) { return !time.of.is_transfer; });
     const auto by_link = group_by(times, [&](const division::InsideTime& time) {
-        return key_of(profile, time.of.from.value, time.of.to.value, time.of.call);
+        return key_of({time.of.from.value, time.of.to.value, time.of.waits.value, function_of(profile, time.of.call)});
     });
     Table table = plain_table(profile, {}, path_ns);
     for (Column& column : table.columns)  // in favour of functions
@@ -144,11 +148,12 @@ Table divided_table(const HotspotRequest& request, const std::vector<Link>& link
         row.resize(table.columns.size());
         rows.push_back(std::move(row));
         const std::vector<InsidePart> parts =
-            parts_of(profile, times_in_row(by_link, {link.from, link.to, link.function.value}), link.path_ns, true);
+            parts_of(profile, times_in_row(by_link, key_of(link)), link.path_ns, true);
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const Hotspot& item = parts[i].item;
             Row row_of_part = {std::int64_t{link.from},
                                std::int64_t{link.to},
+                               std::int64_t{link.waits},
                                drawn(parts, i),
                                function,
                                Cell(),

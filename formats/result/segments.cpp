@@ -33,8 +33,10 @@ const char* wrong_ids(const model::Segment& segment, const model::Profile& profi
 {
     if (segment.kind >= model::segment_kinds)
         return "a segment has an unknown kind";
-    if (segment.location >= profile.locations.size() || segment.from >= profile.locations.size())
+    if (segment.location >= profile.locations.size() || segment.other >= profile.locations.size())
         return "a segment has an unknown location";
+    if (segment.flags > (model::Segment::sends | model::Segment::own))
+        return "a segment has unknown flags";
     if (model::CallPathId{segment.call}.valid() && segment.call >= profile.call_paths.size())
         return "a segment has an unknown call";
     return nullptr;

@@ -23,7 +23,7 @@ inline constexpr const char* directory_name = "critpath";
 inline constexpr const char* database_name = "critpath.sqlite";
 
 inline constexpr RecordFormat segments_format = {
-    "segments.bin", "segments", {'C', 'P', 'S', 'E', 'G', 'M', 'T', '1'}, 2, sizeof(model::Segment)};
+    "segments.bin", "segments", {'C', 'P', 'S', 'E', 'G', 'M', 'T', '1'}, 3, sizeof(model::Segment)};
 inline constexpr RecordFormat attribution_format = {
     "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 3, sizeof(model::Attribution)};
 

@@ -207,7 +207,7 @@ void explain_access(WindowProcess& process, const Sides& sides)
                 const Met* met = sides.met(epoch, target);
                 process.depend_on_transfer(event.call, process.enter(transfer),
                                            met != nullptr ? met->enter : rules::Enter{}, process.event(transfer).bytes,
-                                           target);
+                                           target, process.event(transfer).writes());
             }
     }
 }
@@ -223,7 +223,7 @@ void explain_exposure(WindowProcess& process, const Sides& sides)
         for (const Met& met : sides.met(e)) {
             process.depend(wait, met.enter, 0, process.link(met.peer));
             if (met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait))
-                process.depend_on_transfer(wait, process.enter(epoch.begin), met.transfer, met.bytes, met.peer);
+                process.depend_on_transfer(wait, process.enter(epoch.begin), met.transfer, met.bytes, met.peer, false);
         }
     }
 }

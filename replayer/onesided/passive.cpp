@@ -218,7 +218,7 @@ private:
     {
         const WindowEvent& event = process_.event(transfer);
         if (const auto target = process_.target(event.window, event.target))
-            process_.depend_on_transfer(call, process_.enter(transfer), {}, event.bytes, *target);
+            process_.depend_on_transfer(call, process_.enter(transfer), {}, event.bytes, *target, event.writes());
     }
 
     const model::Definitions& definitions_;

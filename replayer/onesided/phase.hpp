@@ -74,14 +74,15 @@ public:
                 {call, {true, enter_of(trace, call), remote, bytes, rules::Protocol::Eager, link_of_it, false, true}});
     }
 
-    /// A transfer, which begins when `own` and `remote` are both there.
+    /// A transfer, which begins when `own` and `remote` are both there; to `other`, if it `puts`.
     void depend_on_transfer(CallRef call, const rules::Enter& own, const rules::Enter& remote, std::uint64_t bytes,
-                            ProcessId other)
+                            ProcessId other, bool puts)
     {
         const rules::Enter& start = remote.valid() && remote.time < leave_of(trace, call) ? remote : own;
         if (own.time < leave_of(trace, call))
-            result_.dependencies.push_back(
-                {call, {true, own, start, bytes, rules::Protocol::Rendezvous, link(other), false, true}});
+            result_.dependencies.push_back({call,
+                                            {true, own, start, bytes, rules::Protocol::Rendezvous, link(other), false,
+                                             true, false, first_location(other), puts}});
     }
 
     /// What a loop looked for was put there by that call.
@@ -99,6 +100,12 @@ public:
     const Epochs epochs;
 
 private:
+    [[nodiscard]] LocationId first_location(ProcessId process) const
+    {
+        const auto& locations = replay_.definitions.processes[process.value].locations;
+        return locations.empty() ? LocationId::none() : locations.front();
+    }
+
     const Replay& replay_;
     const rules::Calibration& calibration_;
     Peers peers_;

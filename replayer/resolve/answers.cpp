@@ -63,7 +63,9 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
              predecessor.bytes,
              {},
              kind,
-             confidence_of(predecessor)});
+             confidence_of(predecessor),
+             predecessor.peer,
+             predecessor.sends});
     else
         location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
 }

@@ -35,6 +35,8 @@ struct KnownJump : Jump {
     model::ContextId context;  // of `call`; none() at a point
     model::SegmentKind kind;   // Transfer, Collective or Thread
     model::Confidence confidence;
+    model::LocationId peer = model::LocationId::none();  // as rules::Predecessor
+    bool sends = false;
 };
 
 /// Those of one location. What its trace tells is not kept a second time.
@@ -45,7 +47,7 @@ public:
     void add(const KnownJump& jump)
     {
         const model::Ns back = jump.leave - jump.to_enter;
-        const std::uint32_t message = messages_.add({jump.bytes, jump.kind, jump.confidence});
+        const std::uint32_t message = messages_.add({jump.bytes, jump.peer, jump.kind, jump.confidence, jump.sends});
         if (model::Ns{0} <= back && back < model::Ns{far}) {
             entries_.push_back({jump.to, jump.call.call.value, static_cast<std::uint32_t>(back.count()), message});
         } else {
@@ -77,18 +79,20 @@ public:
     }
     [[nodiscard]] KnownJump known(std::size_t i, const model::LocationTrace& location) const
     {
-        const auto& [bytes, kind, confidence] = messages_[message(entries_[i])];
+        const auto& [bytes, peer, kind, confidence, sends] = messages_[message(entries_[i])];
         const std::uint32_t call = entries_[i].call;
         const auto context = location.calls.is_point(call) ? model::ContextId::none() : location.calls.context(call);
-        return {at(i, location), bytes, context, kind, confidence};
+        return {at(i, location), bytes, context, kind, confidence, peer, sends};
     }
 
 private:
     /// What many jumps have in common.
     struct Message {
         std::uint64_t bytes;
+        model::LocationId peer;
         model::SegmentKind kind;
         model::Confidence confidence;
+        bool sends;
         bool operator==(const Message&) const = default;
     };
     struct MessageHash {
@@ -96,6 +100,7 @@ private:
         {
             constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
             const std::uint64_t rest =
+                static_cast<std::uint64_t>(m.peer.value) << 17 | static_cast<std::uint64_t>(m.sends) << 16 |
                 static_cast<std::uint64_t>(m.kind) << 8 | static_cast<std::uint64_t>(m.confidence);
             return static_cast<std::size_t>((m.bytes * odd ^ rest) * odd >> 32);
         }

@@ -141,7 +141,8 @@ rules::Predecessor predecessor(const Replay& replay, const StoodStill& transfer,
         replay.definitions.uncertainty(moved.enter.call.location, transfer.call.location) == Ns{0};
     if (moved.enter.call == transfer.call)  // nothing moved before the call itself was there
         return {rules::Route::Work, {}, 0, true};
-    return {rules::Route::Message, moved.enter, transfer.bytes, true, !is_same_clock};
+    return {rules::Route::Message, moved.enter, transfer.bytes, true,
+            !is_same_clock,        false,       transfer.peer,  transfer.sends};
 }
 
 /// Of the members of collectives; where several explain the end of a call, who came last.

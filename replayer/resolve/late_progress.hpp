@@ -20,6 +20,8 @@ struct StoodStill {
     std::size_t process;  // of the call: index into Replay::processes
     model::CallRef call;
     model::ProcessId partner;
+    model::LocationId peer;  // of it
+    bool sends;              // as rules::Predecessor
     std::uint64_t bytes;
     rules::Standstill standstill;
 };

@@ -168,7 +168,8 @@ private:
         for (const Message& message : messages_)
             if (const auto standstill = rules::standstill(waiting, explained, message, calibration_)) {
                 const auto partner = replay_.definitions.locations[message.remote.call.location.value].process;
-                late_.transfers.push_back({process_, call, partner, message.bytes, *standstill});
+                late_.transfers.push_back(
+                    {process_, call, partner, message.peer(), message.sends(), message.bytes, *standstill});
             }
         add_late_collectives(waiting, explained);
         return late_.questions() > before;

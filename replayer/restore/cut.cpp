@@ -29,7 +29,7 @@ Segment segment_like(std::uint32_t location, SegmentKind kind, ContextId context
 {
     Segment segment{};
     segment.location = location;
-    segment.from = location;
+    segment.other = location;
     segment.call = context.value;
     segment.kind = static_cast<std::uint8_t>(kind);
     segment.low_confidence = static_cast<std::uint8_t>(confidence);
@@ -79,8 +79,15 @@ void PieceCutter::add_lead(Segments& out)
         return;
     const KnownJump jump = predecessors_.jumps.known(piece_.lead, trace_);
     Segment segment = segment_like(piece_.location, jump.kind, jump.context, jump.confidence);
-    segment.from = jump.to.location.value;
+    segment.other = jump.to.location.value;
     segment.bytes = jump.bytes;
+    if (jump.kind == SegmentKind::Transfer) {
+        segment.flags = jump.sends ? Segment::sends : 0;
+        if (jump.to.location.value == piece_.location && jump.peer.valid()) {
+            segment.flags |= Segment::own;
+            segment.other = jump.peer.value;
+        }
+    }
     push(begin, std::min(arrival_, end), segment, out);
     push(arrival_, end, segment_like(piece_.location, SegmentKind::Delay, jump.context, jump.confidence), out);
 }

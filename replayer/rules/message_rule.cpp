@@ -23,8 +23,10 @@ struct Candidate {
     Ns transfer;
     std::uint64_t bytes;
     Route route;
-    bool within_clocks;    // it may have begun otherwise, within the error of the clocks
-    bool guessed = false;  // it may have had nothing to do with the end of the call
+    bool within_clocks;                                  // it may have begun otherwise, within the error of the clocks
+    bool guessed = false;                                // it may have had nothing to do with the end of the call
+    model::LocationId peer = model::LocationId::none();  // of a message, as Predecessor
+    bool sends = false;
 
     /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
     /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
@@ -54,7 +56,9 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
                      message.bytes,
                      Route::Message,
                      unsure,
-                     message.held};
+                     message.held,
+                     message.peer(),
+                     message.sends()};
 }
 
 using Candidates = std::pmr::vector<Candidate>;
@@ -88,7 +92,7 @@ Predecessor jump_to(const Candidate& c, const Waiting& call, bool low_confidence
 {
     if (c.from.call == call.call)  // its own enter: nothing was posted earlier, the call itself is the path
         return {Route::Work, {}, 0, low_confidence, within_clocks};
-    return {c.route, c.from, c.bytes, low_confidence, within_clocks};
+    return {c.route, c.from, c.bytes, low_confidence, within_clocks, false, c.peer, c.sends};
 }
 
 const Candidate& releasing(Candidates& all, Dependence dependence)
@@ -163,7 +167,7 @@ Predecessor by_enter(const Waiting& call, Dependence dependence, std::span<const
     const Message* best = by_post(dependence, messages);
     if (best == nullptr || best->remote.time <= call.enter)
         return {};
-    return {Route::Message, best->remote, best->bytes, false};
+    return {Route::Message, best->remote, best->bytes, false, false, false, best->peer(), best->sends()};
 }
 
 /// A call that took longer than the least cost waited for the latest sender.
@@ -174,7 +178,7 @@ Predecessor by_duration(const Waiting& call, Dependence dependence, std::span<co
     const Message* best = by_post(dependence, messages);
     if (best == nullptr)
         return {};
-    return {Route::Message, best->remote, best->bytes, false};
+    return {Route::Message, best->remote, best->bytes, false, false, false, best->peer(), best->sends()};
 }
 
 }  // namespace

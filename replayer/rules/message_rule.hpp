@@ -39,7 +39,12 @@ struct Message {
     bool within_clocks = false;  // the clocks are too far off to tell the protocol
     bool one_sided = false;      // between windows
     bool held = false;           // a buffered send that the receiver's process may have to take, whenever it is in MPI
+    // Between windows: the target's location (of what is done by others: none()), and whether data goes there.
+    model::LocationId target = model::LocationId::none();
+    bool puts = false;
 
+    [[nodiscard]] model::LocationId peer() const { return target.valid() ? target : remote.call.location; }
+    [[nodiscard]] bool sends() const { return one_sided ? puts : !receiving; }
     /// Whether the transfer moves only while both sides are in MPI, unless something else moves it on.
     [[nodiscard]] bool may_stand_still() const
     {

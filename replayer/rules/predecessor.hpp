@@ -61,6 +61,8 @@ struct Predecessor {
     bool low_confidence = false;
     bool within_clocks = false;  // low confidence, because another choice is possible within the error of the clocks
     bool meeting = false;        // all paths meet here, whatever comes later: all processes waited for this one
+    model::LocationId peer = model::LocationId::none();  // Message: its other side, if that is known
+    bool sends = false;                                  // Message: it goes to the peer, and does not come from there
 
     /// `possible`: within the error of the clocks, it may be another one.
     void doubt_clocks(bool possible)

@@ -24,8 +24,8 @@ namespace
 std::string place(const model::Segment& segment)
 {
     const auto kind = static_cast<model::SegmentKind>(segment.kind);
-    const std::string where = segment.from == segment.location ? fmt::format("{}", segment.location)
-                                                               : fmt::format("{}>{}", segment.from, segment.location);
+    const std::string where = segment.origin() == segment.location ? fmt::format("{}", segment.location)
+                                                               : fmt::format("{}>{}", segment.origin(), segment.location);
     return fmt::format("{}{} {}", model::name(kind), segment.low_confidence != 0 ? "?" : "", where);
 }
 
@@ -120,7 +120,7 @@ std::string Replayed::path() const
     for (std::size_t i = 0; i < segments.size();) {
         const std::string where = place(segments[i]);
         const std::int64_t begin = segments[i].begin;
-        const bool is_jump = segments[i].from != segments[i].location;
+        const bool is_jump = segments[i].origin() != segments[i].location;
         std::size_t next = i + 1;
         while (!is_jump && next < segments.size() && place(segments[next]) == where)
             ++next;

@@ -189,7 +189,7 @@ std::string way(const tests::Replayed& replayed)
     std::string words;
     for (const model::Segment& segment : replayed.segments)
         if (static_cast<model::SegmentKind>(segment.kind) != model::SegmentKind::StartDelay)  // that is one clock's own
-            words += fmt::format("{}{}>{} ", segment.kind, segment.from, segment.location);
+            words += fmt::format("{}{}>{} ", segment.kind, segment.origin(), segment.location);
     return words;
 }
 

@@ -44,7 +44,7 @@ private:
         }
         verdict_.false_critical += segment.end - segment.begin;
         verdict_.faults.push_back(fmt::format("{} {}>{} {}-{}: {}", model::name(static_cast<SegmentKind>(segment.kind)),
-                                              segment.from, segment.location, ticks(segment.begin), ticks(segment.end),
+                                              segment.origin(), segment.location, ticks(segment.begin), ticks(segment.end),
                                               slack == unknown ? "is not there" : fmt::format("slack {}", slack)));
     }
 
@@ -59,7 +59,7 @@ private:
             return graph_.slack_of_gap(rank, first_call(rank, begin, false));
         case SegmentKind::Transfer:
         case SegmentKind::Collective:
-            return slack_of_hop(execution_.locations[segment.from], begin, rank, end);
+            return slack_of_hop(execution_.locations[segment.origin()], begin, rank, end);
         default:
             return graph_.slack_of_work(rank, first_call(rank, begin, true));
         }

@@ -37,7 +37,7 @@ model::Profile profile()
 
 InsideTime time(Side side, std::uint32_t function, std::int64_t ns, std::uint64_t samples)
 {
-    return {{side != Side::Call, {}, {0}, {0}}, side, {function}, ns, samples};
+    return {{side != Side::Call, {}, {0}, {0}, {0}}, side, {function}, ns, samples};
 }
 
 /// "from: a 20 | [in flight] 80", in ms.
@@ -56,7 +56,7 @@ TEST(InsideParts, SumToTheRow)
 {
     const model::Profile p = profile();
     EXPECT_EQ(
-        words(parts_of(p, {time(Side::Begin, 0, 300 * ms, 30), time(Side::End, 0, 200 * ms, 20)}, 1000 * ms, true)),
+        words(parts_of(p, {time(Side::From, 0, 300 * ms, 30), time(Side::To, 0, 200 * ms, 20)}, 1000 * ms, true)),
         "[in flight] 500 | from: a 300 | to: a 200");
     EXPECT_EQ(words(parts_of(p, {time(Side::Call, 1, 300 * ms, 30), time(Side::Call, spinning, 600 * ms, 60)},
                              1000 * ms, false)),
@@ -83,7 +83,7 @@ TEST(InsideParts, OfSeveralCallPathsAreOne)
 
 TEST(InsideParts, HaveTheIntervalOfAShare)
 {
-    const auto parts = parts_of(profile(), {time(Side::End, 0, 600 * ms, 60)}, 1000 * ms, true);
+    const auto parts = parts_of(profile(), {time(Side::To, 0, 600 * ms, 60)}, 1000 * ms, true);
     ASSERT_EQ(words(parts), "to: a 600 | [in flight] 400");
     EXPECT_DOUBLE_EQ(parts[0].item.share.value, 0.06);
     // 100 periods in the row, whether it was sampled in all of them or not; the row is a tenth of the path.

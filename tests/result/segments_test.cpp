@@ -121,7 +121,7 @@ TEST_F(SegmentsFile, RefusesWhatIsNoPath)
     EXPECT_THAT(failure_with(9, [](model::Segment& s) { s.end += 1; }), HasSubstr("cover the run"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.kind = model::segment_kinds; }), HasSubstr("unknown kind"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.location = 4; }), HasSubstr("unknown location"));
-    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.from = 4; }), HasSubstr("unknown location"));
+    EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.other = 4; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(2, [](model::Segment& s) { s.call = 12; }), HasSubstr("unknown call"));
 }
 
@@ -144,7 +144,7 @@ TEST_F(SegmentsFile, NoticesWhatOnlyTheChecksumTells)
     sample_.profile.facts["segments_checksum"] = static_cast<std::int64_t>(result::checksum(sample_.segments, 0));
     EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.bytes += 1; }), HasSubstr("checksum"));
     EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.low_confidence ^= 1; }), HasSubstr("checksum"));
-    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.reserved = 1; }), HasSubstr("checksum"));
+    EXPECT_THAT(failure_with(3, [](model::Segment& s) { s.flags = 1; }), HasSubstr("checksum"));
 }
 
 TEST_F(SegmentsFile, ChecksumIsTheSumOfItsParts)

@@ -28,8 +28,8 @@ std::string inside(const Replayed& r, std::int64_t begin = 0, std::int64_t end =
     for (const division::InsideTime& t :
          division::inside_mpi(r.profile, {r.segments, r.attributions}, {begin * 1000, end * 1000})) {
         const std::string what = t.function.valid() ? r.profile.rows[t.function.value].name : "[spinning]";
-        std::string who = t.side == Side::Begin ? fmt::format("{} for {}", t.of.from.value, t.of.to.value)
-                                                : fmt::format("{} from {}", t.of.to.value, t.of.from.value);
+        std::string who = t.side == Side::From ? fmt::format("{} for {}", t.of.from.value, t.of.to.value)
+                                               : fmt::format("{} from {}", t.of.to.value, t.of.from.value);
         if (!t.of.is_transfer)
             who = fmt::format("{} in {}", t.of.to.value, r.profile.row(t.of.call).name);
         words.push_back(fmt::format("{}: {} {}", who, what, static_cast<double>(t.ns) / 1000));
@@ -71,9 +71,9 @@ TEST(Inside, OfALateReceiver)
     p[1].finish(190);
     const Replayed r = replay(p);
     EXPECT_EQ(r.path(), "compute 1: 0-100 | transfer 1>0: 100-130 | compute 0: 130-200");
-    EXPECT_EQ(inside(r), "1 for 0: process_vm_readv 20 | 0 from 1: pack 1");  // both at a time
-    EXPECT_EQ(inside(r, 0, 110), "0 from 1: pack 1");
-    EXPECT_EQ(inside(r, 110, 200), "1 for 0: process_vm_readv 20");
+    EXPECT_EQ(inside(r), "0 for 1: pack 1 | 1 from 0: process_vm_readv 20");  // both at a time
+    EXPECT_EQ(inside(r, 0, 110), "0 for 1: pack 1");
+    EXPECT_EQ(inside(r, 110, 200), "1 from 0: process_vm_readv 20");
 }
 
 TEST(Inside, WhatCompletesASendMayBeWorkOfIt)
@@ -108,8 +108,8 @@ TEST(Inside, ComputationThatOverlapsATransferIsNotOfIt)
     const Replayed r = replay(p);
     EXPECT_EQ(r.path(), "compute 1: 0-50 | transfer 1: 50-120 | compute 1: 120-200");
     EXPECT_EQ(r.path_us("work"), 0);
-    EXPECT_EQ(inside(r), "1 from 1: post 2 | 1 from 1: unpack 10");
-    EXPECT_EQ(inside(r, 52, 200), "1 from 1: unpack 10");
+    EXPECT_EQ(inside(r), "1 from 0: post 2 | 1 from 0: unpack 10");
+    EXPECT_EQ(inside(r, 52, 200), "1 from 0: unpack 10");
 }
 
 TEST(Inside, ReductionsComputeInCollectives)

@@ -5,8 +5,12 @@
 // the path that it has. Times are in us. Calls up to 5 us never count as having waited.
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace critpath::tests
 {
@@ -403,6 +407,46 @@ TEST(Messages, CancelledReceiveTakesNoMessage)
     EXPECT_EQ(r.path(), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80");
     EXPECT_EQ(r.fact("cancelled_receives"), 1);
     EXPECT_EQ(r.fact("unmatched_receives"), 0);
+}
+
+/// "0>1 by 1": from and to whom the messages on the path go, and who waited for them.
+std::string messages_on(const Program& p)
+{
+    std::vector<std::string> words;
+    for (const model::Segment& s : replay(p).segments)
+        if (static_cast<model::SegmentKind>(s.kind) == model::SegmentKind::Transfer)
+            words.push_back(fmt::format("{}>{} by {}", s.source(), s.destination(), s.location));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+TEST(Messages, APathGoesAlongAMessageOrAgainstIt)
+{
+    constexpr std::uint64_t large = 100'000;
+    Program late_sender(2);
+    late_sender[0].send({50, 51}, 1);
+    late_sender[1].recv({10, 53}, 0);
+    late_sender.finish(100);
+    EXPECT_EQ(messages_on(late_sender), "0>1 by 1");
+
+    Program late_receiver(2);
+    late_receiver[0].ssend({10, 53}, 1);
+    late_receiver[1].recv({50, 52}, 0);
+    late_receiver[0].finish(100);
+    late_receiver[1].finish(90);
+    EXPECT_EQ(messages_on(late_receiver), "0>1 by 0");
+
+    // Its own post came last; what it waited for came from the other rank all the same, or goes there.
+    Program own(2);
+    own[0].ssend({0, 100}, 1, large);
+    own[1].recv({0, 100}, 0, large);
+    const Request sent = own[0].issend({110, 111}, 1, large);
+    const Request received = own[1].irecv({120, 121}, 0, large);
+    own[1].wait({125, 220}, received);
+    own[0].wait({230, 231}, sent);
+    own[1].finish(400);
+    own[0].finish(300);
+    EXPECT_EQ(messages_on(own), "0>1 by 1");
+    EXPECT_EQ(path(own), "mpi 1: 0-100 | compute 1: 100-120 | transfer 1: 120-220 | compute 1: 220-400");
 }
 
 // while (!flag) MPI_Test(...) waits as MPI_Wait does, although each call returns at once.
