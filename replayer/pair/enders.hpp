@@ -6,19 +6,23 @@
 
 #include "replayer/analysis.hpp"
 #include "replayer/pair/by_call.hpp"
+#include "replayer/pair/lookup.hpp"
 #include "replayer/pair/pair.hpp"
 #include "replayer/pair/send_ends.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
 {
 
 /// Whether a message of an owned process ended the call that completed it, so that this waited for it and for nothing
-/// else: of several, the one that began last, as far as can be known before anything is.
+/// else: of several, the one that began last, if it is none of the smaller ones, nor one of the nearer ones. That is
+/// all that can be known before anything is. A send may be held until its receiver's process takes it, so that of a
+/// call that completed such, too, nothing is known if the message was on its way before.
 class Enders
 {
 public:
@@ -51,9 +55,19 @@ public:
             for (; !receives.at_end() && completion(receives.next()) == call; receives.advance())
                 of_call.push_back({receives.next(), start_of(receives.next())});
             const model::Ns last = std::ranges::max_element(of_call, {}, &Started::start)->start;
-            const bool is_known = !std::ranges::binary_search(collectives_, call) && !meets_later(call, last);
+            const bool is_known = !std::ranges::binary_search(collectives_, call) && !sends_longer(call, last);
+            const auto size = [&](const Started& message) {
+                return std::pair(pairs_.of_receive[message.receive].link, trace_.receives.bytes(message.receive));
+            };
+            const auto is_ender = [&](const Started& message) {
+                const auto [link, bytes] = size(message);
+                return message.start == last && std::ranges::all_of(of_call, [&](const Started& other) {
+                           const auto [other_link, other_bytes] = size(other);
+                           return other_link <= link && other_bytes <= bytes;
+                       });
+            };
             for (const Started& message : of_call)
-                visit(message.receive, message.start, is_known && message.start == last);
+                visit(message.receive, message.start, is_known && is_ender(message));
         }
     }
 
@@ -63,14 +77,24 @@ private:
         return send_ends_.number(pairs_.of_send[i].send);
     }
 
-    /// Whether the call completed a send that may have met its receiver later. Calls must come in their order.
-    bool meets_later(std::uint32_t call, model::Ns begin)
+    /// Whether the call may have waited for a send longer than for what began at `begin`: one that may have met its
+    /// receiver later, or may have been held while the call waited. Calls must come in their order.
+    bool sends_longer(std::uint32_t call, model::Ns begin)
     {
+        const bool began_before = begin < enter_of(trace_, trace_.numbers.ref(call)).time;
         bool result = false;
-        for (; !sends_.at_end() && completion_of_send(sends_.next()) <= call; sends_.advance())
-            result = result ||
-                     (completion_of_send(sends_.next()) == call && pairs_.of_send[sends_.next()].post.time > begin);
+        for (; !sends_.at_end() && completion_of_send(sends_.next()) <= call; sends_.advance()) {
+            const MatchedReceive& met = pairs_.of_send[sends_.next()];
+            const bool is_of_call = completion_of_send(sends_.next()) == call;
+            result = result || (is_of_call && (met.post.time > begin || (began_before && may_be_held(met))));
+        }
         return result;
+    }
+
+    [[nodiscard]] bool may_be_held(const MatchedReceive& met) const
+    {
+        const functions::SendMode mode = trace_.sends[met.send].mode;
+        return mode == functions::SendMode::Synchronous || mode == functions::SendMode::Standard;
     }
 
     const model::ProcessTrace& trace_;

@@ -54,7 +54,7 @@ public:
     {
         constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
         Moved best;
-        const Ns begin = std::max(standstill.start, standstill.leave - 4 * standstill.transfer - standstill.threshold);
+        const Ns begin = std::max(standstill.start, standstill.leave - rules::soon(standstill));
         for (std::size_t l = 0; l < calls_.size(); ++l) {
             const model::CallsAlone& calls = calls_[l];
             const std::size_t first = first_call(l, begin);

@@ -177,9 +177,23 @@ TransferTime::TransferTime(const FastestMessages& waited_for, FastestMessages fa
     for (std::size_t bucket = 0; bucket < fastest.size(); ++bucket) {
         FastestMessage& message = fastest[bucket];
         if (message.ns != FastestMessage::none && waited_for[bucket].ns == FastestMessage::none)
-            message.ns = std::min(message.ns, std::max(usual_transfer(message.bytes), known.of(message.bytes)).count());
+            message.ns = std::min(message.ns, known.most(message.bytes).count());
     }
     *this = TransferTime(fastest);
+}
+
+/// The usual time, or what follows from larger ones: that these are slower than usual, so it may be as much; or the
+/// line beyond what is known.
+Ns TransferTime::most(std::uint64_t bytes) const
+{
+    const Ns usual = usual_transfer(bytes);
+    if (hull_.empty())
+        return usual;
+    const Point& least = hull_.front();
+    if (bytes >= least.bytes)
+        return std::max(usual, of(bytes));
+    const Wide scaled = Wide{usual.count()} * least.ns / usual_transfer(least.bytes).count();
+    return std::max(usual, Ns{static_cast<std::int64_t>(std::min(scaled, Wide{least.ns}))});
 }
 
 Ns TransferTime::of(std::uint64_t bytes) const

@@ -109,6 +109,8 @@ public:
     [[nodiscard]] Ns of(std::uint64_t bytes) const;
 
 private:
+    [[nodiscard]] Ns most(std::uint64_t bytes) const;
+
     struct Point {
         std::uint64_t bytes;
         std::int64_t ns;

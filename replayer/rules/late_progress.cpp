@@ -30,6 +30,12 @@ Ns tolerance(Ns transfer, Ns threshold)
 
 }  // namespace
 
+Ns soon(const Standstill& s)
+{
+    constexpr int chance = 8;  // where no core is free, it may be later, but so close to the enter hardly by chance
+    return std::max(4 * s.transfer + s.threshold, unexplained(s) / chance);
+}
+
 Fit fit(const Standstill& s, Ns enter, Ns outside_since)
 {
     const Ns usual = tolerance(s.transfer, s.threshold);
@@ -41,7 +47,7 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
-    const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= 4 * s.transfer + s.threshold;
+    const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= soon(s);
     return is_much(s) && is_soon ? Fit::Loose : Fit::None;
 }
 

@@ -31,6 +31,9 @@ enum class Fit : std::uint8_t {
     Tight,  // the call ended when a transfer was over that began then
 };
 
+/// After an enter that explains the end of the call, it ended within that time.
+Ns soon(const Standstill& standstill);
+
 /// `enter`: a side entered MPI, where it had not been since `outside_since`.
 Fit fit(const Standstill& standstill, Ns enter, Ns outside_since);
 

@@ -60,11 +60,22 @@ Recipe random_recipe(std::uint32_t seed)
     return recipe;
 }
 
+Recipe alike_recipe(std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    Recipe recipe{2 + static_cast<int>(random() % 7), {}};
+    const auto kind = static_cast<BlockKind>(random() % block_kinds);
+    const auto content = static_cast<std::uint32_t>(random());
+    for (auto i = 8 + random() % 10; i > 0; --i)
+        recipe.blocks.push_back({kind, content, static_cast<std::uint32_t>(random())});
+    return recipe;
+}
+
 Program expand(const Recipe& recipe)
 {
     Sketch sketch(recipe.ranks);
     for (const Block& block : recipe.blocks) {
-        sketch.seed(block.seed);
+        sketch.seed(block.seed, block.times);
         sketch.each([&](int r) { sketch.compute(r); });
         rule(block.kind).draw(sketch);
     }

@@ -40,6 +40,7 @@ const char* name(BlockKind kind);
 struct Block {
     BlockKind kind;
     std::uint32_t seed;
+    std::uint32_t times = 0;  // not 0: the seed of how long ranks compute, so that blocks may be alike in all else
 };
 
 struct Recipe {
@@ -48,6 +49,8 @@ struct Recipe {
 };
 
 Recipe random_recipe(std::uint32_t seed);
+/// Of one kind of block and its size alone, as most applications are: what a trace teaches comes from nothing else.
+Recipe alike_recipe(std::uint32_t seed);
 Program expand(const Recipe& recipe);
 std::string text(const Recipe& recipe);
 

@@ -44,7 +44,8 @@ private:
         }
         verdict_.false_critical += segment.end - segment.begin;
         verdict_.faults.push_back(fmt::format("{} {}>{} {}-{}: {}", model::name(static_cast<SegmentKind>(segment.kind)),
-                                              segment.origin(), segment.location, ticks(segment.begin), ticks(segment.end),
+                                              segment.origin(), segment.location, ticks(segment.begin),
+                                              ticks(segment.end),
                                               slack == unknown ? "is not there" : fmt::format("slack {}", slack)));
     }
 

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
-// [--enter | --paper] [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows), from that
-// seed on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is
-// told that messages and collectives take half as long as they do, or twice as long). With noise, each program runs on
-// a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what
-// meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one that
-// is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
-// has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
-// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says
-// which of them have false-critical time, and the smallest program that shows it.
+// [--alike] [--enter | --paper] [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows;
+// with
+// --alike, each repeats one pattern, in which ranks compute for another time), from that seed on, through the whole
+// analysis, which knows what the simulated machine costs (or learns it from the trace, or is told that messages and
+// collectives take half as long as they do, or twice as long). With noise, each program runs on a machine of its own,
+// whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only
+// while both are in calls, and non-blocking all-to-all collectives when all have been; one that is held has buffered
+// sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups has blocking
+// collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that it gives
+// something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says which of
+// them have false-critical time, and the smallest program that shows it.
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/windows/check.hpp"
 
@@ -47,13 +49,19 @@ struct Options {
     bool by_groups = false;
     bool synchronous = false;
     bool windows = false;
+    bool alike = false;
 };
+
+Recipe recipe_of(std::uint32_t seed, const Options& options)
+{
+    return options.alike ? alike_recipe(seed) : random_recipe(seed);
+}
 
 /// What came of one program.
 Outcome outcome_of(std::uint32_t seed, const Machine& machine, const Options& options)
 {
     if (!options.windows)
-        return check(random_recipe(seed), machine, options.weights, options.rules);
+        return check(recipe_of(seed, options), machine, options.weights, options.rules);
     const windows::Judged judged = windows::check(seed, machine, options.weights, options.rules);
     return {judged.verdict, judged.ignored > 0 ? fmt::format("{} records ignored", judged.ignored) : ""};
 }
@@ -66,8 +74,8 @@ void explain(std::uint32_t seed, const Machine& machine, const Options& options)
         fmt::print("seed {}:\n    {}\n{}\n", seed, fmt::join(judged.verdict.faults, "\n    "), judged.words);
         return;
     }
-    const Recipe smallest =
-        shrink(random_recipe(seed), [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
+    const Recipe smallest = shrink(recipe_of(seed, options),
+                                   [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
     const Outcome outcome = check(smallest, machine, weights);
     fmt::print("seed {}: {}\n", seed, text(smallest));
     if (!outcome.broken.empty())
@@ -136,6 +144,8 @@ int main(int argc, char** argv)
             options.synchronous = true;
         else if (word == "--windows")
             options.windows = true;
+        else if (word == "--alike")
+            options.alike = true;
         else if (word == "--paper")
             options.rules = critpath::replayer::Rules::Paper;
         else if (word == "--enter")
@@ -148,7 +158,7 @@ int main(int argc, char** argv)
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--windows] [--enter | --paper] [FIRST [COUNT]]");
+                "[--windows] [--alike] [--enter | --paper] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());

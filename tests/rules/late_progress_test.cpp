@@ -147,6 +147,47 @@ TEST(LateProgress, OfASmallMessageASmallDelayIsNoProof)
                        "transfer 0>1: 1000-1022 | compute 1: 1022-2000");
 }
 
+/// A ring that exchanges something while it computes. A small send is held until its receiver is in MPI, so that rank
+/// 0 waits for rank 2: not for what rank 1 sends, which was there long before.
+TEST(LateProgress, WhatHoldsUpASendIsNotTheTimeOfWhatIsReceivedMeanwhile)
+{
+    for (const std::uint64_t bytes : {8, 2000}) {
+        Program p(3);
+        for (std::int64_t t = 0; t < 80'000; t += 8000) {
+            const bool is_odd = t % 16'000 != 0;
+            const std::int64_t enter[] = {t + 2000, t + 2001, t + 6000};
+            const std::int64_t leave[] = {t + 6012, t + 2009, t + (is_odd ? 6015 : 6005)};
+            for (int r = 0; r < 3; ++r) {
+                const Request received = p[r].irecv({t + r, t + r + 1}, (r + 1) % 3, bytes);
+                const Request sent = p[r].isend({t + r + 2, t + r + 3}, (r + 2) % 3, bytes);
+                p[r].waitall({enter[r], leave[r]}, {received, sent});
+                p[r].collective(FunctionId::MPI_Barrier, {leave[r] + 1, t + 6021});
+            }
+        }
+        p.finish(80'000);
+        const Replayed r = replay(p);
+        std::int64_t computed = 0;
+        for (const model::Segment& s : r.segments)
+            if (static_cast<model::SegmentKind>(s.kind) == model::SegmentKind::Compute && s.location == 2)
+                computed += s.end - s.begin;
+        EXPECT_GE(computed, 10 * 5'990'000) << bytes;
+    }
+}
+
+/// Whoever is back takes what came meanwhile, one after the other: long after that for one message, and yet for it.
+TEST(LateProgress, AmongManyMessagesOneMayTakeLonger)
+{
+    Program p(2);
+    p[0].send({0, 2}, 1, 8);
+    p[1].recv({0, 4}, 0, 8);
+    p[0].send({10, 100'130}, 1, 8);
+    p[1].call(FunctionId::MPI_Request_get_status, {100'000, 100'001});
+    p[1].recv({100'200, 100'204}, 0, 8);
+    p[1].finish(100'300);
+    p[0].finish(100'400);
+    EXPECT_EQ(path(p), "mpi 1: 0-4 | compute 1: 4-100000 | transfer? 1>0: 100000-100130 | compute 0: 100130-100400");
+}
+
 /// The receiver came 21 us later than the post explains, and 100 us after the sender was back: if clocks tell that
 /// much.
 TEST(LateProgress, WhatClocksCannotTellIsNoProof)

@@ -66,7 +66,10 @@ std::vector<int> Sketch::all() const
 
 void Sketch::compute(int r, int most)
 {
-    add(r, {.kind = Kind::Compute, .ticks = draw(0, 100 * most)});
+    int ticks = draw(0, 100 * most);
+    if (times_)
+        ticks = static_cast<int>((*times_)() % static_cast<std::uint32_t>(100 * most + 1));
+    add(r, {.kind = Kind::Compute, .ticks = ticks});
 }
 
 std::uint64_t Sketch::size()

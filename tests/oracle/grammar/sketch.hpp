@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -29,7 +30,12 @@ public:
     /// All ranks have been through MPI_Init.
     explicit Sketch(int ranks);
 
-    void seed(std::uint32_t seed) { random_.seed(seed); }
+    /// `times`: as Block.
+    void seed(std::uint32_t seed, std::uint32_t times = 0)
+    {
+        random_.seed(seed);
+        times_ = times != 0 ? std::optional(std::mt19937(times)) : std::nullopt;
+    }
     Program finish() { return std::move(program_); }
 
     [[nodiscard]] int ranks() const { return program_.ranks; }
@@ -87,6 +93,7 @@ private:
     std::vector<int> requests_;  // by rank: how many
     int next_unique_ = 1000;
     std::mt19937 random_;
+    std::optional<std::mt19937> times_;
 };
 
 }  // namespace critpath::oracle
