@@ -3,6 +3,7 @@
 //
 // Owns `cpreport summary`: what the run was, what its critical path consists of, and how far to trust it.
 #include "analysis/model/anomalies.hpp"
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspot_list.hpp"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -58,6 +60,35 @@ std::string clocks_text(const model::Profile& profile)
                        count_text(static_cast<std::uint64_t>(fact(profile, "clock_domains"))),
                        duration_text(fact(profile, "clock_uncertainty_ns")),
                        duration_text(fact(profile, "clock_correction_ns")));
+}
+
+/// On the path, outside of MPI, in processes of several threads.
+std::int64_t blocked_beside_threads(const model::Profile& profile)
+{
+    std::map<std::uint32_t, std::size_t> threads;
+    for (const std::uint32_t process : profile.location_process)
+        ++threads[process];
+    std::int64_t ns = 0;
+    for (const model::CallPathTime& time : profile.path) {
+        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
+        const bool is_in_mpi = parent.valid() && profile.row(parent).kind == model::RowKind::Mpi;
+        if (!is_in_mpi && profile.row(time.call_path).name == model::pseudo::blocked && threads[time.process.value] > 1)
+            ns += time.ns;
+    }
+    return ns;
+}
+
+/// Of a run in which threads that call MPI wait for each other.
+std::vector<Field> thread_fields(const model::Profile& profile)
+{
+    const std::int64_t blocked_ns = blocked_beside_threads(profile);
+    if (fact(profile, "threads_calling_mpi") == 0 || fact(profile, "blocked_ns") == 0)
+        return {};
+    return {{"", "Threads",
+             fmt::format("several of a process call MPI; for which one another waited is a guess, and unknown for {} % "
+                         "of the path ([blocked])",
+                         percent_text(part(blocked_ns, fact(profile, "path_ns"))))},
+            {"blocked_beside_threads_seconds", "", Seconds{blocked_ns}}};
 }
 
 std::vector<Field> fields(const model::Profile& profile, const Request& request, std::uint64_t path_samples)
@@ -113,6 +144,8 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     }
     if (has_samples(profile) && !knows_time_off_processor(profile))
         result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
+    for (const Field& field : thread_fields(profile))
+        result.push_back(field);
     for (const Field& field : clock_fields(profile))
         result.push_back(field);
     if (const std::string how = property(profile, "incomplete"); !how.empty()) {

@@ -63,6 +63,8 @@ public:
         if (is_first_thread) {
             const std::uint64_t end = finalized_ ? process_.end() : header.closed != 0 ? header.thread_end : 0;
             out_.program_end(std::max(end, out_.last_time()));
+        } else if (header.closed != 0 && !finalized_) {
+            out_.thread_end(std::max(std::min(header.thread_end, process_.end()), out_.last_time()));
         }
         counts_.unresolved += target_.unresolved;
         counts_.samples = kernel_.samples();

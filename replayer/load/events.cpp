@@ -86,8 +86,8 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     // At most as many, and points where there are threads.
     const Location& defined = definitions_.locations[location.value];
     const std::uint64_t calls = defined.events / 2;
-    const bool has_threads = definitions_.processes[defined.process.value].locations.size() > 1;
-    out_.trace.calls.reserve(has_threads ? defined.events : calls);
+    has_siblings_ = definitions_.processes[defined.process.value].locations.size() > 1;
+    out_.trace.calls.reserve(has_siblings_ ? defined.events : calls);
     out_.sends = Sends(CallNumbers(location));
     out_.receives = Receives(CallNumbers(location));
     out_.collectives = CollectiveCalls(CallNumbers(location));
@@ -232,6 +232,7 @@ void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
         ignore();  // not defined, or measurement began inside the call
     } else if (is_off_processor(region(id).role)) {
         return_to_processor(now);
+        add_wake_up(now);
     } else if (!is_mpi) {
         leave_user(now, id);
     } else if (--depth_ == 0) {
@@ -252,6 +253,18 @@ void EventLoader::return_to_processor(Ns now)
     if (!has_processor_) {
         out_.trace.off.back().end = now;
         has_processor_ = true;
+    }
+}
+
+/// Where it was blocked until now, another thread of the process may have let it go on (resolve/guessed_waits).
+void EventLoader::add_wake_up(Ns now)
+{
+    constexpr Ns least = std::chrono::microseconds{20};
+    if (has_siblings_ && !in_call() && !out_.trace.off.empty()) {
+        const OffProcessor& last = out_.trace.off.back();
+        if (!last.preempted && last.end == now && last.end - last.begin >= least) {
+            out_.trace.calls.add_point(now);
+        }
     }
 }
 

@@ -152,6 +152,7 @@ private:
     void leave_user(model::Ns now, model::ContextId context);
     void leave_processor(model::Ns now, bool preempted);
     void return_to_processor(model::Ns now);
+    void add_wake_up(model::Ns now);
     void add_probe(const otf2::Moment& moment);
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);
     void post(model::Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index);
@@ -211,6 +212,7 @@ private:
     bool off_by_user_ = false;
     bool in_flush_ = false;  // the last event was one; its interval is the last of the tool's
     bool has_processor_ = true;
+    bool has_siblings_ = false;                    // other threads of the process
     model::CommId graph_ = model::CommId::none();  // whose in-neighbours follow, or followed last:
     std::uint32_t in_degree_ = 0;                  // so many more,
     std::vector<std::uint32_t> in_neighbours_;     // behind these

@@ -5,6 +5,7 @@
 #include "replayer/exchange.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/resolve/calls.hpp"
+#include "replayer/resolve/guessed_waits.hpp"
 
 #include <algorithm>
 
@@ -56,9 +57,13 @@ void resolve_messages(const Replay& replay, const Members& members, std::vector<
 
 void resolve_threads(const Replay& replay, std::vector<ProcessAnswers>& answers)
 {
-    for (std::size_t p = 0; p < replay.processes.size(); ++p)
+    for (std::size_t p = 0; p < replay.processes.size(); ++p) {
         for (const model::ThreadWait& wait : replay.processes[p].thread_waits)
             answers[p].set(wait.waiter, {Route::Thread, enter_of(replay.processes[p], wait.cause)});
+        if (replay.rules == Rules::Arrival)
+            for (const GuessedWait& wait : guessed_waits(replay.definitions, replay.processes[p]))
+                answers[p].set(wait.waiter, {Route::Thread, wait.waited_for, 0, true});
+    }
 }
 
 std::uint64_t forward_jumps(const model::ProcessTrace& trace, const std::vector<LocationPredecessors>& locations,

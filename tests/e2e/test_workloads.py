@@ -104,6 +104,21 @@ class Workload(harness.Case):
                     self.check_functions({"work_after": (8, 20), "work_late": (8, 40)}, absent=[])
 
     @harness.retry_once
+    def test_thread_that_receives(self):
+        # Nobody records for whom a thread waits; the one that receives is the only one at work when it goes on.
+        for how in ("joins", "waits"):
+            with self.subTest(how):
+                self.setUp()
+                self.record_replay_report(2, harness.workload("receiver"), how, env=harness.environment(
+                    OMPI_MCA_hwloc_base_binding_policy="none"))
+                self.check_ranks([1, 0] * 5)
+                if not harness.perf_event_refused():
+                    self.check_functions({"work_send": (5, 60), "work_received": (5, 40), "work_after": (5, 20)},
+                                         absent=[])
+                    summary = json.loads(self.report("summary", "--format", "json"))
+                    self.assertLess(summary["blocked_beside_threads_seconds"], 0.05, "each is known")
+
+    @harness.retry_once
     def test_lines(self):
         # All work is in the loop of a function that the compiler has inlined into the one that is sampled.
         source = os.path.join(os.path.dirname(__file__), "..", "workloads", "work.h")

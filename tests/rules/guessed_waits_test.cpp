@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For which thread another one was blocked outside of MPI, where nobody recorded it.
+#include "replayer/resolve/guessed_waits.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+using functions::FunctionId;
+using model::ContextId;
+using model::Ns;
+
+Ns us(std::int64_t time)
+{
+    return Ns{1000 * time};
+}
+
+/// A process of threads that are there from 0 to 10,000 us. Thread 0 is blocked from 1000 to 2000 us, unless said
+/// otherwise, and calls MPI before and after.
+class GuessedWaits : public ::testing::Test
+{
+protected:
+    GuessedWaits()
+    {
+        for (const FunctionId function : {FunctionId::MPI_Send, FunctionId::MPI_Test}) {
+            model::Region region;
+            region.role = model::RegionRole::Mpi;
+            region.function = function;
+            definitions_.regions.push_back(region);
+            definitions_.contexts.push_back({{static_cast<std::uint32_t>(definitions_.contexts.size())}, {}});
+        }
+        add_thread();
+        call(0, 500, 510);
+        blocked(0, 1000, 2000);
+        call(0, 2500, 2510);
+    }
+
+    std::size_t add_thread(std::int64_t end = 10'000)
+    {
+        model::LocationTrace added;
+        added.location = {static_cast<std::uint32_t>(trace_.locations.size())};
+        added.end = us(end);
+        trace_.locations.push_back(added);
+        return trace_.locations.size() - 1;
+    }
+    model::LocationTrace& thread(std::size_t i) { return trace_.locations[i]; }
+    void call(std::size_t i, std::int64_t enter, std::int64_t leave, std::uint32_t function = 0)
+    {
+        thread(i).calls.add(us(enter), us(leave), {function});
+    }
+    void blocked(std::size_t i, std::int64_t begin, std::int64_t end)
+    {
+        thread(i).off.push_back({us(begin), us(end), false});
+        thread(i).calls.add_point(us(end));
+    }
+    void preempted(std::size_t i, std::int64_t begin, std::int64_t end)
+    {
+        thread(i).off.push_back({us(begin), us(end), true});
+    }
+    /// "0 from 1": thread 0 waited for thread 1.
+    std::string found()
+    {
+        std::vector<std::string> words;
+        for (const replayer::GuessedWait& wait : replayer::guessed_waits(definitions_, trace_))
+            words.push_back(fmt::format("{} from {} at {}", wait.waiter.location.value,
+                                        wait.waited_for.call.location.value, wait.waited_for.time.count() / 1000));
+        return fmt::format("{}", fmt::join(words, ", "));
+    }
+
+    model::Definitions definitions_;
+    model::ProcessTrace trace_;
+};
+
+TEST_F(GuessedWaits, AreForTheOneThreadThatWorksAtTheEnd)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 2100, 2200);
+    EXPECT_EQ(found(), "0 from 1 at 1999");
+}
+
+TEST_F(GuessedWaits, AreForAThreadThatEndsMeanwhile)
+{
+    const std::size_t other = add_thread(1600);
+    call(other, 800, 1500);
+    EXPECT_EQ(found(), "0 from 1 at 1600");
+}
+
+TEST_F(GuessedWaits, AreForAThreadThatIsBlockedRightAfter)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    blocked(other, 1980, 3000);
+    call(other, 8000, 8100);
+    EXPECT_EQ(found(), "0 from 1 at 1980");
+}
+
+TEST_F(GuessedWaits, AreNotForAThreadThatGoesOn)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 8000, 8100);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreForTheThreadThatWorkedLast)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    call(other, 1900, 2200);
+    EXPECT_EQ(found(), "0 from 1 at 1900");
+    const std::size_t third = add_thread();
+    call(third, 800, 1500);
+    preempted(third, 1990, 6000);
+    call(third, 7000, 7100);
+    EXPECT_EQ(found(), "0 from 2 at 1990");
+}
+
+TEST_F(GuessedWaits, AreNotForAThreadThatIsInMpiOrDidNotWorkForLong)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 2100);
+    EXPECT_EQ(found(), "");
+    blocked(0, 3000, 30'000);
+    call(other, 4000, 31'000);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotForAThreadThatPollsAllTheTime)
+{
+    const std::size_t other = add_thread();
+    for (std::int64_t time = 800; time < 3000; time += 100)
+        call(other, time + 10, time + 90, 1);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotGuessedAmongSeveral)
+{
+    for (int i = 0; i < 2; ++i) {
+        const std::size_t other = add_thread();
+        call(other, 800, 1500);
+        call(other, 2100, 2200);
+    }
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotGuessedWhereOneThreadCallsMpi)
+{
+    add_thread(1600);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotGuessedWhereTheTraceSaysHowThreadsMet)
+{
+    const std::size_t other = add_thread(1600);
+    call(other, 800, 1500);
+    trace_.thread_waits.push_back({});
+    EXPECT_EQ(found(), "");
+}
+
+}  // namespace
+}  // namespace critpath::tests
