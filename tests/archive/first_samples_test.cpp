@@ -58,8 +58,7 @@ TEST(FirstSamples, StandForWhatThreadsTake)
             const double mean = static_cast<double>(sum) / period;
             // Only where the samples of the first period go on for long, less than a third of a period is missing.
             const double error = length <= period ? 0.0005 : young == 1 ? 0.002 : 0.33;
-            EXPECT_NEAR(mean, static_cast<double>(length), error * period)
-                << length << " ns, " << young << " samples";
+            EXPECT_NEAR(mean, static_cast<double>(length), error * period) << length << " ns, " << young << " samples";
         }
 }
 

@@ -24,8 +24,9 @@ namespace
 std::string place(const model::Segment& segment)
 {
     const auto kind = static_cast<model::SegmentKind>(segment.kind);
-    const std::string where = segment.origin() == segment.location ? fmt::format("{}", segment.location)
-                                                               : fmt::format("{}>{}", segment.origin(), segment.location);
+    const std::string where = segment.origin() == segment.location
+                                  ? fmt::format("{}", segment.location)
+                                  : fmt::format("{}>{}", segment.origin(), segment.location);
     return fmt::format("{}{} {}", model::name(kind), segment.low_confidence != 0 ? "?" : "", where);
 }
 

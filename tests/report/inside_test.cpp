@@ -55,9 +55,8 @@ constexpr std::uint32_t spinning = model::RowId::none().value;
 TEST(InsideParts, SumToTheRow)
 {
     const model::Profile p = profile();
-    EXPECT_EQ(
-        words(parts_of(p, {time(Side::From, 0, 300 * ms, 30), time(Side::To, 0, 200 * ms, 20)}, 1000 * ms, true)),
-        "[in flight] 500 | from: a 300 | to: a 200");
+    EXPECT_EQ(words(parts_of(p, {time(Side::From, 0, 300 * ms, 30), time(Side::To, 0, 200 * ms, 20)}, 1000 * ms, true)),
+              "[in flight] 500 | from: a 300 | to: a 200");
     EXPECT_EQ(words(parts_of(p, {time(Side::Call, 1, 300 * ms, 30), time(Side::Call, spinning, 600 * ms, 60)},
                              1000 * ms, false)),
               "[spinning] 600 | b 300 | [blocked, not sampled] 100");
