@@ -25,11 +25,13 @@ using model::SegmentKind;
 struct Amount {
     std::int64_t ns = 0;
     std::uint64_t count = 0;
+    std::int64_t found_ns = 0;  // as CallPathTime
 
-    void add(std::int64_t more_ns, std::uint64_t more)
+    void add(std::int64_t more_ns, std::uint64_t more, std::int64_t more_found = 0)
     {
         ns += more_ns;
         count += more;
+        found_ns += more_found;
     }
 };
 
@@ -135,7 +137,7 @@ public:
             return;
         }
         const std::int64_t ns = length_in(window_, attribution.begin, attribution.begin + attribution.ns);
-        add_path(call_path, process, ns, 0);
+        add_path(call_path, process, ns, 0, attribution.is_found() ? ns : 0);
         add_address(attribution, process, ns, 0);
         const bool is_sampled =  // what a sample in another wait has left
             profile_.row(call_path).kind == model::RowKind::Sampled && defaults_.not_sampled().valid();
@@ -162,7 +164,9 @@ public:
                 parts.path.push_back({{static_cast<std::uint32_t>(key >> 32U)},
                                       {static_cast<std::uint32_t>(key)},
                                       amount.ns,
-                                      amount.count});
+                                      amount.count,
+                                      0,
+                                      amount.found_ns});
         std::ranges::sort(parts.path, {},
                           [](const model::CallPathTime& t) { return std::tuple(t.call_path, t.process); });
         for (const auto& [key, amount] : addresses_)
@@ -178,11 +182,12 @@ public:
     }
 
 private:
-    void add_path(CallPathId call_path, std::uint32_t process, std::int64_t ns, std::uint64_t samples)
+    void add_path(CallPathId call_path, std::uint32_t process, std::int64_t ns, std::uint64_t samples,
+                  std::int64_t found_ns = 0)
     {
         if (!call_path.valid())
             throw std::out_of_range("the path has a place that the result does not know");
-        path_[std::uint64_t{call_path.value} << 32U | process].add(ns, samples);
+        path_[std::uint64_t{call_path.value} << 32U | process].add(ns, samples, found_ns);
     }
 
     void add_sample(const Attribution& sample, std::uint32_t process)

@@ -33,10 +33,12 @@ struct Attribution {
     std::uint64_t address;      // of a sample, in its binary; 0: not known
     std::uint32_t call_path;    // CallPathId; none(): a sample of an unknown place, which stands for nothing
     std::uint32_t location;     // LocationId: of the thread whose time it is; that of the path may wait for it
-    std::uint32_t independent;  // samples that this one counts as: of those of several threads at one time, one does
+    std::uint32_t independent;  // samples that this one counts as: of those of several threads at one time, one does.
+                                // Of an interval 1 if the thread was found blocked there
     AttributionKind kind;
 
     [[nodiscard]] bool is_sample() const { return kind == AttributionKind::Sample; }
+    [[nodiscard]] bool is_found() const { return kind == AttributionKind::Computation && independent != 0; }
     [[nodiscard]] bool is_inside_mpi() const
     {
         return kind == AttributionKind::Inside || kind == AttributionKind::Spinning;

@@ -49,6 +49,7 @@ struct CallPathTime {
     std::int64_t ns = 0;
     std::uint64_t samples = 0;          // 0 where the time is exact
     std::int64_t other_threads_ns = 0;  // of totals: the part of other threads than the first of a process
+    std::int64_t found_ns = 0;          // of the path: the part in which the thread was found blocked there
 };
 
 /// Time on the critical path that samples found at one instruction.

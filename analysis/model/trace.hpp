@@ -167,11 +167,17 @@ struct Interval {
     Ns end;
 };
 
+/// What a thread did when the collector found it blocked.
+enum class WaitsFor : std::uint8_t { Unknown, Thread, Other };
+
 /// The thread had no processor.
 struct OffProcessor {
     Ns begin;
     Ns end;
-    bool preempted;  // it was able to run; else it was blocked
+    bool preempted;         // it was able to run; else it was blocked
+    bool is_found = false;  // and was found there: `found_in` is no guess
+    WaitsFor waits_for = WaitsFor::Unknown;
+    ContextId found_in = ContextId::none();  // outside of MPI, where it was blocked, if that is known
 };
 
 struct Sample {

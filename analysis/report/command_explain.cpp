@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport explain`: for the costliest computation on the critical path, why it takes that long on that rank.
+#include "analysis/report/blocked_note.hpp"
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
@@ -271,6 +272,8 @@ Document run(const Request& request)
                                          duration_text(path_ns)));
     if (std::string rest = beside.sentence(); !rest.empty())
         document.notes.push_back(std::move(rest));
+    if (std::optional<std::string> note = blocked_note(profile))
+        document.notes.push_back(std::move(*note));
     add_missing(profile, explanations, document);
     add_clocks(document, profile);
     return document;

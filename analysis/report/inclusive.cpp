@@ -171,7 +171,7 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
         const bool is_guess = chains.is_placed_by_guess(path);
         const bool is_chance = is_guess && chains.row(path).name == preempted;
         add_path(whole.work[path], time, is_chance || is_found_by_samples(profile, time));
-        whole.work[path].guessed_ns += is_guess && !is_chance ? time.ns : 0;
+        whole.work[path].guessed_ns += is_guess && !is_chance ? time.ns - time.found_ns : 0;
     }
     const bool sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals) {
@@ -311,7 +311,7 @@ std::vector<std::string> caller_notes(const Hotspots& hotspots)
     if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)
         notes.push_back(
             fmt::format("{}: of {} % of the path it is a guess in which function the thread was blocked, by "
-                        "what it did before and after it, so that other rows may have that time.",
+                        "what it did before and after it or at other times, so that other rows may have it.",
                         blocked, percent_text(guessed)));
     return notes;
 }

@@ -3,6 +3,7 @@
 //
 // Owns `cpreport hotspots --by function` and `--by module`.
 #include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/blocked_note.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -137,6 +138,8 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
+    if (std::optional<std::string> note = blocked_note(request.profile))
+        document.notes.push_back(std::move(*note));
     if (request.window) {
         document.notes.push_back(window_note());
         return document;

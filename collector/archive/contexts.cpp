@@ -113,6 +113,12 @@ std::uint32_t ContextTree::add_call(const Leaf& caller, functions::FunctionId fu
     return child(caller.context, known->second, caller.offset);
 }
 
+bool ContextTree::are_in_one_function(std::uint64_t a, std::uint64_t b, std::uint32_t epoch)
+{
+    const std::uint32_t function = locate(a, epoch).function;
+    return function != outside && function == locate(b, epoch).function;
+}
+
 ContextTree::Place ContextTree::locate(std::uint64_t address, std::uint32_t epoch)
 {
     const auto [known, is_new] = places_[epoch].try_emplace(address);

@@ -68,6 +68,9 @@ public:
     /// known.
     std::uint32_t add_call(const Leaf& caller, functions::FunctionId function);
 
+    /// In this epoch of the map.
+    bool are_in_one_function(std::uint64_t a, std::uint64_t b, std::uint32_t epoch);
+
     [[nodiscard]] const AddressMap& map() const { return map_; }
     /// Of files that were replaced since they were loaded, those whose functions have no names because of that. Only
     /// what was asked for counts.

@@ -114,6 +114,13 @@ std::optional<FrameRules> FrameTable::read(std::uint64_t address) const
     return rules;
 }
 
+std::span<const std::byte> FrameTable::before(std::uint64_t offset, std::size_t size) const
+{
+    const std::span<const std::byte> all = file_.bytes();
+    return offset > all.size() ? std::span<const std::byte>()
+                               : all.first(offset).last(std::min<std::size_t>(size, offset));
+}
+
 const FrameRules* FrameTable::find(std::uint64_t offset)
 {
     const auto address = information_ == nullptr ? std::nullopt : address_of(offset);

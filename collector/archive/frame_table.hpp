@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +66,9 @@ public:
     /// The rules for the instruction at byte `offset` of the file; nullptr if there are none. They live as long as
     /// this.
     const FrameRules* find(std::uint64_t offset);
+
+    /// The `size` bytes of the file before byte `offset`; fewer, or none, where it begins later.
+    [[nodiscard]] std::span<const std::byte> before(std::uint64_t offset, std::size_t size) const;
 
 private:
     void open();

@@ -106,6 +106,10 @@ void KernelEvents::write_off(const OffInterval& off)
     if (off.migrated) {
         out_.attach(otf2::Attribute::Processor, off.processor);
     }
+    if (off.found_in != OffInterval::nowhere) {
+        out_.attach(otf2::Attribute::BlockedIn, std::uint32_t{ids_.contexts[off.found_in]});
+        out_.attach(otf2::Attribute::WaitsForThread, std::uint8_t{off.waits_for_thread});
+    }
     out_.leave_context(off.end, context);
 }
 

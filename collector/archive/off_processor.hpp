@@ -18,6 +18,10 @@ struct OffInterval {
     bool preempted = false;            // it was able to run; else it was blocked
     std::uint32_t processor = 0;       // on which it came back
     bool migrated = false;             // that is another one than before
+    std::uint32_t found_in = nowhere;  // the context in which it was found blocked,
+    bool waits_for_thread = false;     // and what for
+
+    static constexpr std::uint32_t nowhere = 0xffffffff;  // it was not looked for
 };
 
 /// A thread that comes back behind a respite that was not a wait's, without having gone before, was away since the end

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace critpath::archive
@@ -72,6 +73,16 @@ bool interrupts_kernel(const spool::SampleFormat& format)
     return std::string_view(format.event) == "cycles";
 }
 
+// What locks, conditions, barriers and the ends of threads of the C library wait with, and most of others.
+bool waits_for_thread(std::int64_t system_call)
+{
+#ifdef SYS_futex_waitv
+    return system_call == SYS_futex || system_call == SYS_futex_waitv;
+#else
+    return system_call == SYS_futex;
+#endif
+}
+
 // Keeps what happened until `end`.
 class SampleTaker : public SampleHandler
 {
@@ -112,6 +123,15 @@ public:
             respite_ = change;
         }
     }
+    void on(const RawBlocked& blocked) override
+    {
+        if (blocked.since <= end_) {
+            CallChain chain = unwinder_.chain(blocked, blocked.since);
+            chain.is_whole |= !has_callers_;
+            found_.push_back(
+                {blocked.since, contexts_.add(chain, 0, blocked.since).context, waits_for_thread(blocked.system_call)});
+        }
+    }
     void on_gap() override { off_.on_gap(); }
 
     // When all are there, in the order in which they came.
@@ -131,10 +151,30 @@ public:
         for (OffInterval& off : intervals) {
             off.end = std::min(off.end, end_);
         }
+        place(intervals);
         return intervals;
     }
 
 private:
+    struct Found {
+        std::uint64_t since;
+        std::uint32_t context;
+        bool waits_for_thread;
+    };
+
+    // Both are in order of time.
+    void place(std::vector<OffInterval>& intervals) const
+    {
+        auto off = intervals.begin();
+        for (const Found& found : found_) {
+            off = std::find_if(off, intervals.end(), [&](const OffInterval& o) { return o.begin >= found.since; });
+            if (off != intervals.end() && off->begin == found.since && !off->preempted) {
+                off->found_in = found.context;
+                off->waits_for_thread = found.waits_for_thread;
+            }
+        }
+    }
+
     std::uint32_t keep_totals(const RawSample& sample)
     {
         auto& kept = thread_.event_totals;
@@ -168,13 +208,18 @@ private:
     std::optional<RawRespite> respite_;  // that has begun
     bool rested_ = false;                // since the last sample
     OffProcessor off_;
+    std::vector<Found> found_;
 };
 
 }  // namespace
 
 ProcessData::ProcessData(const ProcessSpool& spool)
     : spool_(spool), contexts_(AddressMap(spool.maps, spool.unloads), runtime_code(spool)),
-      unwinder_(contexts_.map(), is_of_this_process(spool)), used_(static_cast<std::size_t>(FunctionId::count))
+      unwinder_(contexts_.map(), is_of_this_process(spool),
+                [this](std::uint64_t a, std::uint64_t b, std::uint32_t epoch) {
+                    return contexts_.are_in_one_function(a, b, epoch);
+                }),
+      used_(static_cast<std::size_t>(FunctionId::count))
 {
     const spool::SpoolHeader& header = spool.threads.front().header();
     comm_keys_ = {{world_id, world_key()}, {self_id, self_key()}};

@@ -169,6 +169,30 @@ std::optional<RawSwitch> parse_switch(std::span<const std::byte> body, std::uint
                      (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
 }
 
+std::optional<RawBlocked> parse_blocked(std::span<const std::byte> body, Stacks& stacks)
+{
+    constexpr std::size_t before = offsetof(spool::BlockedRecord, since);
+    spool::BlockedRecord record;
+    if (body.size() < sizeof record - before) {
+        return std::nullopt;
+    }
+    std::memcpy(&record.since, body.data(), sizeof record - before);
+    const auto words =
+        std::span(reinterpret_cast<const std::uint64_t*>(body.data()), body.size() / sizeof(std::uint64_t));
+    constexpr std::size_t fixed = (sizeof record - before) / sizeof(std::uint64_t);
+    RawBlocked blocked{
+        record.since, record.system_call, record.stack_pointer, record.instruction, {words.first(fixed).last(2), {}}};
+    if (stacks.is_lost()) {
+        return blocked;
+    }
+    const auto bytes = stacks.take(words.subspan(fixed), blocked.stack.registers, spool::BlockedRecord::registers);
+    if (!bytes) {
+        return std::nullopt;
+    }
+    blocked.stack.bytes = *bytes;
+    return blocked;
+}
+
 std::uint64_t word_at(std::span<const std::byte> body, std::size_t index)
 {
     std::uint64_t word = 0;
@@ -216,6 +240,13 @@ std::uint64_t read_samples(std::span<const std::byte> rest, const spool::SampleF
             const auto change = static_cast<RawRespite::Change>(header.misc);
             const bool is_duration = change == RawRespite::Change::RestedInWaits;
             handler.on(RawRespite{word_at(body, 0) + (is_duration ? 0 : offset), change});
+        } else if (header.type == spool::BlockedRecord::number) {
+            if (auto blocked = parse_blocked(body, stacks)) {
+                blocked->since += offset;
+                handler.on(*blocked);
+            } else {
+                stacks.lose();
+            }
         } else if (header.type == PERF_RECORD_LOST) {
             lose(word_at(body, 1));  // id, lost
         } else if (header.type == PERF_RECORD_LOST_SAMPLES) {

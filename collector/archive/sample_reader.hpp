@@ -47,6 +47,14 @@ struct RawRespite {
     Change change = Change::Ends;
 };
 
+/// Where the thread was when it was found blocked (spool::BlockedRecord).
+struct RawBlocked {
+    std::uint64_t since = 0;  // ns: as the RawSwitch before
+    std::int64_t system_call = -1;
+    std::uint64_t stack_pointer = 0, instruction = 0;
+    RawStack stack;  // of the registers only these two: spool::BlockedRecord::registers
+};
+
 /// Takes what read_samples() finds.
 class SampleHandler
 {
@@ -55,6 +63,7 @@ public:
     virtual void on(const RawSample& sample) = 0;
     virtual void on(const RawSwitch& change) = 0;
     virtual void on(const RawRespite& change) = 0;
+    virtual void on(const RawBlocked& blocked) = 0;
     /// Here the kernel dropped records.
     virtual void on_gap() = 0;
 };

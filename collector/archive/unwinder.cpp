@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <utility>
 
 #include <asm/perf_regs.h>
 
@@ -60,6 +62,33 @@ std::uint64_t call_before(std::uint64_t return_address)
     return return_address - 1;
 }
 
+#if defined(__x86_64__)
+constexpr std::size_t longest_call = 7;  // bytes, but for prefixes
+
+// What the call that `code` ends in calls, if it says so itself.
+std::optional<std::uint64_t> direct_target(std::span<const std::byte> code, std::uint64_t behind)
+{
+    constexpr std::byte call{0xe8};
+    std::int32_t distance = 0;
+    const auto end = code.last(sizeof distance);
+    std::memcpy(&distance, end.data(), sizeof distance);
+    return code[code.size() - sizeof distance - 1] == call
+               ? std::optional(behind + static_cast<std::uint64_t>(std::int64_t{distance}))
+               : std::nullopt;
+}
+
+// Whether it may end in a call of what a register or memory has: ff /2, with 0 to 5 more bytes.
+bool is_indirect_call(std::span<const std::byte> code)
+{
+    for (std::size_t i = 0; i + 1 < code.size(); ++i) {
+        if (code[i] == std::byte{0xff} && (code[i + 1] >> 3 & std::byte{7}) == std::byte{2}) {
+            return true;
+        }
+    }
+    return false;
+}
+#endif
+
 // The frame pointer belongs to a frame further out, or to nobody.
 bool is_beyond(const FrameRules& rules)
 {
@@ -104,8 +133,9 @@ private:
     std::optional<std::uint64_t> link_;  // frame pointer that the first of them was found with
 };
 
-Unwinder::Unwinder(const AddressMap& map, bool is_own)
-    : map_(map), is_own_(is_own), tables_(map.modules().size()), rules_(map.last_epoch() + std::size_t{1})
+Unwinder::Unwinder(const AddressMap& map, bool is_own, AreInOneFunction are_in_one_function)
+    : map_(map), is_own_(is_own), are_in_one_function_(std::move(are_in_one_function)), tables_(map.modules().size()),
+      rules_(map.last_epoch() + std::size_t{1})
 {
 }
 
@@ -126,11 +156,30 @@ CallChain Unwinder::chain(const RawSample& sample, std::uint64_t registers)
     return {chain_, is_whole};
 }
 
+CallChain Unwinder::chain(const RawBlocked& blocked, std::uint64_t time)
+{
+    epoch_ = map_.epoch_at(time);
+    chain_.assign(1, blocked.instruction);
+    const Registers start = read_registers(blocked.stack.registers, spool::BlockedRecord::registers);
+    KernelWalk walk({}, start);
+    const bool is_whole = unwind({blocked.stack_pointer, blocked.stack.bytes}, start, walk);
+    return {chain_, is_whole};
+}
+
 bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
     while (chain_.size() < longest) {
         const FrameRules* rules = is_exact ? rules_at(chain_.back()) : rules_behind_call(chain_.back());
+        if (rules != nullptr && rules->has_frame_pointer && !registers.get(frame_pointer)) {
+            const std::uint64_t function = is_exact ? chain_.back() : call_before(chain_.back());
+            const auto found = find_frame_pointer(*rules, registers, stack, [&](std::uint64_t return_address) {
+                return called_before(return_address, function);
+            });
+            if (found) {
+                registers.set(frame_pointer, *found);
+            }
+        }
         const std::optional<Caller> caller = rules == nullptr ? std::nullopt : step(*rules, registers, stack);
         if (!caller) {
             append(walk.rest(rules, registers));
@@ -170,9 +219,9 @@ const FrameRules* Unwinder::rules_at(std::uint64_t address)
 {
     const auto [known, is_new] = rules_[epoch_].try_emplace(address, nullptr);
     if (is_new) {
-        const MappedRange* range = map_.find(address, epoch_);
-        FrameTable* frames = range == nullptr ? nullptr : table(range->module, *range);
-        known->second = frames == nullptr ? nullptr : frames->find(address - range->start + range->offset);
+        std::uint64_t offset = 0;
+        FrameTable* frames = table_at(address, offset);
+        known->second = frames == nullptr ? nullptr : frames->find(offset);
     }
     return known->second;
 }
@@ -191,6 +240,44 @@ const FrameRules* Unwinder::rules_behind_call(std::uint64_t return_address)
         known->second = epilogue_rules(return_address, own_code(return_address));
     }
     return known->second ? &*known->second : nullptr;
+}
+
+// Machines that are not known here cannot tell more than that it is code.
+Called Unwinder::called_before(std::uint64_t return_address, std::uint64_t function)
+{
+    if (rules_behind_call(return_address) == nullptr) {
+        return Called::Nothing;
+    }
+#if defined(__x86_64__)
+    std::uint64_t offset = 0;
+    const FrameTable* frames = table_at(return_address, offset);
+    const auto code = frames == nullptr ? std::span<const std::byte>() : frames->before(offset, longest_call);
+    if (code.size() < longest_call) {
+        return Called::Unknown;
+    }
+    if (const auto target = direct_target(code, return_address)) {
+        if (are_in_one_function_(*target, function, epoch_)) {
+            return Called::This;
+        }
+        // From another module it is called by way of a table.
+        const MappedRange* here = map_.find(return_address, epoch_);
+        const MappedRange* there = map_.find(function, epoch_);
+        return here != nullptr && there != nullptr && here->module == there->module ? Called::Other : Called::Unknown;
+    }
+    return is_indirect_call(code) ? Called::Unknown : Called::Nothing;
+#else
+    return function != 0 ? Called::Unknown : Called::Nothing;
+#endif
+}
+
+FrameTable* Unwinder::table_at(std::uint64_t address, std::uint64_t& offset)
+{
+    const MappedRange* range = map_.find(address, epoch_);
+    if (range == nullptr) {
+        return nullptr;
+    }
+    offset = address - range->start + range->offset;
+    return table(range->module, *range);
 }
 
 FrameTable* Unwinder::table(std::uint32_t module, const MappedRange& range)

@@ -10,11 +10,13 @@
 
 #include "collector/archive/address_map.hpp"
 #include "collector/archive/call_chain.hpp"
+#include "collector/archive/frame_search.hpp"
 #include "collector/archive/frame_step.hpp"
 #include "collector/archive/frame_table.hpp"
 #include "collector/archive/sample_reader.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,12 +29,19 @@ namespace critpath::archive
 class Unwinder
 {
 public:
+    /// Whether two addresses lie in one function, in this epoch of the map.
+    using AreInOneFunction = std::function<bool(std::uint64_t, std::uint64_t, std::uint32_t)>;
+
     /// `map` must outlive this. `is_own`: it is of this process, whose vdso and other code without a file can be read.
-    Unwinder(const AddressMap& map, bool is_own);
+    Unwinder(const AddressMap& map, bool is_own, AreInOneFunction are_in_one_function);
 
     /// Valid until the next call. The registers of the sample are those that `registers` says (SampleFormat). Cost per
     /// frame: that of finding an address in a hash table, and of reading the unwind information once for each.
     CallChain chain(const RawSample& sample, std::uint64_t registers);
+
+    /// Likewise, of a thread that was found blocked at `time`: the instruction and the stack pointer are all that is
+    /// known.
+    CallChain chain(const RawBlocked& blocked, std::uint64_t time);
 
 private:
     class KernelWalk;
@@ -40,11 +49,14 @@ private:
     const FrameRules* rules_at(std::uint64_t address);  // in epoch_
     const FrameRules* rules_behind_call(std::uint64_t return_address);
     FrameTable* table(std::uint32_t module, const MappedRange& range);
+    FrameTable* table_at(std::uint64_t address, std::uint64_t& offset);  // in epoch_; and the place in its file
+    Called called_before(std::uint64_t return_address, std::uint64_t function);
     bool unwind(const StackPiece& stack, Registers registers, KernelWalk& walk);  // whether to the thread's first frame
     void append(std::span<const std::uint64_t> rest);
 
     const AddressMap& map_;
     bool is_own_;
+    AreInOneFunction are_in_one_function_;
     std::vector<std::unique_ptr<FrameTable>> tables_;                          // by module, read when first needed
     std::uint32_t epoch_ = 0;                                                  // of the sample
     std::vector<std::unordered_map<std::uint64_t, const FrameRules*>> rules_;  // by epoch and address

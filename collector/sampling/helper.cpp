@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/helper.hpp"
 
+#include "collector/sampling/blocked.hpp"
 #include "collector/sampling/descriptors.hpp"
 #include "collector/sampling/drain.hpp"
 #include "collector/sampling/respite.hpp"
@@ -133,7 +134,7 @@ void* help(void* argument)
         const std::uint32_t count = collect_polled(state);
         // An application that closes all descriptors closes the eventfd too, and poll() does not notice.
         const int longest = state.choice.timer ? between_visits_to_timers : between_visits;
-        const int patience = until_respite_ends(state, state.wake.load() >= 0 ? longest : 100);  // ms
+        const int patience = until_next_look(state, until_respite_ends(state, state.wake.load() >= 0 ? longest : 100));
         if (poll(state.polled, count, patience) >= 0) {
             look_at_polled(state, count);
         } else if (errno != EINTR) {  // the limit of descriptors is less than their number by now
@@ -143,6 +144,7 @@ void* help(void* argument)
             look_at_timers(state);
         }
         pass(state);
+        look_at_blocked(state);
         if (nobody_left(state)) {
             break;
         }

@@ -55,6 +55,9 @@ struct Places {
 /// that would lead out of the record.
 bool find_places(const EventChoice& choice, const Bytes& bytes, std::size_t record, std::size_t size, Places& found)
 {
+    if (choice.stack_bytes == 0) {
+        return false;
+    }
     std::size_t place = 6 * word;  // behind header, ip, ids, time, processor, period
     const auto take = [&](std::uint64_t& value) {
         if (place + word > size) {
@@ -85,6 +88,16 @@ bool find_places(const EventChoice& choice, const Bytes& bytes, std::size_t reco
     return found.stack + word <= size;
 }
 
+bool find_places(std::uint32_t type, const EventChoice& choice, const Bytes& bytes, std::size_t record,
+                 std::size_t size, Places& found)
+{
+    if (type == spool::BlockedRecord::number) {
+        found = {sizeof(spool::BlockedRecord), offsetof(spool::BlockedRecord, stack_pointer)};
+        return size >= found.stack + word;
+    }
+    return type == PERF_RECORD_SAMPLE && find_places(choice, bytes, record, size, found);
+}
+
 }  // namespace
 
 std::size_t most_packed(const Unread& unread)
@@ -108,8 +121,7 @@ Packed pack_records(const EventChoice& choice, const Unread& unread, spool::Stac
         char* const begin = out + packed.bytes;
         Places places{};
         std::size_t kept = size;
-        if (header.type == PERF_RECORD_SAMPLE && choice.stack_bytes != 0 &&
-            find_places(choice, bytes, record, size, places)) {
+        if (find_places(header.type, choice, bytes, record, size, places)) {
             const std::size_t data = places.stack + word;
             const std::uint64_t copied = bytes.word_at(record + places.stack);
             const std::size_t room = size - data;

@@ -535,6 +535,26 @@ void release_records(const PerfEvent& event, const Unread& unread)
     __atomic_store_n(&control_page(event)->data_tail, unread.head, __ATOMIC_RELEASE);
 }
 
+Out last_out(const PerfEvent& event)
+{
+    struct Switch {
+        perf_event_header header;
+        std::uint64_t ids, time, processor;
+    };
+    const std::uint64_t head = __atomic_load_n(&control_page(event)->data_head, __ATOMIC_ACQUIRE);
+    if (event.is_timer || head < sizeof(Switch)) {
+        return {0, head};
+    }
+    const std::uint64_t begin = head - sizeof(Switch);
+    const std::uint64_t word = word_at(event, begin);  // may be the middle of another record, which seldom looks so
+    perf_event_header header;
+    std::memcpy(&header, &word, sizeof header);
+    constexpr auto kinds = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    const bool is_blocked = header.type == PERF_RECORD_SWITCH && header.size == sizeof(Switch) &&
+                            (header.misc & kinds) == PERF_RECORD_MISC_SWITCH_OUT;
+    return {is_blocked ? word_at(event, begin + offsetof(Switch, time)) : 0, head};
+}
+
 Count read_count(const PerfEvent& event)
 {
     if (event.is_timer) {

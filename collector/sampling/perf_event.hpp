@@ -63,6 +63,12 @@ struct Unread {
     std::uint64_t last_switch;  // on the kernel's clock; 0: there is none
 };
 
+/// The last record of a ring, if it says that the thread left its processor because it was blocked.
+struct Out {
+    std::uint64_t time;  // on the kernel's clock; 0: the record says something else
+    std::uint64_t head;  // where the record ends: changes with every record
+};
+
 struct Count {
     std::uint64_t value;
     std::uint64_t time_running;
@@ -120,6 +126,8 @@ std::size_t unread_bytes(const PerfEvent& event);
 /// Looks at what is unread; it stays in the ring until release_records.
 Unread peek_records(const PerfEvent& event);
 void release_records(const PerfEvent& event, const Unread& unread);
+
+Out last_out(const PerfEvent& event);
 
 /// Totals since the events were opened.
 Count read_count(const PerfEvent& event);

@@ -63,6 +63,14 @@ struct Slot {
     std::uint64_t first_period;  // likewise
     bool is_first_period;        // it has that still
     bool timer_stopped;          // before its thread ended
+    std::uint64_t looked_at;     // as Out::head, when the helper looked where it was blocked
+};
+
+/// As blocked.cpp writes it, which has no such stack.
+struct BlockedCopy {
+    spool::BlockedRecord record;
+    std::uint64_t copied;
+    char stack[spool::StackImage::largest_copy + sizeof(std::uint64_t)];
 };
 
 enum class Stage : std::uint32_t { Running, Finishing, Finished };
@@ -91,6 +99,9 @@ struct State {
     std::atomic<std::uint32_t> used;  // slots from here on were never claimed
     spool::SpoolHeader header;
     spool::SpoolHeader slot_header;  // under the pass lock; not on the small stack that a thread may have
+    BlockedCopy blocked_copy;        // likewise
+    std::uint64_t next_look;         // of the helper, at threads that are blocked;
+    std::uint64_t last_blocked;      // there was one then
     char directory[4096];
     pollfd polled[max_threads + 1];
     std::uint32_t polled_slot[max_threads + 1];

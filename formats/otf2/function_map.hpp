@@ -47,6 +47,8 @@ enum class Attribute : OTF2_AttributeRef {
     Dest,
     Counted,
     InDegree,
+    BlockedIn,
+    WaitsForThread,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -88,6 +90,8 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.counted", "for so many millionths of the time since the sample before, events were counted",
      OTF2_TYPE_UINT32},
     {"critpath.in_degree", "so many in-neighbours in the graph topology follow", OTF2_TYPE_UINT32},
+    {"critpath.blocked_in", "where the thread was found while it was blocked", OTF2_TYPE_CALLING_CONTEXT},
+    {"critpath.waits_for_thread", "then it waited for another thread (1), or for something else (0)", OTF2_TYPE_UINT8},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)

@@ -260,6 +260,11 @@ std::optional<OTF2_CommRef> Moment::comm(OTF2_AttributeRef attribute) const
     return value_of<OTF2_CommRef>(attributes_, attribute, OTF2_AttributeList_GetCommRef);
 }
 
+std::optional<OTF2_CallingContextRef> Moment::calling_context(OTF2_AttributeRef attribute) const
+{
+    return value_of<OTF2_CallingContextRef>(attributes_, attribute, OTF2_AttributeList_GetCallingContextRef);
+}
+
 std::optional<OTF2_StringRef> Moment::string(OTF2_AttributeRef attribute) const
 {
     return value_of<OTF2_StringRef>(attributes_, attribute, OTF2_AttributeList_GetStringRef);

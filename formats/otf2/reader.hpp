@@ -227,6 +227,7 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> uint32(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<std::uint8_t> uint8(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<OTF2_CommRef> comm(OTF2_AttributeRef attribute) const;
+    [[nodiscard]] std::optional<OTF2_CallingContextRef> calling_context(OTF2_AttributeRef attribute) const;
     [[nodiscard]] std::optional<OTF2_StringRef> string(OTF2_AttributeRef attribute) const;
 
 private:

@@ -138,10 +138,11 @@ void read_times(TableReader& tables, model::Profile& profile)
     const std::size_t rows = profile.rows.size();
     const std::size_t processes = profile.processes.size();
     const std::size_t call_paths = profile.call_paths.size();
-    tables.each("SELECT call_path, process, ns, samples FROM path_time ORDER BY call_path, process",
+    tables.each("SELECT call_path, process, ns, samples, found_ns FROM path_time ORDER BY call_path, process",
                 [&](const Statement& row) {
                     profile.path.push_back({model::CallPathId{index(row, 0, call_paths)},
-                                            model::ProcessId{index(row, 1, processes)}, row.integer(2), count(row, 3)});
+                                            model::ProcessId{index(row, 1, processes)}, row.integer(2), count(row, 3),
+                                            0, row.integer(4)});
                 });
     tables.each("SELECT call_path, ns, samples, other_threads_ns FROM total_time ORDER BY call_path",
                 [&](const Statement& row) {

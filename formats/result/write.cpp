@@ -39,7 +39,8 @@ CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NO
 CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES row, parent INTEGER REFERENCES call_path,
     site INTEGER NOT NULL);
 CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
-    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, process)) WITHOUT ROWID;
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, found_ns INTEGER NOT NULL, PRIMARY KEY(call_path, process))
+    WITHOUT ROWID;
 CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
     samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
 CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
@@ -117,9 +118,9 @@ void insert_names(const Database& database, const model::Profile& profile)
 
 void insert_times(const Database& database, const model::Profile& profile)
 {
-    Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?)");
+    Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.path)
-        path.run(time.call_path.value, time.process.value, time.ns, time.samples);
+        path.run(time.call_path.value, time.process.value, time.ns, time.samples, time.found_ns);
     Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.totals)
         total.run(time.call_path.value, time.ns, time.samples, time.other_threads_ns);

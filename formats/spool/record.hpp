@@ -27,6 +27,8 @@
 // A process is <rank> of MPI_COMM_WORLD; <thread> counts from 0 (the thread that called MPI_Init).
 #pragma once
 
+#include "formats/spool/stack_image.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -96,7 +98,7 @@ inline constexpr const char* call_graph_names[] = {"none", "fp", "dwarf"};
 /// PERF_RECORD_SWITCH says when the thread left its processor (PERF_RECORD_MISC_SWITCH_OUT; with ..._PREEMPT it was
 /// still able to run, which is also so after sched_yield) and when it came back. A ring that overflows loses switches
 /// as it loses samples; an out may then have no in. A thread that is not sampled has no switches either. Among these
-/// records there may be some of our own: struct RespiteRecord.
+/// records there may be some of our own: struct RespiteRecord and BlockedRecord.
 ///
 /// Where the kernel refuses perf_event, the signal handler of a timer ("cpu-timer",
 /// collector/sampling/thread_timer.hpp) writes the same records, but no switches; page faults are those of the whole
@@ -141,6 +143,22 @@ struct RespiteRecord {
     std::uint16_t size;
     std::uint64_t time;
 };
+
+/// Where a thread was blocked: what it was found to do after its last switch. Likewise. A copy of its stack follows, as
+/// in a sample.
+struct BlockedRecord {
+    static constexpr std::uint32_t number = 0x63700002;
+    static constexpr std::uint64_t registers = std::uint64_t{3} << stack_pointer_number;  // as SampleFormat::registers
+
+    std::uint32_t type;  // `number`
+    std::uint16_t padding;
+    std::uint16_t size;
+    std::uint64_t since;          // the time of that switch
+    std::int64_t system_call;     // its number; -1: in none, as in a page fault
+    std::uint64_t stack_pointer;  // of user code,
+    std::uint64_t instruction;    // likewise
+};
+static_assert(offsetof(BlockedRecord, instruction) == offsetof(BlockedRecord, stack_pointer) + sizeof(std::uint64_t));
 
 /// Values of Record::peer for collectives that are not a rank. The last two are for inter-communicators.
 enum Root : std::int32_t {

@@ -81,8 +81,8 @@ void add_preemption(const Replay& replay, const SampledCode& code, const GapsTha
             const std::uint32_t stretch = gap ? finder.stretch_of(p, *gap) : GapPlaces::none;
             if (stretch == GapPlaces::none || on_path[p].contains(*gap))
                 continue;
-            const Waiter waiter{trace, first.location, off.begin, std::min(off.end, finder.gaps(p).end_of(*gap)),
-                                off.end};
+            const Waiter waiter =
+                waiter_of(trace, first.location, off, off.begin, std::min(off.end, finder.gaps(p).end_of(*gap)), code);
             const std::int64_t preempted = time_of(preemption_of_others(waiter, code));
             if (preempted > 0)
                 sums[stretch].preempted_ns += std::min(preempted, idle_for(waiter, code));

@@ -27,10 +27,10 @@ Pseudo kind_of(const OffProcessor& off)
 
 }  // namespace
 
-ContextId PathDivider::context_of(const LocationTrace& location, Ns begin, Ns end, bool preempted)
+ContextId PathDivider::context_of(const LocationTrace& location, const OffProcessor& off, Ns begin, Ns end)
 {
-    const ContextId context = surroundings_.of(location, begin, end, preempted);
-    if (!preempted || !context.valid() || !code_.waits_for_team(context))
+    const ContextId context = surroundings_.of(location, off, begin, end);
+    if (!off.preempted || !context.valid() || !code_.waits_for_team(context))
         return context;
     const Sample* work = work_before(location, begin, code_);
     return work != nullptr ? work->context : context;  // it came to wait after that
@@ -38,7 +38,7 @@ ContextId PathDivider::context_of(const LocationTrace& location, Ns begin, Ns en
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    return {context_of(location, off.begin, off.end, off.preempted), kind_of(off)};
+    return {context_of(location, off, off.begin, off.end), kind_of(off)};
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -64,9 +64,9 @@ void PathDivider::add_computation(const Segment& segment)
         return;
     }
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const ContextId context = context_of(location, begin, end, o.preempted);
+        const ContextId context = context_of(location, o, begin, end);
         const std::int64_t ns = (end - begin).count();
-        const Waiter waiter{stretch.trace, location.location, begin, end, o.end};
+        const Waiter waiter = waiter_of(stretch.trace, location.location, o, begin, end, code_);
         const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);
         const std::int64_t more = o.preempted ? 0 : give_rests(stretch, waiter, worked);
         // Or it waits until they have a processor again, of whom there may be several.
@@ -79,7 +79,10 @@ void PathDivider::add_computation(const Segment& segment)
                                {context, kind_of(o)},
                                location.location,
                                begin + Ns{more + for_others},
-                               left - for_others});
+                               left - for_others,
+                               PathThread::Works,
+                               0,
+                               o.is_found});
         return left;
     });
     tally_.coverage[stretch.process].time += (stretch.end - stretch.begin).count() - off;
@@ -117,13 +120,13 @@ std::int64_t PathDivider::for_each_off(const Stretch& stretch, Add add)
 
 void PathDivider::add_interval(const Stretch& stretch, const Part& part)
 {
-    tally_.add_path(part.place, stretch.process, part.ns);
+    tally_.add_path(part.place, stretch.process, {part.ns, 0, part.is_found ? part.ns : 0});
     if (part.ns > 0)
-        tally_.attributions.push_back(
-            {part.place,
-             {(part.begin - origin_).count(), part.ns, part.address, 0, part.owner.value, 0, part.kind},
-             stretch.location.location,
-             part.thread});
+        tally_.attributions.push_back({part.place,
+                                       {(part.begin - origin_).count(), part.ns, part.address, 0, part.owner.value,
+                                        std::uint32_t{part.is_found}, part.kind},
+                                       stretch.location.location,
+                                       part.thread});
 }
 
 void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
@@ -206,7 +209,7 @@ void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lac
 /// Who is blocked while other threads of the process compute waits for these: returns what is theirs.
 std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter)
 {
-    const auto& [trace, location, begin, end, back] = waiter;
+    const Ns begin = waiter.begin, end = waiter.end;
     const std::vector<Work> work = work_of_others(waiter, code_);
     if (work.empty())
         return 0;
@@ -214,7 +217,7 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     const std::int64_t worked = std::min((end - begin).count(), weight);
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
-    std::deque<Rest>& rests = rests_[location];
+    std::deque<Rest>& rests = rests_[waiter.location];
     share_out(stretch, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread),
                         PathThread::Blocked, &rests});
     constexpr std::size_t most = 64;  // older ones may be of what is over by now

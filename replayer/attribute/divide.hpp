@@ -77,6 +77,7 @@ private:
         std::int64_t ns;
         PathThread thread = PathThread::Works;
         std::uint64_t address = 0;
+        bool is_found = false;  // the thread was found blocked there
     };
 
     /// What a sample of `ns`, of the thread `owner`, is time of, at `time` of the path.
@@ -89,8 +90,8 @@ private:
     };
 
     /// Where a thread lacks a processor.
-    [[nodiscard]] model::ContextId context_of(const model::LocationTrace& location, model::Ns begin, model::Ns end,
-                                              bool preempted);
+    [[nodiscard]] model::ContextId context_of(const model::LocationTrace& location, const model::OffProcessor& off,
+                                              model::Ns begin, model::Ns end);
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
     void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);

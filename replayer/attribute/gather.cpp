@@ -227,7 +227,7 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
             {process.name, process.node, p.lifetime_ns, p.mpi_ns, p.path_ns, p.sampled_ns, p.calls, p.samples});
     }
     for (const PathRecord& p : path)
-        profile.path.push_back({{p.call_path}, {p.process}, p.amount.ns, p.amount.count});
+        profile.path.push_back({{p.call_path}, {p.process}, p.amount.ns, p.amount.count, 0, p.amount.found_ns});
     if (definitions.has_samples)
         profile.events = definitions.counted;
     for (const EventRecord& e : events)

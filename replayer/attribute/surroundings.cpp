@@ -34,13 +34,16 @@ const Sample* nearest(const std::vector<const Sample*>& samples, Ns begin, Ns en
 
 }  // namespace
 
-ContextId Surroundings::of(const LocationTrace& location, Ns begin, Ns end, bool preempted)
+ContextId Surroundings::of(const LocationTrace& location, const model::OffProcessor& off, Ns begin, Ns end)
 {
+    const bool preempted = off.preempted;
     const model::Calls& calls = location.calls;
     const std::size_t before = model::last_entered(calls, begin);
     const bool is_first = before == calls.size();  // no call is before it,
     if (!is_first && calls.leave(before) > begin)
         return calls.context(before);
+    if (off.found_in.valid())
+        return off.found_in;
     const std::size_t after = calls.next_call(is_first ? 0 : before + 1);
     const bool is_last = after == calls.size();  // or behind it
     const std::vector<Sample>& samples = location.samples;

@@ -22,14 +22,19 @@ namespace critpath::replayer
 
 struct Amount {
     std::int64_t ns = 0;
-    std::uint64_t count = 0;  // samples, or segments
+    std::uint64_t count = 0;    // samples, or segments
+    std::int64_t found_ns = 0;  // of `ns`: as CallPathTime
 
     void add(std::int64_t more_ns, std::uint64_t more = 0)
     {
         ns += more_ns;
         count += more;
     }
-    void add(const Amount& more) { add(more.ns, more.count); }
+    void add(const Amount& more)
+    {
+        add(more.ns, more.count);
+        found_ns += more.found_ns;
+    }
 };
 
 /// Path time that samples are to divide, and what they stand for, on one process.
@@ -89,10 +94,14 @@ struct Tally {
     std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index
     model::CountTable counts;  // in the order of counts.bin; call paths are CountPlaceNumbers
 
+    void add_path(Place place, std::uint32_t process, const Amount& amount)
+    {
+        if (amount.ns != 0 || amount.count != 0)
+            path[{place, process}].add(amount);
+    }
     void add_path(Place place, std::uint32_t process, std::int64_t ns, std::uint64_t count = 0)
     {
-        if (ns != 0 || count != 0)
-            path[{place, process}].add(ns, count);
+        add_path(place, process, Amount{ns, count});
     }
 
     /// Every place that occurs here.

@@ -87,11 +87,19 @@ std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns en
 
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
-    return location.location != waiter.location &&
-           (!code.is_apart(location.location) || !goes_on(waiter, location, code));
+    return location.location != waiter.location && waiter.waits_for != model::WaitsFor::Other &&
+           (waiter.all_go_on || !code.is_apart(location.location) || !goes_on(waiter, location, code));
 }
 
 }  // namespace
+
+Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off, Ns begin,
+                 Ns end, const SampledCode& code)
+{
+    Waiter waiter{trace, location, begin, end, off.end, off.waits_for};
+    waiter.all_go_on = off.waits_for == model::WaitsFor::Thread && work_of_others(waiter, code).empty();
+    return waiter;
+}
 
 std::int64_t weight_of(const std::vector<Work>& work)
 {
@@ -143,9 +151,9 @@ std::int64_t time_of(const std::vector<Lack>& lacks)
 
 std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& code)
 {
-    const auto& [trace, waiting, begin, end, back] = waiter;
+    const Ns begin = waiter.begin, end = waiter.end;
     std::vector<Lack> result;
-    for (const LocationTrace& location : trace.locations) {
+    for (const LocationTrace& location : waiter.trace.locations) {
         auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
         if (off == location.off.end() || off->begin >= end || !may_wait_for(waiter, location, code))
             continue;

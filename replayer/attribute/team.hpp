@@ -31,11 +31,16 @@ struct Waiter {
     model::LocationId location;
     model::Ns begin, end;
     model::Ns back;  // when it has a processor again: with `end`, or behind it
+    model::WaitsFor waits_for = model::WaitsFor::Unknown;
+    bool all_go_on = false;  // it waits for a thread, and all that worked go on when it is back
 };
+
+Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off,
+                 model::Ns begin, model::Ns end, const SampledCode& code);
 
 /// Samples of what the threads did in (begin, end] that `waiter`, which is blocked, may wait for: not of those that
 /// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is none of them if it goes on when
-/// the waiter is back.
+/// the waiter is back, unless that is known to wait for a thread, and all go on.
 std::vector<Work> work_of_others(const Waiter& waiter, const SampledCode& code);
 /// What its team did around a sample of `waiting`, which spins: threads are not sampled at the same moments.
 std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationId waiting, const model::Sample& sample,

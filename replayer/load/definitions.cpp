@@ -159,6 +159,8 @@ private:
             {"critpath.page_faults", &a.page_faults},
             {"critpath.counted", &a.counted},
             {"critpath.in_degree", &a.in_degree},
+            {"critpath.blocked_in", &a.blocked_in},
+            {"critpath.waits_for_thread", &a.waits_for_thread},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {

@@ -232,6 +232,7 @@ void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
         ignore();  // not defined, or measurement began inside the call
     } else if (is_off_processor(region(id).role)) {
         return_to_processor(now);
+        add_place(moment);
         add_wake_up(now);
     } else if (!is_mpi) {
         leave_user(now, id);
@@ -253,6 +254,22 @@ void EventLoader::return_to_processor(Ns now)
     if (!has_processor_) {
         out_.trace.off.back().end = now;
         has_processor_ = true;
+    }
+}
+
+/// Where it was blocked until now, and what for, if it was looked at.
+void EventLoader::add_place(const Moment& moment)
+{
+    const auto& attributes = vocabulary_.attributes;
+    if (attributes.blocked_in == OTF2_UNDEFINED_ATTRIBUTE || out_.trace.off.empty()) {
+        return;
+    }
+    if (const auto context = moment.calling_context(attributes.blocked_in)) {
+        OffProcessor& off = out_.trace.off.back();
+        off.found_in = vocabulary_.contexts.find(*context);
+        off.is_found = off.found_in.valid();
+        const bool is_thread = moment.uint8(attributes.waits_for_thread).value_or(0) != 0;
+        off.waits_for = is_thread ? WaitsFor::Thread : WaitsFor::Other;
     }
 }
 

@@ -152,6 +152,7 @@ private:
     void leave_user(model::Ns now, model::ContextId context);
     void leave_processor(model::Ns now, bool preempted);
     void return_to_processor(model::Ns now);
+    void add_place(const otf2::Moment& moment);
     void add_wake_up(model::Ns now);
     void add_probe(const otf2::Moment& moment);
     void add_send(const otf2::Moment& moment, const otf2::event::MpiIsend& send, bool blocking);

@@ -6,6 +6,7 @@
 #include "formats/support/error.hpp"
 #include "replayer/exchange.hpp"
 #include "replayer/load/assemble.hpp"
+#include "replayer/load/blocked_places.hpp"
 #include "replayer/load/common_point.hpp"
 #include "replayer/load/definitions.hpp"
 #include "replayer/load/events.hpp"
@@ -65,6 +66,7 @@ ProcessTrace load_process(otf2::Reader& reader, const LoadedDefinitions& loaded,
         reader.read_events(location.reference, location.events, loader);
         summary.other_run = is_of_other_run(reader, loaded, id, loader) || summary.other_run;
         locations.push_back(loader.finish());
+        place_blocked(locations.back().trace);
         summary.events += location.events;
     }
     return assemble(process, std::move(locations));

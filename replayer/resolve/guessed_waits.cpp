@@ -134,7 +134,8 @@ std::vector<GuessedWait> guessed_waits(const model::Definitions& definitions, co
     const Guesser guesser(definitions, trace);
     for (const LocationTrace& location : trace.locations)
         for (const OffProcessor& wait : location.off) {
-            const auto point = wait.preempted ? std::nullopt : point_at(location, wait.end);
+            const bool may_be_for_thread = !wait.preempted && wait.waits_for != model::WaitsFor::Other;
+            const auto point = may_be_for_thread ? point_at(location, wait.end) : std::nullopt;
             const auto other = point ? guesser.waited_for(location, wait) : std::nullopt;
             if (!other)
                 continue;

@@ -47,6 +47,11 @@ public:
         static constexpr const char* words_of[] = {"to", "from", "in a wait from", "in waits of"};
         words.push_back(fmt::format("respite {} {}", words_of[static_cast<int>(change.change)], change.time));
     }
+    void on(const RawBlocked& blocked) override
+    {
+        words.push_back(fmt::format("call {} since {} at {:x}, {} bytes from {:x}", blocked.system_call, blocked.since,
+                                    blocked.instruction, blocked.stack.bytes.size(), blocked.stack_pointer));
+    }
     void on_gap() override { words.emplace_back("gap"); }
 
     std::vector<std::string> words;
@@ -131,6 +136,32 @@ TEST(SampleReader, RespitesAreOurOwnRecords)
                             "respite from 100"));
 }
 
+constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there
+
+TEST(SampleReader, WhereAThreadWasFoundBlockedIsARecordOfOurOwn)
+{
+    SamplesBuilder builder;
+    const auto add = [&builder](std::uint64_t since, const std::vector<std::uint64_t>& stack) {
+        const std::size_t size = sizeof(spool::BlockedRecord) + stack.size() * sizeof stack[0];
+        std::vector<char> bytes(size);
+        const spool::BlockedRecord record = {
+            spool::BlockedRecord::number, 0, static_cast<std::uint16_t>(size), since, 230, pointer, 0x401000};
+        std::memcpy(bytes.data(), &record, sizeof record);
+        std::memcpy(bytes.data() + sizeof record, stack.data(), size - sizeof record);
+        builder.add(bytes.data(), size);
+    };
+    builder.out(10, false, 1);
+    add(10, {16, 1, 21, 22});
+    add(30, {16, 0});  // the stack is as it was
+    add(40, {0, 0});   // nobody wanted it
+    const Listener heard(builder.bytes(), 5);
+    EXPECT_THAT(heard.words,
+                ElementsAre("blocked 15 1", fmt::format("call 230 since 15 at 401000, 16 bytes from {:x}", pointer),
+                            fmt::format("call 230 since 35 at 401000, 16 bytes from {:x}", pointer),
+                            fmt::format("call 230 since 45 at 401000, 0 bytes from {:x}", pointer)));
+    EXPECT_EQ(heard.lost, 0U);
+}
+
 TEST(SampleReader, TimesOfTheKernelBecomeThoseOfTheProcess)
 {
     SamplesBuilder builder;
@@ -192,7 +223,6 @@ spool::SampleFormat with_stack(spool::CallGraph call_graph)
 }
 
 constexpr std::uint64_t abi = 2;
-constexpr std::uint64_t pointer = 4096;  // to the stack: a line begins there
 const std::vector<std::uint64_t> fixed_part = {1, 0, 7, 0, 9, 1, 1, 1, 1};
 
 std::vector<std::uint64_t> sample_with(const std::vector<std::uint64_t>& words)
@@ -237,6 +267,7 @@ TEST(SampleReader, OfALineThatIsNotThereTheStackHasWhatItHadBefore)
             void on(const RawSample& sample) override { stack_ = words_of(sample.stack); }
             void on(const RawSwitch&) override {}
             void on(const RawRespite&) override {}
+            void on(const RawBlocked&) override {}
             void on_gap() override {}
 
         private:

@@ -49,6 +49,24 @@ in_framed:
 behind_leave:
     ret
     .cfi_endproc
+calls_framed:
+    .cfi_startproc
+    pushq %rbx
+    .cfi_def_cfa_offset 16
+    call framed
+behind_call_of_framed:
+    nop
+    ret
+    .cfi_endproc
+calls_frameless:
+    .cfi_startproc
+    call frameless
+behind_call_of_frameless:
+    call *%rax
+behind_call_of_any:
+    nop
+    ret
+    .cfi_endproc
 early_return:
     .cfi_startproc
     pushq %rbp
@@ -102,6 +120,7 @@ in_without_rules:
 extern "C" {
 extern const char in_frameless, at_framed, behind_push, in_framed, behind_leave, in_other_use, in_outermost;
 extern const char in_without_rules, in_early_return, behind_return;
+extern const char framed, calls_framed, behind_call_of_framed, behind_call_of_frameless, behind_call_of_any;
 }
 
 namespace critpath::archive
@@ -129,6 +148,13 @@ std::uint64_t address(const char& label)
     return reinterpret_cast<std::uint64_t>(&label);
 }
 
+// Of the functions here only one is told from all others.
+bool are_in_one_function(std::uint64_t a, std::uint64_t b, std::uint32_t /*epoch*/)
+{
+    const auto is_framed = [](std::uint64_t x) { return x >= address(framed) && x < address(calls_framed); };
+    return is_framed(a) && is_framed(b);
+}
+
 class Unwinding : public ::testing::Test
 {
 protected:
@@ -145,6 +171,15 @@ protected:
         return {found.begin(), found.end()};
     }
 
+    // Of a thread that was found blocked: nobody knows its frame pointer.
+    Words chain_of_blocked(std::uint64_t instruction, const Words& stack)
+    {
+        const Words registers = {stack_begin, instruction};
+        const RawBlocked blocked{0, -1, stack_begin, instruction, {registers, std::as_bytes(std::span(stack))}};
+        const auto found = unwinder_.chain(blocked, 0).addresses;
+        return {found.begin(), found.end()};
+    }
+
     static std::string maps()
     {
         std::ifstream file("/proc/self/maps");
@@ -156,7 +191,7 @@ protected:
     const std::uint64_t other_ = address(in_other_use);
     const std::uint64_t last_ = address(in_outermost);
     AddressMap map_{maps()};
-    Unwinder unwinder_{map_, true};
+    Unwinder unwinder_{map_, true, are_in_one_function};
 };
 
 TEST_F(Unwinding, ALeafWithoutAFrameHasACaller)
@@ -299,6 +334,27 @@ private:
     void* page_;
 };
 
+TEST_F(Unwinding, AFramePointerThatNobodyKnowsIsSought)
+{
+    const std::uint64_t caller = address(behind_call_of_framed);
+    const std::uint64_t elsewhere = address(behind_call_of_frameless);
+    // Behind local variables, and what another call has left among them.
+    const Words stack = {framed_, filler, place(12), elsewhere, filler, place(20), caller, filler, last_};
+    EXPECT_THAT(chain_of_blocked(leaf_, stack), ElementsAre(leaf_, framed_, caller, last_));
+    // The caller has used the register for something else.
+    EXPECT_THAT(chain_of_blocked(leaf_, {framed_, filler, 1, caller, filler, last_}),
+                ElementsAre(leaf_, framed_, caller, last_));
+    // A call by a register may be the one, if the frame behind it may be one.
+    const std::uint64_t any = address(behind_call_of_any);
+    EXPECT_THAT(chain_of_blocked(leaf_, {framed_, filler, place(20), any, last_}),
+                ElementsAre(leaf_, framed_, any, last_));
+    EXPECT_THAT(chain_of_blocked(leaf_, {framed_, filler, 1, any, last_}), ElementsAre(leaf_, framed_));
+    EXPECT_THAT(chain_of_blocked(leaf_, {framed_, filler, place(20), elsewhere, last_}), ElementsAre(leaf_, framed_));
+    // In the first and last instructions it is not needed.
+    EXPECT_THAT(chain_of_blocked(address(behind_leave), {caller, filler, last_}),
+                ElementsAre(address(behind_leave), caller, last_));
+}
+
 TEST_F(Unwinding, BehindACallInMadeCodeItsEndIsFollowed)
 {
     MadeCode code;
@@ -308,8 +364,8 @@ TEST_F(Unwinding, BehindACallInMadeCodeItsEndIsFollowed)
     const std::uint64_t more = code.put({0x48, 0x89, 0xc3, 0xc3}, 300);        // mov %rax,%rbx; ret
     const std::uint64_t large = code.put({0x48, 0x81, 0xc4, 0, 1, 0, 0, 0xc3}, 400);  // add $256,%rsp; ret
     const AddressMap map{maps()};
-    Unwinder unwinder(map, true);
-    Unwinder of_another(map, false);
+    Unwinder unwinder(map, true, are_in_one_function);
+    Unwinder of_another(map, false, are_in_one_function);
     const auto chain_by = [](Unwinder& by, std::uint64_t instruction, std::uint64_t frame_pointer, const Words& stack) {
         const Words registers = {frame_pointer, stack_begin, instruction};
         RawSample sample;
@@ -336,7 +392,7 @@ TEST_F(Unwinding, BehindACallInMadeCodeItsEndIsFollowed)
 
     // By now it may be gone.
     code.give_back();
-    Unwinder later(map, true);
+    Unwinder later(map, true, are_in_one_function);
     EXPECT_THAT(chain_by(later, leaf_, 7, stack), ElementsAre(leaf_, plain));
 }
 

@@ -229,7 +229,7 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(row.kind), row.name, row.module, row.file, row.line);
     for (const auto* times : {&profile.path, &profile.totals})
         for (const auto& t : *times)
-            words += fmt::format("{} {} {} {}\n", t.call_path.value, t.process.value, t.ns, t.samples);
+            words += fmt::format("{} {} {} {} {}\n", t.call_path.value, t.process.value, t.ns, t.samples, t.found_ns);
     for (const auto& path : profile.call_paths)
         words += fmt::format("{} {}\n", path.row.value, path.parent.value);
     for (const auto& e : profile.path_events)

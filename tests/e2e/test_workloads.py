@@ -104,6 +104,18 @@ class Workload(harness.Case):
                     self.check_functions({"work_after": (8, 20), "work_late": (8, 40)}, absent=[])
 
     @harness.retry_once
+    def test_function_that_is_blocked(self):
+        # It has no samples, and does not come before or after any that has: somebody has to look where it is.
+        self.record_replay_report(1, harness.workload("sleeper"))
+        if harness.perf_event_refused():
+            self.skipTest("nobody records when a thread is blocked on this machine")
+        seconds = {row["function"]: row["path_seconds"] for row in self.hotspots("name", "--inclusive")}
+        for function in ("waits_for_disk", "wait_with_frame"):
+            self.assertAlmostEqual(seconds.get(function, 0), 8 * 0.100, delta=0.2 * 8 * 0.100, msg=function)
+        # Where nobody looked in time, as on a busy machine, it is taken for one or the other of two equally long waits.
+        self.assertGreater(seconds.get("wait_in_poll", 0), 0.1 * 8 * 0.050, seconds)
+
+    @harness.retry_once
     def test_thread_that_receives(self):
         # Nobody records for whom a thread waits; the one that receives is the only one at work when it goes on.
         for how in ("joins", "waits"):

@@ -98,6 +98,7 @@ class Pairs(harness.Case):
         self.assertEqual(messages, [])
         self.assertEqual(len(instances), len(all_instances))
 
+    @harness.retry_once  # who empties the buffers of nine threads may not get a processor in time
     def test_eight_threads_at_thread_multiple(self):
         ranks, threads, rounds = 3, 8, 50
         self.record(ranks, THREADS, rounds, options=("-q",))

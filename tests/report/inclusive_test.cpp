@@ -3,10 +3,10 @@
 //
 // What rows with the time of all that they call know, and what they do not, against what was put together by hand.
 #include "analysis/report/inclusive.hpp"
+#include "tests/report/one_rank.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 
 namespace critpath::report
@@ -17,48 +17,13 @@ namespace
 using model::CallPathId;
 using model::RowKind;
 
-/// A run of one rank, path by path. Each has all of its time on the path.
-class OneRank
-{
-public:
-    OneRank()
-    {
-        profile_.processes.push_back({"rank 0", "node", 0, 0, 0, 0, 0, 0});
-        profile_.properties["event"] = "cpu-clock";
-    }
-
-    CallPathId add(const std::string& name, CallPathId parent, std::int64_t ns, RowKind kind = RowKind::Sampled)
-    {
-        const auto known = std::ranges::find_if(profile_.rows, [&](const model::Row& row) { return row.name == name; });
-        const auto row = static_cast<std::uint32_t>(known - profile_.rows.begin());
-        if (known == profile_.rows.end())
-            profile_.rows.push_back({kind, name, kind == RowKind::Sampled ? "/app/" + name : "", "", 0});
-        const CallPathId path{static_cast<std::uint32_t>(profile_.call_paths.size())};
-        profile_.call_paths.push_back({{row}, parent});
-        if (ns > 0) {
-            const std::uint64_t samples = kind == RowKind::Sampled ? 100 : 0;
-            profile_.path.push_back({path, {0}, ns, samples});
-            profile_.totals.push_back({path, model::ProcessId::none(), ns, samples});
-        }
-        return path;
-    }
-    CallPathId pseudo(const std::string& name, CallPathId parent, std::int64_t ns)
-    {
-        return add(name, parent, ns, RowKind::Pseudo);
-    }
-
-    model::Profile& profile() { return profile_; }
-    Hotspot function(const std::string& name, const Selection& selection = {})
-    {
-        const Hotspots all = by_function_inclusive(profile_, selection);
-        return *std::ranges::find_if(all.items, [&](const Hotspot& item) { return item.name == name; });
-    }
-
-private:
-    model::Profile profile_;
-};
-
 constexpr CallPathId nobody = CallPathId::none();
+
+Hotspot function(OneRank& run, const std::string& name, const Selection& selection = {})
+{
+    const Hotspots all = by_function_inclusive(run.profile(), selection);
+    return *std::ranges::find_if(all.items, [&](const Hotspot& item) { return item.name == name; });
+}
 
 void expect_parts(const Hotspot& item, std::int64_t path, std::int64_t may_lack, std::int64_t may_have)
 {
@@ -75,17 +40,17 @@ TEST(Inclusive, WhereAThreadWasBlockedIsAGuess)
     const CallPathId solve = run.add("solve", main, 200);
     run.pseudo("[blocked]", solve, 300);
     run.add("read", main, 500);
-    expect_parts(run.function("_start"), 1000, 0, 0);
-    expect_parts(run.function("main"), 1000, 0, 0);
-    expect_parts(run.function("solve"), 500, 300, 0);
-    expect_parts(run.function("read"), 500, 0, 300);
-    const Hotspot blocked = run.function("[blocked]");
+    expect_parts(function(run, "_start"), 1000, 0, 0);
+    expect_parts(function(run, "main"), 1000, 0, 0);
+    expect_parts(function(run, "solve"), 500, 300, 0);
+    expect_parts(function(run, "read"), 500, 0, 300);
+    const Hotspot blocked = function(run, "[blocked]");
     expect_parts(blocked, 300, 0, 0);
     EXPECT_TRUE(blocked.share.exact);
-    const Hotspot solve_item = run.function("solve");
+    const Hotspot solve_item = function(run, "solve");
     EXPECT_FALSE(solve_item.share.exact);
     EXPECT_LE(solve_item.share.low, 0.2);
-    EXPECT_GE(run.function("read").share.high, 0.8);
+    EXPECT_GE(function(run, "read").share.high, 0.8);
 
     const Hotspots paths = by_call_path(run.profile());
     expect_parts(paths.items[1], 1000, 0, 0);
@@ -96,6 +61,22 @@ TEST(Inclusive, WhereAThreadWasBlockedIsAGuess)
     EXPECT_NE(caller_notes(paths)[0].find("of 30.0 % of the path it is a guess"), std::string::npos);
 }
 
+// As the test before, but that it was found in that function for 200 of the 300 ns.
+TEST(Inclusive, WhereAThreadWasFoundBlockedIsNoGuess)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", run.add("_start", nobody, 0), 0);
+    const CallPathId solve = run.add("solve", main, 200);
+    const CallPathId blocked = run.pseudo("[blocked]", solve, 300);
+    run.add("read", main, 500);
+    for (model::CallPathTime& time : run.profile().path)
+        time.found_ns = time.call_path == blocked ? 200 : 0;
+    expect_parts(function(run, "solve"), 500, 100, 0);
+    expect_parts(function(run, "read"), 500, 0, 100);
+    EXPECT_NE(caller_notes(by_call_path(run.profile()))[0].find("of 10.0 % of the path it is a guess"),
+              std::string::npos);
+}
+
 // In a call of MPI it is known where the thread was; and of a thread of its own, nothing can be in main.
 TEST(Inclusive, WhatIsKnownIsExact)
 {
@@ -104,9 +85,9 @@ TEST(Inclusive, WhatIsKnownIsExact)
     run.pseudo("[blocked]", run.add("MPI_Recv", main, 100, RowKind::Mpi), 300);
     const CallPathId worker = run.add("worker", nobody, 300);
     run.pseudo("[blocked]", worker, 200);
-    expect_parts(run.function("main"), 500, 0, 0);
-    expect_parts(run.function("worker"), 500, 0, 0);
-    EXPECT_TRUE(run.function("MPI_Recv").share.exact);
+    expect_parts(function(run, "main"), 500, 0, 0);
+    expect_parts(function(run, "worker"), 500, 0, 0);
+    EXPECT_TRUE(function(run, "MPI_Recv").share.exact);
 }
 
 // It is preempted at any time, so that the samples around tell how much of it is whose, as they do of the work.
@@ -117,13 +98,13 @@ TEST(Inclusive, PreemptionIsAsSureAsSamples)
     const CallPathId solve = run.add("solve", main, 200);
     run.pseudo("[preempted]", solve, 200);
     run.add("read", main, 600);
-    const Hotspot solve_item = run.function("solve");
+    const Hotspot solve_item = function(run, "solve");
     expect_parts(solve_item, 400, 0, 0);
     EXPECT_EQ(solve_item.sampled_ns, 400);
     // 200 samples say so, where 400 of 1000 are not certain: Wilson's interval.
     EXPECT_NEAR(solve_item.share.low, 0.3346, 1e-4);
     EXPECT_NEAR(solve_item.share.high, 0.4692, 1e-4);
-    EXPECT_TRUE(run.function("[preempted]").share.exact);
+    EXPECT_TRUE(function(run, "[preempted]").share.exact);
 }
 
 TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
@@ -134,14 +115,14 @@ TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
     run.add("leaf", run.add("[unknown callers]", nobody, 0), 100);  // these were not found
     run.pseudo("[not sampled]", nobody, 50);
     run.pseudo("[transfer]", nobody, 100);  // in no function at all
-    expect_parts(run.function("main"), 600, 0, 300);
-    expect_parts(run.function("leaf"), 100, 0, 200);
-    expect_parts(run.function("MPI_Send"), 150, 0, 0);
+    expect_parts(function(run, "main"), 600, 0, 300);
+    expect_parts(function(run, "leaf"), 100, 0, 200);
+    expect_parts(function(run, "MPI_Send"), 150, 0, 0);
     EXPECT_EQ(by_function_inclusive(run.profile()).unknown_callers_ns, 250);
 
     run.profile().properties["call_graph"] = "none";
     run.add("other", main, 0);
-    expect_parts(run.function("main"), 600, 0, 300);
+    expect_parts(function(run, "main"), 600, 0, 300);
     EXPECT_EQ(by_function_inclusive(run.profile()).unknown_callers_ns, 850);
 }
 
@@ -155,8 +136,8 @@ TEST(Inclusive, InAPartOfTheRunTheRestOfItCounts)
     run.add("read", main, 500);
     std::erase_if(run.profile().path, [](const auto& time) { return time.call_path.value == 3; });
     run.profile().totals.clear();
-    expect_parts(run.function("main"), 1000, 0, 0);
-    expect_parts(run.function("solve"), 1000, 800, 0);
+    expect_parts(function(run, "main"), 1000, 0, 0);
+    expect_parts(function(run, "solve"), 1000, 800, 0);
 }
 
 // What begins with unknown callers may belong to any function, and is not to be counted a second time for its guesses.
@@ -168,15 +149,15 @@ TEST(Inclusive, GuessesBelowUnknownCallersAreUnknownOnce)
     run.add("leaf", unknown, 10);
     run.add("main", nobody, 300);
     run.pseudo("[not sampled]", nobody, 5);
-    expect_parts(run.function("leaf"), 10, 0, 95);
-    expect_parts(run.function("solve"), 90, 40, 15);
-    expect_parts(run.function("main"), 300, 0, 105);
+    expect_parts(function(run, "leaf"), 10, 0, 95);
+    expect_parts(function(run, "solve"), 90, 40, 15);
+    expect_parts(function(run, "main"), 300, 0, 105);
     const Hotspots paths = by_call_path(run.profile());
     expect_parts(paths.items[1], 90, 40, 5);
     expect_parts(paths.items[3], 10, 0, 45);
 
     run.profile().properties["call_graph"] = "none";
-    expect_parts(run.function("main"), 300, 0, 105);
+    expect_parts(function(run, "main"), 300, 0, 105);
 }
 
 // A function has what it calls, whatever module that is of.
@@ -186,8 +167,8 @@ TEST(Inclusive, OfAModuleAreTheFunctionsAndNotTheTime)
     run.add("read", run.add("main", nobody, 100), 500);
     Selection selection;
     selection.module = "/app/main";
-    EXPECT_EQ(run.function("main", selection).path_ns, 600);
-    EXPECT_EQ(run.function("read", selection).path_ns, 0);
+    EXPECT_EQ(function(run, "main", selection).path_ns, 600);
+    EXPECT_EQ(function(run, "read", selection).path_ns, 0);
 }
 
 }  // namespace

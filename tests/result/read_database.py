@@ -18,7 +18,7 @@ COLUMNS = {
     "row": ["id", "kind", "name", "module", "file", "line"],
     "module": ["id", "path", "build_id"],
     "call_path": ["id", "row", "parent", "site"],
-    "path_time": ["call_path", "process", "ns", "samples"],
+    "path_time": ["call_path", "process", "ns", "samples", "found_ns"],
     "event": ["id", "name"],
     "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],

@@ -81,7 +81,7 @@ TEST_F(SegmentsFile, HeaderIsAsSpecified)
     std::memcpy(bytes.data(), &header, sizeof header);
     Bytes expected(64, 0);
     std::memcpy(expected.data(), "CPSEGMT1", 8);
-    expected[8] = 2;    // version
+    expected[8] = 3;    // version
     expected[12] = 40;  // record size
     expected[16] = 3;   // records
     expected[24] = 5;   // begin

@@ -90,6 +90,17 @@ TEST_F(GuessedWaits, AreForTheOneThreadThatWorksAtTheEnd)
     EXPECT_EQ(found(), "0 from 1 at 1999");
 }
 
+TEST_F(GuessedWaits, AreNotForAThreadWhereItWasSeenToWaitForSomethingElse)
+{
+    const std::size_t other = add_thread();
+    call(other, 1990, 3000);
+    EXPECT_EQ(found(), "0 from 1 at 1990");
+    thread(0).off[0].waits_for = model::WaitsFor::Thread;
+    EXPECT_EQ(found(), "0 from 1 at 1990");
+    thread(0).off[0].waits_for = model::WaitsFor::Other;
+    EXPECT_EQ(found(), "");
+}
+
 TEST_F(GuessedWaits, AreForAThreadThatEndsMeanwhile)
 {
     const std::size_t other = add_thread(1600);

@@ -411,7 +411,7 @@ protected:
     /// The path time that is the work of the second thread; the rest of 200 us is [blocked].
     std::int64_t work_us(const std::string& caller, const std::string& module,
                          const std::vector<model::OffProcessor>& off, std::int64_t spins_from = 1000,
-                         std::int64_t end = 1000)
+                         std::int64_t end = 1000, model::WaitsFor waits_for = model::WaitsFor::Unknown)
     {
         const ContextId main = functions_.add("main2", "/bin/app");
         const ContextId start = functions_.add(caller, module);
@@ -419,7 +419,7 @@ protected:
         const ContextId spin = functions_.add("look_for_more", "/bin/app", start);
         for (const std::int64_t t : {100, 200, 300, 600, 700, 800, 900, 1000})
             sample(0, t - 1, main, 100);
-        thread(0).off = {{us(300), us(500), false}};
+        thread(0).off = {{us(300), us(500), false, false, waits_for}};
         for (std::int64_t t = 340; t <= end; t += 80)
             if (std::ranges::none_of(off,
                                      [&](const model::OffProcessor& o) { return us(t) > o.begin && us(t) <= o.end; }))
@@ -465,6 +465,36 @@ TEST_F(BlockedBesideAThread, ThatLooksForMoreToDoWasWaitedFor)
 TEST_F(BlockedBesideAThread, ThatEndsWasWaitedFor)
 {
     EXPECT_EQ(work_us("start_thread", libc, {}, 1000, 590), 200);
+}
+
+TEST_F(BlockedBesideAThread, ThatGoesOnWasWaitedForByWhoWaitedForAThread)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {}, 1000, 1000, model::WaitsFor::Thread), 200);
+}
+
+TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedForIfAnotherStops)
+{
+    add_thread();
+    const ContextId start = functions_.add("start_thread", libc);
+    const ContextId piece = functions_.add("piece", "/bin/app", start);
+    for (const std::int64_t t : {350, 400, 450, 500})
+        sample(2, t, piece, 50);
+    thread(2).off = {{us(505), us(1000), false}};
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app", start);
+    for (const std::int64_t t : {100, 200, 300, 600, 700, 800, 900, 1000})
+        sample(0, t - 1, main, 100);
+    thread(0).off = {{us(300), us(500), false, false, model::WaitsFor::Thread}};
+    for (std::int64_t t = 340; t <= 1000; t += 80)
+        sample(1, t, loop, 80);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("piece"), 200);
+    EXPECT_EQ(r.path_us("loop"), 0);
+}
+
+TEST_F(BlockedBesideAThread, WasNotWaitedForByWhoWaitedForSomethingElse)
+{
+    EXPECT_EQ(work_us("start_thread", libc, {{us(505), us(1000), false}}, 1000, 1000, model::WaitsFor::Other), 0);
 }
 
 TEST_F(BlockedBesideAThread, OfATeamWasWaitedForAlthoughItGoesOn)

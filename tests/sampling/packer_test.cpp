@@ -143,6 +143,23 @@ TEST(Packer, WhatHasNoStackStaysAsItIs)
     EXPECT_EQ(packed(sample, 3, none, image), sample);
 }
 
+TEST(Packer, OfWhoIsBlockedTheStackComesBack)
+{
+    constexpr std::uint64_t pointer = 4096;
+    for (const auto call_graph : {spool::CallGraph::None, spool::CallGraph::Dwarf}) {
+        EventChoice choice = choice_of(call_graph);
+        choice.stack_bytes = call_graph == spool::CallGraph::None ? 0 : choice.stack_bytes;
+        spool::StackImage writer, reader;
+        for (int i = 0; i < 2; ++i) {
+            const Words ring = record_of(spool::BlockedRecord::number, {7, 230, pointer, 0x401000, 24, 21, 22, 23, 24});
+            const Words out = packed(ring, 3, choice, writer);
+            EXPECT_EQ(out.size(), i == 0 ? 5U + 5U : 5U + 2U);
+            EXPECT_TRUE(std::equal(out.begin() + 1, out.begin() + 5, ring.begin() + 1));
+            EXPECT_EQ(unpacked(reader, pointer, Words(out.begin() + 5, out.end())), Words({21, 22, 23}));
+        }
+    }
+}
+
 /// The ring is memory of the application: whatever stands there, nothing outside of it is read or written.
 TEST(Packer, DamageStaysInItsRecord)
 {

@@ -59,6 +59,7 @@ struct File {
     std::vector<Switch> switches;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> respites;  // from, to (0: no end)
     std::uint64_t rested = 0;                                       // ns, in waits, as the thread itself says
+    std::vector<spool::BlockedRecord> blocked;                      // without its stack
 
     /// What lies between each out and its in.
     [[nodiscard]] std::vector<Off> off() const
@@ -156,6 +157,11 @@ inline File parse_file(const fs::path& path)
         }
         if (header.type == PERF_RECORD_SWITCH) {
             file.switches.push_back(parse_switch(at + sizeof header, header.misc));
+        }
+        if (header.type == spool::BlockedRecord::number) {
+            const char* body = at;
+            file.blocked.push_back(take<spool::BlockedRecord>(body));
+            EXPECT_GT(take<std::uint64_t>(body), 0U) << "a copy of the stack";
         }
         if (header.type == spool::RespiteRecord::number) {
             const char* body = at;

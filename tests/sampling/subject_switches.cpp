@@ -106,6 +106,18 @@ void play_sleeps(Subject& subject)
     subject.finish();
 }
 
+/// Sleeps in a function of its own, and in between works.
+void play_blocked(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    for (int i = 0; i < 10; ++i) {
+        burn(0.02);
+        usleep(100'000);
+    }
+    subject.finish();
+}
+
 /// Two threads on one processor. What one thread knows of itself: a window of time, and its processor time within.
 void play_shared_processor(Subject& subject)
 {
@@ -306,6 +318,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
 {
     return {
         {"sleeps", play_sleeps},
+        {"blocked", play_blocked},
         {"shared_processor", play_shared_processor},
         {"yields", play_yields},
         {"page_faults", play_page_faults},

@@ -6,6 +6,9 @@
 #include "tests/sampling/played.hpp"
 
 #include <numeric>
+#include <set>
+
+#include <sys/syscall.h>
 
 namespace critpath::test
 {
@@ -75,6 +78,21 @@ TEST_F(Sampling, ASleepIsBlockedTimeFromItsBeginningToItsEnd)
         const auto blocked = std::count_if(inside.begin(), inside.end(), [](const Off& o) { return !o.preempted; });
         EXPECT_EQ(blocked, 1);
         EXPECT_GE(duration(inside), 3'000'000 - 100'000U);  // the kernel's clocks for sleeping and for us differ
+    }
+}
+
+TEST_F(Sampling, WhoIsBlockedForLongIsFoundThere)
+{
+    PLAY_OR_SKIP("blocked");
+    const File& file = files["7.0.samples"];
+    EXPECT_GE(file.blocked.size(), 3U) << "of ten sleeps of 100 ms";
+    const std::vector<Off> off = file.off();
+    std::set<std::uint64_t> found;
+    for (const spool::BlockedRecord& record : file.blocked) {
+        EXPECT_TRUE(std::ranges::any_of(
+            off, [&](const Off& o) { return o.begin == record.since && !o.preempted && o.end > o.begin; }));
+        EXPECT_TRUE(found.insert(record.since).second) << "one look at each is enough";
+        EXPECT_TRUE(record.system_call == SYS_clock_nanosleep || record.system_call == SYS_nanosleep);
     }
 }
 

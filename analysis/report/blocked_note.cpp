@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/blocked_note.hpp"
+
+#include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/numbers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+using model::CallPathId;
+using model::RowId;
+
+/// The function that was blocked, and the first of its callers that lies in another binary: that of the application,
+/// where it was blocked in a library's.
+using Place = std::pair<RowId, RowId>;
+
+Place place_of(const model::Profile& profile, CallPathId blocked)
+{
+    CallPathId at = profile.call_paths[blocked.value].parent;
+    const RowId own = profile.row_of(at);
+    while (at.valid() && profile.row(at).module == profile.rows[own.value].module)
+        at = profile.call_paths[at.value].parent;
+    return {own, at.valid() ? profile.row_of(at) : RowId::none()};
+}
+
+}  // namespace
+
+std::optional<std::string> blocked_note(const model::Profile& profile)
+{
+    constexpr double least = 0.01;
+    constexpr std::size_t most = 3;
+    std::map<CallPathId, bool> found;
+    for (const model::CallPathTime& time : profile.path)
+        found[time.call_path] = found[time.call_path] || time.found_ns > 0;
+    std::map<Place, std::int64_t> sums;
+    std::int64_t path_ns = 0;
+    for (const model::CallPathTime& time : profile.path) {
+        path_ns += time.ns;
+        const CallPathId parent = profile.call_paths[time.call_path.value].parent;
+        if (found[time.call_path] && parent.valid() && profile.row(time.call_path).name == model::pseudo::blocked)
+            sums[place_of(profile, time.call_path)] += time.ns;
+    }
+    std::vector<std::pair<Place, std::int64_t>> places(sums.begin(), sums.end());
+    std::erase_if(places, [&](const auto& entry) { return part(entry.second, path_ns) < least; });
+    if (places.empty())
+        return std::nullopt;
+    std::ranges::stable_sort(places, [](const auto& a, const auto& b) { return a.second > b.second; });
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), most)), places.end());
+    std::vector<std::string> words;
+    for (const auto& [place, ns] : places) {
+        const std::string& own = profile.rows[place.first.value].name;
+        const std::string caller =
+            place.second.valid() ? fmt::format(", called by {}", profile.rows[place.second.value].name) : "";
+        words.push_back(fmt::format("{} in {}{}", duration_text(ns), own, caller));
+    }
+    return fmt::format("{}: {}.", model::pseudo::blocked, fmt::join(words, "; "));
+}
+
+}  // namespace critpath::report

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collector/sampling/blocked.hpp"
+
+#include "collector/sampling/descriptors.hpp"
+#include "collector/sampling/text.hpp"
+#include "formats/support/mixed.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace critpath::sampling
+{
+namespace
+{
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+// On average: what repeats itself must not fall in step. Most threads are never blocked, so that nobody is to be woken
+// often for them.
+constexpr std::uint64_t look_every = 50 * ns_per_ms;
+constexpr std::uint64_t look_rarely = 250 * ns_per_ms;
+constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that was blocked
+constexpr std::uint64_t least_blocked = ns_per_ms;        // for less, nobody asks where
+
+/// What the kernel says of a thread that is blocked (proc(5), /proc/pid/syscall).
+struct Place {
+    std::int64_t system_call;  // -1: in none
+    std::uint64_t stack_pointer, instruction;
+};
+
+/// False if it is not blocked, or nothing is known of it.
+bool read_place(std::int64_t tid, Place& place)
+{
+    char line[256];
+    const Text path = Text() << "/proc/self/task/" << static_cast<std::uint64_t>(tid) << "/syscall";
+    if (read_text(path.path(), line, sizeof line) == 0) {
+        return false;
+    }
+    char* rest = nullptr;
+    place.system_call = std::strtoll(line, &rest, 10);
+    if (rest == line) {
+        return false;  // "running"
+    }
+    constexpr int arguments = 6;
+    for (int i = 0; i < (place.system_call < 0 ? 0 : arguments); ++i) {
+        std::strtoull(rest, &rest, 16);
+    }
+    place.stack_pointer = std::strtoull(rest, &rest, 16);
+    place.instruction = std::strtoull(rest, &rest, 16);
+    return place.instruction != 0;
+}
+
+/// Copies what can be read from `address` on, at most `most` bytes, whole words. Not as memory of ours: the thread may
+/// end meanwhile, and its stack with it.
+std::size_t copy_stack(std::uint64_t address, char* out, std::size_t most)
+{
+    const int fd = open_quietly("/proc/self/mem", O_RDONLY);
+    const ssize_t copied = fd < 0 ? 0 : pread(fd, out, most, static_cast<off_t>(address));
+    close_quietly(fd);
+    return copied < 0 ? 0 : static_cast<std::size_t>(copied) / sizeof address * sizeof address;
+}
+
+/// What the thread does since it is blocked, if it still is when all is known.
+void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
+{
+    Place place{};
+    if (!read_place(slot.tid, place)) {
+        return;
+    }
+    const bool has_callers = state.choice.call_graph != spool::CallGraph::None;
+    const std::size_t size =
+        has_callers ? copy_stack(place.stack_pointer, copy.stack, spool::StackImage::largest_copy) : 0;
+    if (last_out(slot.event).head != out.head) {
+        return;
+    }
+    copy.record = {
+        spool::BlockedRecord::number, 0, 0, out.time, place.system_call, place.stack_pointer, place.instruction};
+    copy.copied = size;
+    // Behind the copy stands how much of it is one, as in samples.
+    std::memcpy(copy.stack + size, &copy.copied, sizeof copy.copied);
+    const std::size_t bytes = sizeof copy.record + sizeof copy.copied + size + (size > 0 ? sizeof copy.copied : 0);
+    copy.record.size = static_cast<std::uint16_t>(bytes);
+    append_records(slot.file, state.choice,
+                   {{reinterpret_cast<const char*>(&copy), nullptr}, {bytes, 0}, 0, 1, 0, 0, 0});
+}
+
+bool may_look(const State& state, const Slot& slot)
+{
+    return slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.control != nullptr &&
+           !state.choice.timer && !is_resting(slot) && !slot.watch.is_in_wait();
+}
+
+}  // namespace
+
+void look_at_blocked(State& state)
+{
+    const std::uint64_t time = now(state);
+    if (time < state.next_look) {
+        return;
+    }
+    pthread_mutex_lock(&state.pass_lock);
+    const std::uint32_t used = state.paused ? 0 : state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        Slot& slot = state.slots[i];
+        if (!may_look(state, slot)) {
+            continue;
+        }
+        const Out out = last_out(slot.event);
+        if (out.time != 0 && out.head != slot.looked_at && time > out.time + state.time_offset + least_blocked) {
+            slot.looked_at = out.head;
+            state.last_blocked = time;
+            look(state, slot, out, state.blocked_copy);
+        }
+    }
+    pthread_mutex_unlock(&state.pass_lock);
+    const std::uint64_t interval = time - state.last_blocked < forget_after ? look_every : look_rarely;
+    state.next_look = time + interval / 2 + mixed(time) % interval;
+}
+
+int until_next_look(const State& state, int longest)
+{
+    const std::uint64_t time = now(state);
+    const std::uint64_t left = state.next_look > time ? (state.next_look - time) / ns_per_ms + 1 : 0;
+    return left < static_cast<std::uint64_t>(longest) ? static_cast<int>(left) : longest;
+}
+
+}  // namespace critpath::sampling

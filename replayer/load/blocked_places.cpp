@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/load/blocked_places.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace critpath::replayer::load
+{
+
+namespace
+{
+
+using model::ContextId;
+using model::LocationTrace;
+using model::Ns;
+using model::OffProcessor;
+
+/// The contexts of the calls before and behind; none() where there is none.
+using Gap = std::pair<ContextId, ContextId>;
+
+/// Waits that differ more than that by length are of different things.
+constexpr std::int64_t most_longer = 4;
+
+/// Calls `visit(off, gap)` for the intervals that the thread was blocked outside of MPI.
+template <class Visit>
+void for_each_blocked(LocationTrace& location, Visit visit)
+{
+    const model::Calls& calls = location.calls;
+    std::size_t after = calls.next_call(0);
+    std::size_t before = calls.size();
+    for (OffProcessor& off : location.off) {
+        while (after < calls.size() && calls.enter(after) <= off.begin) {
+            before = after;
+            after = calls.next_call(after + 1);
+        }
+        const bool has_before = before < calls.size();
+        if (off.preempted || (has_before && calls.leave(before) > off.begin))
+            continue;
+        visit(off, Gap{has_before ? calls.context(before) : ContextId::none(),
+                       after < calls.size() ? calls.context(after) : ContextId::none()});
+    }
+}
+
+using ByLength = std::multimap<std::int64_t, const OffProcessor*>;
+
+/// The nearest by length, as a factor; of equally near ones the shorter.
+const OffProcessor* nearest(const ByLength& found, std::int64_t length)
+{
+    const auto longer = found.lower_bound(length);
+    const OffProcessor* result = nullptr;
+    if (longer != found.end() && longer->first / most_longer <= length)
+        result = longer->second;
+    if (longer == found.begin())
+        return result;
+    const auto shorter = std::prev(longer);
+    const bool is_nearer = result == nullptr || static_cast<double>(length) / static_cast<double>(shorter->first) <=
+                                                    static_cast<double>(longer->first) / static_cast<double>(length);
+    return is_nearer && length / most_longer <= shorter->first ? shorter->second : result;
+}
+
+}  // namespace
+
+void place_blocked(LocationTrace& location)
+{
+    std::map<Gap, ByLength> found;
+    for_each_blocked(location, [&](const OffProcessor& off, const Gap& gap) {
+        if (off.is_found)
+            found[gap].emplace((off.end - off.begin).count(), &off);
+    });
+    if (found.empty())
+        return;
+    for_each_blocked(location, [&](OffProcessor& off, const Gap& gap) {
+        const auto known = off.is_found ? found.end() : found.find(gap);
+        const OffProcessor* like =
+            known == found.end() ? nullptr : nearest(known->second, (off.end - off.begin).count());
+        if (like != nullptr) {
+            off.found_in = like->found_in;
+            off.waits_for = like->waits_for;
+        }
+    });
+}
+
+}  // namespace critpath::replayer::load

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/load/blocked_places.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace critpath::replayer::load
+{
+namespace
+{
+
+using model::ContextId;
+using model::Ns;
+using model::WaitsFor;
+
+Ns us(std::int64_t time)
+{
+    return Ns{1000 * time};
+}
+
+/// A thread that calls context 0 at 0, 1000, 2000, ..., and 1 at 500, 1500, ..., for 10 us each.
+class BlockedPlaces : public ::testing::Test
+{
+protected:
+    BlockedPlaces()
+    {
+        for (std::int64_t time = 0; time < 10'000; time += 500)
+            thread_.calls.add(us(time), us(time + 10), {static_cast<std::uint32_t>(time / 500 % 2)});
+    }
+
+    void blocked(std::int64_t begin, std::int64_t length)
+    {
+        thread_.off.push_back({us(begin), us(begin + length), false});
+    }
+    void found(std::int64_t begin, std::int64_t length, std::uint32_t context, WaitsFor what = WaitsFor::Other)
+    {
+        thread_.off.push_back({us(begin), us(begin + length), false, true, what, {context}});
+    }
+    /// "7 other, -, ...": where each interval is, and what it is for.
+    std::string placed()
+    {
+        place_blocked(thread_);
+        std::vector<std::string> words;
+        for (const model::OffProcessor& off : thread_.off) {
+            const char* what = off.waits_for == WaitsFor::Thread ? " thread" : "";
+            words.push_back(off.found_in.valid() ? fmt::format("{}{}", off.found_in.value, what) : "-");
+        }
+        return fmt::format("{}", fmt::join(words, ", "));
+    }
+
+    model::LocationTrace thread_;
+};
+
+TEST_F(BlockedPlaces, AreThoseOfOthersBetweenTheSameTwoCalls)
+{
+    blocked(100, 100);
+    found(1100, 120, 7, WaitsFor::Thread);
+    blocked(1600, 100);  // behind another call
+    blocked(2100, 90);
+    EXPECT_EQ(placed(), "7 thread, 7 thread, -, 7 thread");
+    EXPECT_FALSE(thread_.off.front().is_found);
+}
+
+TEST_F(BlockedPlaces, AreThoseOfTheOneThatWasMostNearlyAsLong)
+{
+    found(100, 20, 7);
+    found(200, 160, 8);
+    blocked(1100, 60);
+    blocked(1200, 50);
+    blocked(2100, 300);
+    blocked(2450, 6);
+    EXPECT_EQ(placed(), "7, 8, 8, 7, 8, 7");
+}
+
+TEST_F(BlockedPlaces, OfOneThatWasMuchLongerOrShorterAreNotKnown)
+{
+    found(100, 20, 7);
+    blocked(1100, 4);
+    blocked(1200, 90);
+    EXPECT_EQ(placed(), "7, -, -");
+}
+
+TEST_F(BlockedPlaces, InMpiAndWithoutAProcessorAreNotSought)
+{
+    found(100, 100, 7);
+    blocked(1000, 9);
+    thread_.off.push_back({us(1100), us(1200), true});
+    EXPECT_EQ(placed(), "7, -, -");
+}
+
+TEST_F(BlockedPlaces, OfAThreadWithoutCallsAreAllBetweenTheSame)
+{
+    thread_.calls = {};
+    blocked(100, 100);
+    found(1100, 120, 7);
+    EXPECT_EQ(placed(), "7, 7");
+}
+
+}  // namespace
+}  // namespace critpath::replayer::load

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How it is said where threads were blocked.
+#include "analysis/report/blocked_note.hpp"
+#include "tests/report/one_rank.hpp"
+
+#include <gtest/gtest.h>
+
+namespace critpath::report
+{
+namespace
+{
+
+using model::CallPathId;
+
+constexpr std::int64_t ms = 1'000'000;
+
+/// `[blocked]` below `function`, whose code is that of `module`; found there for `found_ns` of `ns`.
+void add_blocked(OneRank& run, const std::string& function, const std::string& module, CallPathId caller,
+                 std::int64_t ns, std::int64_t found_ns)
+{
+    const CallPathId at = run.add(function, caller, 0);
+    run.profile().rows[run.profile().call_paths[at.value].row.value].module = module;
+    const CallPathId blocked = run.pseudo("[blocked]", at, ns);
+    run.profile().path.back().found_ns = found_ns;
+    ASSERT_EQ(run.profile().path.back().call_path, blocked);
+}
+
+TEST(BlockedNote, NamesTheFunctionAndWhoCallsItsBinary)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", CallPathId::none(), 500 * ms);
+    const CallPathId writer = run.add("write_checkpoint", main, 0);
+    add_blocked(run, "clock_nanosleep", "/lib/libc.so.6", writer, 300 * ms, 200 * ms);
+    add_blocked(run, "read", "/lib/libc.so.6", main, 100 * ms, 1);
+    EXPECT_EQ(blocked_note(run.profile()),
+              "[blocked]: 300 ms in clock_nanosleep, called by write_checkpoint; 100 ms in read, called by main.");
+}
+
+TEST(BlockedNote, SaysNothingWhereNobodyLookedOrOfLittle)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", CallPathId::none(), 999 * ms);
+    add_blocked(run, "read", "/lib/libc.so.6", main, 300 * ms, 0);
+    add_blocked(run, "poll", "/lib/libc.so.6", main, 1 * ms, 1 * ms);
+    EXPECT_EQ(blocked_note(run.profile()), std::nullopt);
+}
+
+TEST(BlockedNote, AddsUpWhatIsOfOnePlace)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", CallPathId::none(), 500 * ms);
+    add_blocked(run, "read", "/lib/libc.so.6", run.add("load", main, 0), 100 * ms, 100 * ms);
+    add_blocked(run, "read", "/lib/libc.so.6", run.add("load", run.add("restart", main, 0), 0), 50 * ms, 50 * ms);
+    EXPECT_EQ(blocked_note(run.profile()), "[blocked]: 150 ms in read, called by load.");
+}
+
+}  // namespace
+}  // namespace critpath::report
