@@ -3,10 +3,16 @@
 #include "replayer/options.hpp"
 
 #include "collector/archive/recover.hpp"
+#include "formats/support/parser_words.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -40,6 +46,37 @@ T choice(const char* option, const std::string& word, const std::vector<std::pai
     throw CLI::ValidationError(option, fmt::format("'{}' is not one of {}", word, fmt::join(words, ", ")));
 }
 
+/// "500M", "2GiB", "1048576": bytes, in powers of 1024; nothing if it is no such number.
+std::optional<std::uint64_t> parse_size(std::string_view text)
+{
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) {
+        return std::nullopt;
+    }
+    std::string unit(end, text.data() + text.size());
+    std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::size_t power = unit.empty() ? 0 : std::string_view("bkmgtpe").find(unit.front());
+    const std::string_view rest = std::string_view(unit).substr(unit.empty() ? 0 : 1);
+    const bool is_rest_known = rest.empty() || (power > 0 && (rest == "b" || rest == "i" || rest == "ib"));
+    if (power == std::string_view::npos || !is_rest_known ||
+        number > std::numeric_limits<std::uint64_t>::max() >> 10 * power) {
+        return std::nullopt;
+    }
+    return number << 10 * power;
+}
+
+std::uint64_t size(const char* option, const std::string& word)
+{
+    const auto bytes = parse_size(word);
+    if (!bytes) {
+        throw CLI::ValidationError(option,
+                                   fmt::format("'{}' is not a size; give bytes, or a unit, for example: {}=500M, {}=2G",
+                                               word, option, option));
+    }
+    return *bytes;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv)
@@ -63,12 +100,11 @@ CommandLine parse_command_line(int argc, char** argv)
     std::string walk = "auto";
     app.add_option("--walk", walk, "How the path is walked: auto, gather, token, segments, lifting [auto]")
         ->option_text("WAY");
-    std::uint64_t memory = 0;
+    std::string memory;
     const CLI::Option* limit =
         app.add_option("--memory", memory,
                        "Arrays of a process in memory, about, the rest in a file in TRACE: 500M [all]")
-            ->option_text("SIZE")
-            ->transform(CLI::AsSizeValue(false));
+            ->option_text("SIZE");
     std::string progress = "auto";
     app.add_option("--progress", progress, "One line a phase on stderr: auto (on a terminal), always, never [auto]")
         ->option_text("WHEN");
@@ -95,18 +131,19 @@ CommandLine parse_command_line(int argc, char** argv)
         options.timings = choice<TimingsFormat>(
             "--timings", timings,
             {{"table", TimingsFormat::Table}, {"json", TimingsFormat::Json}, {"none", TimingsFormat::None}});
+        if (limit->count() > 0) {
+            options.memory = size("--memory", memory);
+        }
     } catch (const CLI::CallForHelp&) {
         return {{}, true, ExitCode::Done, app.help()};
     } catch (const CLI::CallForVersion& version) {
         return {{}, true, ExitCode::Done, fmt::format("{}\n", version.what())};
     } catch (const CLI::ParseError& error) {
-        return {{}, true, ExitCode::Usage, fmt::format("cpreplay: {}; see cpreplay --help\n", error.what())};
+        return {
+            {}, true, ExitCode::Usage, fmt::format("cpreplay: {}; see cpreplay --help\n", in_our_words(error.what()))};
     }
     if (!trace.empty()) {
         options.trace = trace;
-    }
-    if (limit->count() > 0) {
-        options.memory = memory;
     }
     return result;
 }

@@ -6,6 +6,7 @@
 #include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/parser_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -289,7 +290,7 @@ void parse_ours(CLI::App& app, const std::vector<std::string>& words)
         }
         throw;
     } catch (const CLI::ParseError& error) {
-        fail(ExitCode::Usage, "{}; see cpcollect --help", error.what());
+        fail(ExitCode::Usage, "{}; see cpcollect --help", in_our_words(error.what()));
     }
 }
 

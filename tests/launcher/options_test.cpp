@@ -211,6 +211,8 @@ TEST_F(Launcher, BadUsage)
     expect_message(collect("-q"), 2, "no application given");
     expect_message(collect("--"), 2, "no application given");
     expect_message(collect("--typo ls"), 2, "--typo: no such option");
+    expect_message(collect("-F 1 -F 2 ls"), 2, "--frequency: may be given once only; see cpcollect --help");
+    expect_message(collect("-F"), 2, "--frequency: its value is missing; see cpcollect --help");
     expect_message(collect("-F abc ls"), 2, "'abc' is not a whole number from 0 to 20000");
     expect_message(collect("--events cycles,instruction ls"), 2, "'instruction' is none of page-faults, ");
     expect_message(collect("--events cycles,,instructions ls"), 2, "'' is none of page-faults, ");

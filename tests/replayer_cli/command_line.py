@@ -183,7 +183,18 @@ class CommandLine(unittest.TestCase):
     # ---- what does not
 
     def test_unknown_option(self):
-        self.refuse(USAGE, "--no-such-option", arguments=["--no-such-option", self.trace])
+        self.refuse(USAGE, "--no-such-option: no such option", arguments=["--no-such-option", self.trace])
+
+    def test_size_of_memory(self):
+        for word in ("abc", "500X", "1.5G", "-5", "99999999999G", "5Mib5"):
+            self.refuse(USAGE, f"--memory: '{word}' is not a size; give bytes, or a unit, for example: --memory=500M",
+                        arguments=[f"--memory={word}", self.trace])
+        for word in ("1048576", "900k", "500M", "2GiB", "1tb"):
+            self.assertEqual(self.run_bare("--memory", word, "-q", self.trace).code, DONE)
+
+    def test_values_that_are_missing_or_too_many(self):
+        self.refuse(USAGE, "--memory: its value is missing", arguments=[self.trace, "--memory"])
+        self.refuse(USAGE, "--rules: may be given once only", arguments=["--rules=enter", "--rules=paper", self.trace])
 
     def test_unknown_rules(self):
         self.refuse(USAGE, "guess", arguments=["--rules=guess", self.trace])
@@ -198,7 +209,7 @@ class CommandLine(unittest.TestCase):
         self.refuse(USAGE, "backwards", arguments=["--walk=backwards", self.trace])
 
     def test_two_traces(self):
-        self.refuse(USAGE, arguments=[self.trace, self.trace])
+        self.refuse(USAGE, f"{self.trace}: one argument too many", arguments=[self.trace, self.trace])
 
     def test_no_trace_here(self):
         shutil.rmtree(self.trace)
