@@ -78,6 +78,7 @@ private:
 struct Operand {
     std::string name;  // "FUNCTION"
     std::string help;
+    bool is_trace = false;  // another one
 };
 
 struct Request {

@@ -105,7 +105,7 @@ Command diff_command()
         },
         {"diff cp-app-1 cp-app-2", "diff --by module cp-app-1"},
         run,
-        {"BASE", "the trace to compare with"},
+        {"BASE", "the trace to compare with", true},
     };
 }
 

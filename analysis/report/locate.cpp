@@ -29,7 +29,20 @@ std::optional<fs::file_time_type> trace_time(const fs::path& directory)
     return std::nullopt;
 }
 
+bool is_anchor(const fs::path& path, const fs::file_status& status)
+{
+    return fs::exists(status) && !fs::is_directory(status) && path.extension() == ".otf2";
+}
+
 }  // namespace
+
+bool is_trace(const std::string& argument)
+{
+    const fs::path path(argument);
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    return is_anchor(path, status) || (fs::is_directory(status) && trace_time(path));
+}
 
 fs::path find_trace(const std::string& argument)
 {
@@ -41,8 +54,7 @@ fs::path find_trace(const std::string& argument)
     if (error)
         fail(ExitCode::BadTrace, "{}: cannot be looked at: {}; check the permissions of the directories above it",
              argument, error.message());
-    const bool is_anchor = !fs::is_directory(status) && path.extension() == ".otf2";
-    if (is_anchor)
+    if (is_anchor(path, status))
         return path.has_parent_path() ? path.parent_path() : fs::path(".");
     if (fs::is_directory(status) && trace_time(path))
         return path;

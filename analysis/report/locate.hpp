@@ -14,6 +14,9 @@ namespace critpath::report
 /// Failure(BadTrace) if it is neither.
 std::filesystem::path find_trace(const std::string& argument);
 
+/// Whether it names one.
+bool is_trace(const std::string& argument);
+
 /// The trace in `directory` (itself, or below it by one level) whose result, or else whose anchor, was written
 /// last. Throws Failure(Usage) if there is none.
 std::filesystem::path newest_trace(const std::filesystem::path& directory);

@@ -9,6 +9,7 @@
 #include "analysis/report/text.hpp"
 #include "analysis/report/writer.hpp"
 #include "formats/support/error.hpp"
+#include "formats/support/parser_words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
@@ -92,6 +93,36 @@ void add_options(CLI::App& app, const Command& command, Parsed& parsed)
     app.allow_extras();
 }
 
+/// The option of `command` that has `word` among its values, with it: "--by node"; empty if none has.
+std::string option_with_value(const std::string& word, const Command& command)
+{
+    for (const Option& option : all_options(command))
+        if (std::ranges::find(option.choices, word) != option.choices.end())
+            return option.name + " " + word;
+    return {};
+}
+
+/// What the user may have meant by `name`, which is no option of `command`; empty if nothing tells.
+std::string advice_on(const std::string& name, const Command& command)
+{
+    const auto has_option = [&](const Command& c) {
+        return std::ranges::find(c.options, name, &Option::name) != c.options.end();
+    };
+    std::vector<std::string> owners;
+    for (const Command& other : commands())
+        if (has_option(other))
+            owners.push_back(other.name);
+    if (!owners.empty())
+        return fmt::format("it is one of {}", fmt::join(owners, ", "));
+    std::vector<std::string> words = {"help"};  // without the dashes, which all have alike
+    for (const Option& option : all_options(command))
+        words.push_back(option.name.substr(option.name.find_first_not_of('-')));
+    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::string near = nearest_word(word, words);
+    const std::string meant = near.empty() ? option_with_value(word, command) : "--" + near;
+    return meant.empty() ? "" : fmt::format("did you mean {}?", meant);
+}
+
 void reject_extras(const CLI::App& app, const Command& command)
 {
     const std::vector<std::string> extras = app.remaining();
@@ -101,13 +132,10 @@ void reject_extras(const CLI::App& app, const Command& command)
                                      [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
     if (dashed == extras.end())
         fail(ExitCode::Usage, "{}: one trace at a time; see: cpreport {} --help", extras.front(), command.name);
-    std::vector<std::string> names = {"--help"};
-    for (const Option& option : all_options(command))
-        names.push_back(option.name);
     const std::string name = dashed->substr(0, dashed->find('='));
-    const std::string meant = nearest_word(name, names);
-    fail(ExitCode::Usage, "{}: unknown option{}; see: cpreport {} --help", name,
-         meant.empty() ? "" : fmt::format(", did you mean {}?", meant), command.name);
+    const std::string advice = advice_on(name, command);
+    fail(ExitCode::Usage, "{}: unknown option{}; see: cpreport {} --help", name, advice.empty() ? "" : ", " + advice,
+         command.name);
 }
 
 /// Throws a Failure that lists the commands if the first word of the command line is none of them.
@@ -146,8 +174,21 @@ bool wants_colour()
            std::string_view(term) != "dumb";
 }
 
+/// A trace in the place of what should stand before it: then that was left out.
+void check_operand(const Command& command, const Parsed& parsed)
+{
+    const Operand& operand = command.operand;
+    if (operand.name.empty() || operand.is_trace || !parsed.trace.empty())
+        return;
+    const std::string& given = parsed.values.at(operand.name);
+    if (is_trace(given))
+        fail(ExitCode::Usage, "{}: this is a trace, and the {} before it is missing; give both: cpreport {} {} {}",
+             given, operand.name, command.name, operand.name, shell_quoted(given));
+}
+
 void run(const Command& command, const Parsed& parsed)
 {
+    check_operand(command, parsed);
     Request request;
     request.arguments = Arguments(parsed.values, parsed.given);
     request.arguments.check(all_options(command));
@@ -204,7 +245,8 @@ void parse_and_run(int argc, char** argv)
         print(std::string(version.what()) + "\n");
         return;
     } catch (const CLI::ParseError& error) {
-        fail(ExitCode::Usage, "{}; see: cpreport --help", error.what());
+        const std::string command = argv[1][0] == '-' ? "" : fmt::format("{} ", argv[1]);
+        fail(ExitCode::Usage, "{}; see: cpreport {}--help", in_our_words(error.what()), command);
     }
     for (std::size_t i = 0; i < parsers.size(); ++i) {
         if (!parsers[i]->parsed())

@@ -268,7 +268,7 @@ std::string shell_quoted(std::string_view word)
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words)
 {
     const std::string* best = nullptr;
-    std::size_t least = std::max<std::size_t>(1, typed.size() / 2);
+    std::size_t least = std::max<std::size_t>(1, typed.size() / 3);
     for (const std::string& word : words) {
         const bool begins = !typed.empty() && word.size() > typed.size() && word.compare(0, typed.size(), typed) == 0;
         const std::size_t distance = begins ? 0 : edit_distance(typed, word);

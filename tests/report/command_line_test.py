@@ -41,7 +41,14 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--format: 'xml' is not one of table, csv, json", "path", "--format", "xml", "sampled")
         self.fail_with(2, "--kind: 'transfr' is not one of", "path", "--kind", "mpi,transfr", "sampled")
         self.fail_with(2, "--tops: unknown option, did you mean --top?", "hotspots", "--tops", "3", "sampled")
-        self.fail_with(2, "--top", "hotspots", "sampled", "--top")
+        self.fail_with(2, "--node: unknown option, did you mean --by node?; see: cpreport hotspots --help",
+                       "hotspots", "--node", "vm", "sampled")
+        self.fail_with(2, "--module: unknown option, it is one of hotspots; see: cpreport path --help",
+                       "path", "--module=app", "sampled")
+        self.fail_with(2, "--foo: unknown option; see: cpreport hotspots --help", "hotspots", "--foo", "sampled")
+        self.fail_with(2, "--top: its value is missing; see: cpreport hotspots --help", "hotspots", "sampled", "--top")
+        self.fail_with(2, "--top: may be given once only; see: cpreport hotspots --help",
+                       "hotspots", "--top", "3", "--top", "2", "sampled")
         self.fail_with(2, "--top: '3x' is not a whole number", "hotspots", "--top", "3x", "sampled")
         self.fail_with(2, "--top: '-1' is not a whole number", "hotspots", "--top", "-1", "sampled")
         self.fail_with(2, "--from: 'soon' is not a time", "path", "--from", "soon", "sampled")
@@ -82,7 +89,11 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--module: a node is in no module",
                        "hotspots", "--by", "node", "--module", "x", "sampled")
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
-        self.fail_with(2, "FUNCTION is required", "annotate")
+        self.fail_with(2, "FUNCTION is required; see: cpreport annotate --help", "annotate")
+        (self.here / "sampled" / "traces.otf2").touch()
+        for trace in ("sampled", "sampled/traces.otf2"):
+            self.fail_with(2, f"{trace}: this is a trace, and the FUNCTION before it is missing; give both: "
+                           f"cpreport annotate FUNCTION {trace}", "annotate", trace)
         self.fail_with(3, "missing: no such trace", "diff", "missing", "sampled")
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")

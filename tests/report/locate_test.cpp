@@ -72,6 +72,10 @@ TEST_F(Locate, TakesDirectoriesAndAnchors)
     make("trace/traces.otf2", 0);
     make("replayed/critpath/critpath.sqlite", 0);
     make("foreign/epik.otf2", 0);
+    for (const char* name : {"trace", "replayed", "trace/traces.otf2"})
+        EXPECT_TRUE(is_trace(here() / name)) << name;
+    for (const char* name : {"", "nosuch", "nosuch.otf2"})
+        EXPECT_FALSE(is_trace(here() / name)) << name;
     EXPECT_EQ(find_trace(here() / "trace"), here() / "trace");
     EXPECT_EQ(find_trace(here() / "replayed"), here() / "replayed");
     EXPECT_EQ(find_trace(here() / "trace/traces.otf2"), here() / "trace");
