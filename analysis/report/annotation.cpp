@@ -3,11 +3,7 @@
 #include "analysis/report/annotation.hpp"
 
 #include "analysis/report/lines.hpp"
-#include "formats/support/error.hpp"
-
-#include <fmt/ranges.h>
-
-#include <algorithm>
+#include "analysis/report/meant_function.hpp"
 
 namespace critpath::report
 {
@@ -27,38 +23,6 @@ void for_each_function(const model::Row& row, const std::vector<binary::SourceFr
         visit(row.name, std::string(), 0);
     else
         visit(row.name, frames.back().file, frames.back().line);
-}
-
-std::string without_parameters(const std::string& name)
-{
-    return name.substr(0, name.find('('));
-}
-
-std::string find_function(const std::set<std::string>& names, const std::string& wanted)
-{
-    if (names.count(wanted) > 0)
-        return wanted;
-    const auto matches = [&](auto is_meant) {
-        std::vector<std::string> found;
-        std::copy_if(names.begin(), names.end(), std::back_inserter(found), is_meant);
-        return found;
-    };
-    std::vector<std::string> found =
-        matches([&](const std::string& name) { return without_parameters(name) == wanted; });
-    if (found.empty())
-        found = matches([&](const std::string& name) { return name.find(wanted) != std::string::npos; });
-    if (found.size() == 1)
-        return found.front();
-    if (found.empty())
-        fail(ExitCode::Usage,
-             "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
-             "cpreport hotspots",
-             wanted);
-    constexpr std::size_t most = 5;
-    const std::size_t all = found.size();
-    found.resize(std::min(all, most));
-    fail(ExitCode::Usage, "'{}' is meant by {} functions: {}{}; give more of its name", wanted, all,
-         fmt::join(found, ", "), all > most ? " ..." : "");
 }
 
 void add(SampledTime& sum, const model::AddressTime& time)
@@ -88,7 +52,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     for (const CallTime& time : calls)
         visit_caller(time, add_name);
     Annotation result;
-    result.function = find_function(names, name);
+    result.function = meant_function(profile, selection, names, name);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself
         visit(time.row, time.address, [&](const std::string& function, const std::string& file, int line) {

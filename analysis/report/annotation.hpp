@@ -37,9 +37,8 @@ struct Annotation {
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;
 };
 
-/// Of the function that the user means by `name`: the one of that name, or else the only one that is called so but for
-/// its parameters, or else the only one that has it in its name. Throws Failure(Usage) that names some if there are
-/// several, or none. If ranks are selected, the addresses of the profile must be theirs (window.hpp).
+/// Of the function that the user means by `name` (meant_function.hpp). If ranks are selected, the addresses of the
+/// profile must be theirs (window.hpp).
 Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
                     binary::SourceLines& lines);
 

@@ -199,9 +199,12 @@ void add_instructions(Document& document, const model::Profile& profile, const A
         const auto instructions =
             is_there ? disassemble(module, code.begin, code.end) : std::optional<std::vector<Instruction>>();
         if (!instructions) {
+            const std::string_view why = why_in_no_file(module);
             document.notes.push_back(fmt::format("No instructions of {}: {}.", basename(module),
-                                                 is_there ? "objdump (package binutils) is not there, or cannot read it"
-                                                          : "it is not there, or has changed since the run"));
+                                                 !why.empty() ? why
+                                                 : is_there
+                                                     ? "objdump (package binutils) is not there, or cannot read it"
+                                                     : "it is not there, or has changed since the run"));
             continue;
         }
         ++shown;

@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace critpath::report
 {
@@ -162,6 +164,18 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
     return hotspots;
 }
 
+std::string_view why_in_no_file(std::string_view module)
+{
+    constexpr std::pair<std::string_view, std::string_view> reasons[] = {
+        {"[jit]", "it was made while the program ran"},
+        {"[anon]", "it was made while the program ran, and nothing names its functions"},
+        {"[kernel]", "it is the kernel's own"},
+        {"[vdso]", "it is the kernel's, which lends it to programs"},
+    };
+    const auto* const found = std::ranges::find(reasons, module, &std::pair<std::string_view, std::string_view>::first);
+    return found == std::end(reasons) ? std::string_view() : found->second;
+}
+
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
                                              binary::SourceLines& lines)
 {
@@ -188,6 +202,10 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
             notes.push_back(
                 fmt::format("No lines of {} ({} % of the path): {}", basename(module.name), percent_text(share), what));
         };
+        if (const std::string_view why = why_in_no_file(module.name); !why.empty()) {
+            note(fmt::format("{}.", why));
+            continue;
+        }
         switch (lines.state(recorded_module(profile, module.name))) {
         case binary::ModuleState::Found:
             if (lines.lacks_split_units(recorded_module(profile, module.name)))

@@ -51,6 +51,10 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 /// theirs (window.hpp).
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
 
+/// Why code that lies in no file has no lines ("[jit]"; formats/FORMAT.md), as the rest of a sentence; empty if
+/// `module` is a file.
+std::string_view why_in_no_file(std::string_view module);
+
 /// Sentences on the binaries whose lines are not known, the one with most path time first; and what to do about it.
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
                                              binary::SourceLines& lines);

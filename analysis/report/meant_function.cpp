@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/meant_function.hpp"
+
+#include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/lines.hpp"
+#include "formats/support/error.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+using IsMeant = bool (*)(const std::string& name, const std::string& wanted);
+
+std::string lower(std::string_view text)
+{
+    std::string result(text);
+    std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
+    return result;
+}
+
+/// Fortran knows no case, and its compilers add underscores.
+std::string in_fortran(std::string_view name)
+{
+    return lower(name.substr(0, name.find_last_not_of('_') + 1));
+}
+
+/// The next one counts where nothing is meant by those before it.
+constexpr IsMeant rules[] = {
+    [](const std::string& name, const std::string& wanted) { return name == wanted; },
+    [](const std::string& name, const std::string& wanted) { return name.substr(0, name.find('(')) == wanted; },
+    [](const std::string& name, const std::string& wanted) { return in_fortran(name) == in_fortran(wanted); },
+    [](const std::string& name, const std::string& wanted) { return name.find(wanted) != std::string::npos; },
+    [](const std::string& name, const std::string& wanted) {
+        return lower(name).find(lower(wanted)) != std::string::npos;
+    },
+};
+
+/// Nothing if it is none of `names`.
+std::string only_one(const std::set<std::string>& names, const std::string& wanted, IsMeant is_meant)
+{
+    std::vector<std::string> found;
+    std::ranges::copy_if(names, std::back_inserter(found),
+                         [&](const std::string& name) { return is_meant(name, wanted); });
+    if (found.size() <= 1)
+        return found.empty() ? std::string() : found.front();
+    constexpr std::size_t most = 5;
+    const std::size_t all = found.size();
+    found.resize(std::min(all, most));
+    fail(ExitCode::Usage, "'{}' is meant by {} functions: {}{}; give more of its name", wanted, all,
+         fmt::join(found, ", "), all > most ? " ..." : "");
+}
+
+/// How much of a row is in the part of the path that is looked at.
+enum class Presence { None, Caller, Own };
+
+Presence presence_of(const model::Profile& profile, const Selection& selection, model::RowId row)
+{
+    Presence presence = Presence::None;
+    for (const model::CallPathTime& time : profile.path) {
+        if (!selection.has_rank(time.process) || time.ns <= 0)
+            continue;
+        if (profile.row_of(time.call_path) == row)
+            return Presence::Own;
+        for (auto caller = profile.call_paths[time.call_path.value].parent;
+             caller.valid() && presence == Presence::None; caller = profile.call_paths[caller.value].parent)
+            presence = profile.row_of(caller) == row ? Presence::Caller : Presence::None;
+    }
+    return presence;
+}
+
+/// "cause; next action".
+std::string why_no_function(const model::Row& row)
+{
+    using namespace model::pseudo;
+    const std::string_view action = row.name == blocked || row.name == preempted
+                                        ? "see below which functions it is: cpreport hotspots --by callpath"
+                                    : row.name == transfer
+                                        ? "see whose messages these are: cpreport hotspots --by transfer"
+                                        : "cpreport(1) says what it is, under READING THE TABLES";
+    return fmt::format("time that belongs to no function; {}", action);
+}
+
+std::string why_no_lines(const model::Row& row, Presence presence)
+{
+    const std::string_view who_calls = "see what calls it: cpreport hotspots --by callpath";
+    if (row.kind == model::RowKind::Mpi)
+        return "a function of MPI, which has no lines here; see those that call it: cpreport hotspots --by line, or "
+               "what was done in it: cpreport hotspots --inside";
+    if (row.kind == model::RowKind::Pseudo || (row.module.empty() && row.name.starts_with('[')))
+        return why_no_function(row);
+    if (presence == Presence::None)
+        return "not on the critical path, or not in the part of it that was asked for; see its time elsewhere: "
+               "cpreport hotspots --sort all";
+    if (row.kind == model::RowKind::Region)
+        return "the trace has its enters and leaves, but no samples, by which lines are known; record the application "
+               "with cpcollect";
+    if (presence == Presence::Caller)
+        return "no sample on the critical path, or the part of it that was asked for, is in itself, but only in what "
+               "it "
+               "calls; see what that is: cpreport hotspots --by callpath";
+    if (const std::string_view why = why_in_no_file(row.module); !why.empty())
+        return fmt::format("it has no lines, since {}; {}", why, who_calls);
+    return fmt::format("the trace does not say at which of its instructions it was sampled; {}", who_calls);
+}
+
+/// Several rows may have the name; the one that has most of the path counts.
+[[noreturn]] void fail_without_lines(const model::Profile& profile, const Selection& selection, const std::string& name)
+{
+    const model::Row* row = nullptr;
+    Presence most = Presence::None;
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i)
+        if (profile.rows[i].name == name)
+            if (const Presence presence = presence_of(profile, selection, {i}); row == nullptr || presence > most) {
+                row = &profile.rows[i];
+                most = presence;
+            }
+    fail(ExitCode::Usage, "'{}': {}", name, why_no_lines(*row, most));
+}
+
+}  // namespace
+
+std::string meant_function(const model::Profile& profile, const Selection& selection,
+                           const std::set<std::string>& known, const std::string& wanted)
+{
+    std::set<std::string> without_lines;
+    for (const model::Row& row : profile.rows)
+        if (!known.contains(row.name))
+            without_lines.insert(row.name);
+    for (const IsMeant is_meant : rules) {
+        if (std::string name = only_one(known, wanted, is_meant); !name.empty())
+            return name;
+        if (const std::string name = only_one(without_lines, wanted, is_meant); !name.empty())
+            fail_without_lines(profile, selection, name);
+    }
+    fail(ExitCode::Usage,
+         "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
+         "cpreport hotspots",
+         wanted);
+}
+
+}  // namespace critpath::report

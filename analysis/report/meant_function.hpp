@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns which function the user means by a name, and why one has no lines.
+#pragma once
+
+#include "analysis/report/hotspots.hpp"
+
+#include <set>
+#include <string>
+
+namespace critpath::report
+{
+
+/// The one of `known` that is meant by `wanted`: the one of that name, or else the only one that is called so but for
+/// its parameters, or as Fortran and its compilers spell it (`SOLVE` for `solve_`), or else the only one that has it in
+/// its name. Throws Failure(Usage) that names some if there are several, and says why it is none of them if the run has
+/// another function, or time that belongs to none, that is called so.
+std::string meant_function(const model::Profile& profile, const Selection& selection,
+                           const std::set<std::string>& known, const std::string& wanted);
+
+}  // namespace critpath::report

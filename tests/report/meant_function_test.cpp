@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which function is meant by a name, and what is said of those that have no lines.
+#include "analysis/report/meant_function.hpp"
+#include "formats/support/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace critpath::report
+{
+namespace
+{
+
+using model::RowKind;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// main > step > (solve, MPI_Barrier > ([blocked], [transfer]), py::run > [preempted], others) on rank 0; "idle" is on
+/// no rank's path. Only "solve" has lines.
+model::Profile profile()
+{
+    model::Profile p;
+    p.processes.resize(2);
+    for (const char* name : {"main", "step", "solve", "idle"})
+        p.rows.push_back({RowKind::Sampled, name, "/bin/app", "", 0});
+    p.rows.insert(p.rows.end(), {{RowKind::Sampled, "py::run:/src/run.py", "[jit]", "", 0},
+                                 {RowKind::Sampled, "[anon]", "[anon]", "", 0},
+                                 {RowKind::Sampled, "schedule", "[kernel]", "", 0},
+                                 {RowKind::Sampled, "[unknown]", "", "", 0},
+                                 {RowKind::Sampled, "elsewhere", "/bin/app", "", 0},
+                                 {RowKind::Region, "region", "", "a.c", 1},
+                                 {RowKind::Mpi, "MPI_Barrier", "MPI", "", 0}});
+    for (const char* name : {"[blocked]", "[preempted]", "[transfer]", "[measurement]"})
+        p.rows.push_back({RowKind::Pseudo, name, "", "", 0});
+    const auto add = [&](std::uint32_t row, std::uint32_t parent, std::int64_t ns) {
+        p.call_paths.push_back({{row}, {parent}});
+        if (ns > 0)
+            p.path.push_back({{static_cast<std::uint32_t>(p.call_paths.size() - 1)}, {0}, ns, 1});
+    };
+    add(0, model::CallPathId::none().value, 0);
+    add(1, 0, 0);
+    for (const std::uint32_t row : {2, 4, 5, 6, 7, 8, 9, 10})
+        add(row, 1, 10);
+    add(11, 9, 10);
+    add(13, 9, 10);
+    add(12, 3, 10);
+    add(14, model::CallPathId::none().value, 10);
+    return p;
+}
+
+std::string refusal(const std::string& name, const Selection& selection = {})
+{
+    try {
+        return "found " + meant_function(profile(), selection, {"solve"}, name);
+    } catch (const Failure& failure) {
+        EXPECT_EQ(failure.code(), ExitCode::Usage);
+        return failure.what();
+    }
+}
+
+TEST(MeantFunction, WhatHasNoLinesSaysWhy)
+{
+    EXPECT_EQ(refusal("solve"), "found solve");
+    EXPECT_EQ(refusal("nobody"),
+              "'nobody': samples found no such function on the critical path, or the part of it that "
+              "was asked for; see: cpreport hotspots");
+    EXPECT_EQ(refusal("step"), "'step': no sample on the critical path, or the part of it that was asked for, is in "
+                               "itself, but only in what it calls; see what that is: cpreport hotspots --by callpath");
+    EXPECT_EQ(refusal("run"),
+              "'py::run:/src/run.py': it has no lines, since it was made while the program ran; see what "
+              "calls it: cpreport hotspots --by callpath");
+    EXPECT_THAT(refusal("[anon]"), HasSubstr("while the program ran, and nothing names its functions; see what calls"));
+    EXPECT_THAT(refusal("schedule"), HasSubstr("since it is the kernel's own; see what calls it"));
+    EXPECT_EQ(
+        refusal("MPI_Barrier"),
+        "'MPI_Barrier': a function of MPI, which has no lines here; see those that call it: cpreport hotspots --by "
+        "line, or what was done in it: cpreport hotspots --inside");
+    EXPECT_EQ(refusal("[blocked]"), "'[blocked]': time that belongs to no function; see below which functions it is: "
+                                    "cpreport hotspots --by callpath");
+    EXPECT_EQ(refusal("preempted"), "'[preempted]': time that belongs to no function; see below which functions it is: "
+                                    "cpreport hotspots --by callpath");
+    EXPECT_THAT(refusal("[transfer]"), HasSubstr("; see whose messages these are: cpreport hotspots --by transfer"));
+    for (const char* name : {"[measurement]", "[unknown]"})
+        EXPECT_THAT(refusal(name), HasSubstr("no function; cpreport(1) says what it is, under READING THE TABLES"));
+    EXPECT_EQ(refusal("idle"), "'idle': not on the critical path, or not in the part of it that was asked for; see its "
+                               "time elsewhere: cpreport hotspots --sort all");
+    EXPECT_THAT(refusal("step", {{1}, ""}), StartsWith("'step': not on the critical path")) << "of this rank";
+    EXPECT_THAT(refusal("region"), HasSubstr("enters and leaves, but no samples, by which lines are known; record"));
+    EXPECT_THAT(refusal("elsewhere"), HasSubstr("does not say at which of its instructions it was sampled; see"));
+}
+
+TEST(MeantFunction, IsTheOneThatIsCalledSo)
+{
+    const auto meant = [](const std::set<std::string>& known, const std::string& wanted) {
+        return meant_function(model::Profile(), {}, known, wanted);
+    };
+    EXPECT_EQ(meant({"run", "run(int)", "prerun"}, "run"), "run");
+    EXPECT_EQ(meant({"run(int)", "rerun"}, "run"), "run(int)");
+    EXPECT_EQ(meant({"A::run(int)", "other"}, "run"), "A::run(int)");
+    EXPECT_THROW(meant({"A::run(int)", "B::run(int)"}, "run"), Failure);
+}
+
+TEST(MeantFunction, MayBeSpelledAsFortranOrItsCompilerDoes)
+{
+    const auto meant = [](const std::set<std::string>& known, const std::string& wanted) {
+        return meant_function(model::Profile(), {}, known, wanted);
+    };
+    for (const char* wanted : {"SOLVE", "solve", "Solve", "solve_", "SOLVE_"}) {
+        EXPECT_EQ(meant({"solve_", "resolve", "solver_"}, wanted), "solve_");
+        EXPECT_EQ(meant({"solve", "resolve", "solver"}, wanted), "solve");
+    }
+    EXPECT_EQ(meant({"physics::advance", "other"}, "ADVANCE"), "physics::advance");
+    EXPECT_EQ(meant({"Solve", "solve"}, "solve"), "solve");
+    EXPECT_THROW(meant({"Solve", "solve"}, "SOLVE"), Failure) << "either";
+}
+
+TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
+{
+    EXPECT_THROW(meant_function(profile(), {}, {"step_of_solver"}, "step"), Failure);
+    EXPECT_EQ(meant_function(profile(), {}, {"step_of_solver"}, "step_of"), "step_of_solver");
+}
+
+}  // namespace
+}  // namespace critpath::report
