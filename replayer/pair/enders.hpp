@@ -60,10 +60,10 @@ public:
                 return std::pair(pairs_.of_receive[message.receive].link, trace_.receives.bytes(message.receive));
             };
             const auto is_ender = [&](const Started& message) {
-                const auto [link, bytes] = size(message);
+                const auto own = size(message);
                 return message.start == last && std::ranges::all_of(of_call, [&](const Started& other) {
-                           const auto [other_link, other_bytes] = size(other);
-                           return other_link <= link && other_bytes <= bytes;
+                           const auto [link, bytes] = size(other);
+                           return link <= own.first && bytes <= own.second;
                        });
             };
             for (const Started& message : of_call)
