@@ -93,20 +93,16 @@ public:
     [[nodiscard]] ContextId context(std::size_t i) const { return context_[i]; }
     [[nodiscard]] int size_bucket(std::size_t i) const { return bucket_[i]; }
     [[nodiscard]] bool is_point(std::size_t i) const { return bucket_[i] == point; }
-    [[nodiscard]] bool has_points() const { return has_points_; }
+    [[nodiscard]] bool has_points() const { return !points_.empty(); }
     /// One more than the last call among the first `end` that is no point; 0 if there is none.
     [[nodiscard]] std::size_t behind_last_call(std::size_t end) const
     {
-        while (end > 0 && is_point(end - 1))
-            --end;
-        return end;
+        return end > 0 && is_point(end - 1) ? points_around(end - 1).begin : end;
     }
     /// The first call from `begin` on that is no point; the number of calls if there is none.
     [[nodiscard]] std::size_t next_call(std::size_t begin) const
     {
-        while (begin < size() && is_point(begin))
-            ++begin;
-        return begin;
+        return begin < size() && is_point(begin) ? points_around(begin).end : begin;
     }
 
     [[nodiscard]] const std::vector<Ns>& enters() const { return enter_; }
@@ -122,12 +118,23 @@ private:
                                 [](const Long& l, std::size_t n) { return l.first < n; });
     }
 
+    /// Points with no call in between: there may be very many.
+    struct Points {
+        std::size_t begin, end;
+    };
+    [[nodiscard]] const Points& points_around(std::size_t call) const
+    {
+        const auto behind = std::upper_bound(points_.begin(), points_.end(), call,
+                                             [](std::size_t i, const Points& points) { return i < points.begin; });
+        return *(behind - 1);
+    }
+
     std::vector<Ns> enter_;
     std::vector<std::uint32_t> duration_;  // ns
     std::vector<ContextId> context_;
     std::vector<std::uint8_t> bucket_;
     std::vector<Long> long_;  // the durations that do not fit, ascending by call
-    bool has_points_ = false;
+    std::vector<Points> points_;
 };
 
 inline void Calls::reserve(std::size_t calls)
@@ -159,7 +166,9 @@ inline void Calls::add_point(Ns time)
 {
     add(time, time, empty() ? ContextId::none() : context_.back());
     bucket_.back() = point;
-    has_points_ = true;
+    if (points_.empty() || points_.back().end != size() - 1)
+        points_.push_back({size() - 1, size() - 1});
+    ++points_.back().end;
 }
 
 inline void Calls::set_leave(std::size_t i, Ns leave)

@@ -8,6 +8,7 @@
 #include "analysis/model/ids.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace critpath::model
@@ -58,13 +59,31 @@ struct Segment {
     std::uint16_t flags;          // of a Transfer
 
     static constexpr std::uint16_t sends = 1;  // the message goes from `location` to `other`, which came late
-    static constexpr std::uint16_t own = 2;    // it begins with a call of `location` itself, which came late
+    static constexpr std::uint16_t own = 2;    // it begins with a call of the own process, which came late
 
+    [[nodiscard]] bool is_own() const { return (flags & own) != 0; }
     /// Where the segment begins.
-    [[nodiscard]] std::uint32_t origin() const { return (flags & own) != 0 ? location : other; }
+    [[nodiscard]] std::uint32_t origin() const { return is_own() ? location + posted_behind() : other; }
+    /// It begins with a call of `origin`, a thread of the own process: how far behind `location` that stands is in the
+    /// upper bits of the flags.
+    void begin_with_own(std::uint32_t origin)
+    {
+        constexpr std::int64_t most = (std::numeric_limits<std::int16_t>::max() >> origin_shift);
+        const std::int64_t behind = static_cast<std::int64_t>(origin) - location;
+        flags |= own;
+        if (-most <= behind && behind <= most)  // else taken to be the thread that waits
+            flags |= static_cast<std::uint16_t>(static_cast<std::uint16_t>(behind) << origin_shift);
+    }
     /// Of a message.
     [[nodiscard]] std::uint32_t source() const { return (flags & sends) != 0 ? location : other; }
     [[nodiscard]] std::uint32_t destination() const { return (flags & sends) != 0 ? other : location; }
+
+private:
+    static constexpr int origin_shift = 2;
+    [[nodiscard]] std::uint32_t posted_behind() const
+    {
+        return static_cast<std::uint32_t>(static_cast<std::int16_t>(flags) >> origin_shift);
+    }
 };
 static_assert(sizeof(Segment) == 40);
 

@@ -37,33 +37,44 @@ Place place_of(const model::Profile& profile, CallPathId blocked)
 
 }  // namespace
 
-std::optional<std::string> blocked_note(const model::Profile& profile)
+std::optional<std::string> blocked_note(const model::Profile& profile, const Selection& selection)
 {
     constexpr double least = 0.01;
+    constexpr double sure = 0.9;
     constexpr std::size_t most = 3;
-    std::map<CallPathId, bool> found;
-    for (const model::CallPathTime& time : profile.path)
-        found[time.call_path] = found[time.call_path] || time.found_ns > 0;
-    std::map<Place, std::int64_t> sums;
+    struct Blocked {
+        std::int64_t ns = 0, found_ns = 0;
+    };
+    std::map<CallPathId, Blocked> by_path;
     std::int64_t path_ns = 0;
     for (const model::CallPathTime& time : profile.path) {
+        if (!selection.has_rank(time.process))
+            continue;
         path_ns += time.ns;
-        const CallPathId parent = profile.call_paths[time.call_path.value].parent;
-        if (found[time.call_path] && parent.valid() && profile.row(time.call_path).name == model::pseudo::blocked)
-            sums[place_of(profile, time.call_path)] += time.ns;
+        by_path[time.call_path].ns += time.ns;
+        by_path[time.call_path].found_ns += time.found_ns;
     }
-    std::vector<std::pair<Place, std::int64_t>> places(sums.begin(), sums.end());
-    std::erase_if(places, [&](const auto& entry) { return part(entry.second, path_ns) < least; });
+    std::map<Place, Blocked> sums;
+    for (const auto& [call_path, time] : by_path) {
+        if (time.found_ns == 0 || profile.row(call_path).name != model::pseudo::blocked)
+            continue;
+        Blocked& sum = sums[place_of(profile, call_path)];
+        sum.ns += time.ns;
+        sum.found_ns += time.found_ns;
+    }
+    std::vector<std::pair<Place, Blocked>> places(sums.begin(), sums.end());
+    std::erase_if(places, [&](const auto& entry) { return part(entry.second.ns, path_ns) < least; });
     if (places.empty())
         return std::nullopt;
-    std::ranges::stable_sort(places, [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(places, [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), most)), places.end());
     std::vector<std::string> words;
-    for (const auto& [place, ns] : places) {
+    for (const auto& [place, time] : places) {
         const std::string& own = profile.rows[place.first.value].name;
         const std::string caller =
             place.second.valid() ? fmt::format(", called by {}", profile.rows[place.second.value].name) : "";
-        words.push_back(fmt::format("{} in {}{}", duration_text(ns), own, caller));
+        words.push_back(fmt::format("{}{} in {}{}", part(time.found_ns, time.ns) < sure ? "about " : "",
+                                    duration_text(time.ns), own, caller));
     }
     return fmt::format("{}: {}.", model::pseudo::blocked, fmt::join(words, "; "));
 }

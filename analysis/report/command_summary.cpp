@@ -85,8 +85,8 @@ std::vector<Field> thread_fields(const model::Profile& profile)
     if (fact(profile, "threads_calling_mpi") == 0 || fact(profile, "blocked_ns") == 0)
         return {};
     return {{"", "Threads",
-             fmt::format("several of a process call MPI; for which one another waited is a guess, and unknown for {} % "
-                         "of the path ([blocked])",
+             fmt::format("several of a process call MPI; for which one another waited is a guess, and none is made for "
+                         "{} % of the path ([blocked])",
                          percent_text(part(blocked_ns, fact(profile, "path_ns"))))},
             {"blocked_beside_threads_seconds", "", Seconds{blocked_ns}}};
 }

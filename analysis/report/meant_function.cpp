@@ -62,7 +62,7 @@ std::string only_one(const std::set<std::string>& names, const std::string& want
 }
 
 /// How much of a row is in the part of the path that is looked at.
-enum class Presence { None, Caller, Own };
+enum class Presence { None, WithoutProcessor, Caller, Own };
 
 Presence presence_of(const model::Profile& profile, const Selection& selection, model::RowId row)
 {
@@ -72,9 +72,16 @@ Presence presence_of(const model::Profile& profile, const Selection& selection, 
             continue;
         if (profile.row_of(time.call_path) == row)
             return Presence::Own;
-        for (auto caller = profile.call_paths[time.call_path.value].parent;
-             caller.valid() && presence == Presence::None; caller = profile.call_paths[caller.value].parent)
-            presence = profile.row_of(caller) == row ? Presence::Caller : Presence::None;
+        auto caller = profile.call_paths[time.call_path.value].parent;
+        const std::string& own = profile.row(time.call_path).name;
+        if (caller.valid() && (own == model::pseudo::blocked || own == model::pseudo::preempted)) {
+            if (profile.row_of(caller) == row)
+                presence = std::max(presence, Presence::WithoutProcessor);
+            caller = profile.call_paths[caller.value].parent;
+        }
+        for (; caller.valid() && presence < Presence::Caller; caller = profile.call_paths[caller.value].parent)
+            if (profile.row_of(caller) == row)
+                presence = Presence::Caller;
     }
     return presence;
 }
@@ -105,10 +112,13 @@ std::string why_no_lines(const model::Row& row, Presence presence)
     if (row.kind == model::RowKind::Region)
         return "the trace has its enters and leaves, but no samples, by which lines are known; record the application "
                "with cpcollect";
+    if (presence == Presence::WithoutProcessor)
+        return fmt::format("no sample on the critical path, or the part of it that was asked for, is in it, but the "
+                           "thread had no processor there; {}",
+                           who_calls);
     if (presence == Presence::Caller)
         return "no sample on the critical path, or the part of it that was asked for, is in itself, but only in what "
-               "it "
-               "calls; see what that is: cpreport hotspots --by callpath";
+               "it calls; see what that is: cpreport hotspots --by callpath";
     if (const std::string_view why = why_in_no_file(row.module); !why.empty())
         return fmt::format("it has no lines, since {}; {}", why, who_calls);
     return fmt::format("the trace does not say at which of its instructions it was sampled; {}", who_calls);

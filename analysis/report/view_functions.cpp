@@ -138,7 +138,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
-    if (std::optional<std::string> note = blocked_note(request.profile))
+    if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));
     if (request.window) {
         document.notes.push_back(window_note());

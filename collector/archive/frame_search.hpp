@@ -23,9 +23,16 @@ enum class Called : std::uint8_t {
     Other,    // another function
 };
 
+/// What is known of the frames of one function at one instruction: they are alike, so that one is found at once where
+/// another one was, and is not sought for ever where none is found.
+struct FramesAt {
+    std::uint64_t distance = 0;  // from the stack pointer; 0: none was found yet
+    unsigned in_vain = 0;        // times in a row
+};
+
 /// A value of the frame pointer with which `rules` make sense; nothing if there is none.
 std::optional<std::uint64_t> find_frame_pointer(const FrameRules& rules, const Registers& registers,
-                                                const StackPiece& stack,
+                                                const StackPiece& stack, FramesAt& known,
                                                 const std::function<Called(std::uint64_t return_address)>& called);
 
 }  // namespace critpath::archive

@@ -13,13 +13,15 @@
 namespace critpath::archive
 {
 
+enum class WaitsFor : std::uint8_t { Unknown, Thread, Other };
+
 struct OffInterval {
-    std::uint64_t begin = 0, end = 0;  // ns
-    bool preempted = false;            // it was able to run; else it was blocked
-    std::uint32_t processor = 0;       // on which it came back
-    bool migrated = false;             // that is another one than before
-    std::uint32_t found_in = nowhere;  // the context in which it was found blocked,
-    bool waits_for_thread = false;     // and what for
+    std::uint64_t begin = 0, end = 0;        // ns
+    bool preempted = false;                  // it was able to run; else it was blocked
+    std::uint32_t processor = 0;             // on which it came back
+    bool migrated = false;                   // that is another one than before
+    std::uint32_t found_in = nowhere;        // the context in which it was found blocked,
+    WaitsFor waits_for = WaitsFor::Unknown;  // and what for
 
     static constexpr std::uint32_t nowhere = 0xffffffff;  // it was not looked for
 };

@@ -74,13 +74,17 @@ bool interrupts_kernel(const spool::SampleFormat& format)
 }
 
 // What locks, conditions, barriers and the ends of threads of the C library wait with, and most of others.
-bool waits_for_thread(std::int64_t system_call)
+WaitsFor waits_for(std::int64_t system_call)
 {
+    if (system_call == SYS_restart_syscall) {
+        return WaitsFor::Unknown;  // whatever it was in before a debugger, or SIGSTOP, came
+    }
 #ifdef SYS_futex_waitv
-    return system_call == SYS_futex || system_call == SYS_futex_waitv;
+    const bool is_futex = system_call == SYS_futex || system_call == SYS_futex_waitv;
 #else
-    return system_call == SYS_futex;
+    const bool is_futex = system_call == SYS_futex;
 #endif
+    return is_futex ? WaitsFor::Thread : WaitsFor::Other;
 }
 
 // Keeps what happened until `end`.
@@ -129,7 +133,7 @@ public:
             CallChain chain = unwinder_.chain(blocked, blocked.since);
             chain.is_whole |= !has_callers_;
             found_.push_back(
-                {blocked.since, contexts_.add(chain, 0, blocked.since).context, waits_for_thread(blocked.system_call)});
+                {blocked.since, contexts_.add(chain, 0, blocked.since).context, waits_for(blocked.system_call)});
         }
     }
     void on_gap() override { off_.on_gap(); }
@@ -159,7 +163,7 @@ private:
     struct Found {
         std::uint64_t since;
         std::uint32_t context;
-        bool waits_for_thread;
+        WaitsFor waits_for;
     };
 
     // Both are in order of time.
@@ -170,7 +174,7 @@ private:
             off = std::find_if(off, intervals.end(), [&](const OffInterval& o) { return o.begin >= found.since; });
             if (off != intervals.end() && off->begin == found.since && !off->preempted) {
                 off->found_in = found.context;
-                off->waits_for_thread = found.waits_for_thread;
+                off->waits_for = found.waits_for;
             }
         }
     }
@@ -364,8 +368,14 @@ void ProcessData::add_functions()
             tables_.regions.push_back(std::move(entry));
         }
     }
-    for (const Function& function : contexts_.functions()) {
-        if (function.mpi != FunctionId::none) {
+    // Others were asked about only.
+    std::vector<bool> has_context(contexts_.functions().size());
+    for (const Context& context : contexts_.contexts()) {
+        has_context[context.function] = true;
+    }
+    for (std::size_t i = 0; i < has_context.size(); ++i) {
+        const Function& function = contexts_.functions()[i];
+        if (function.mpi != FunctionId::none || !has_context[i]) {
             continue;
         }
         RegionEntry entry;

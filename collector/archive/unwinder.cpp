@@ -173,9 +173,9 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
         const FrameRules* rules = is_exact ? rules_at(chain_.back()) : rules_behind_call(chain_.back());
         if (rules != nullptr && rules->has_frame_pointer && !registers.get(frame_pointer)) {
             const std::uint64_t function = is_exact ? chain_.back() : call_before(chain_.back());
-            const auto found = find_frame_pointer(*rules, registers, stack, [&](std::uint64_t return_address) {
-                return called_before(return_address, function);
-            });
+            const auto found = find_frame_pointer(
+                *rules, registers, stack, frames_at_[chain_.back()],
+                [&](std::uint64_t return_address) { return called_before(return_address, function); });
             if (found) {
                 registers.set(frame_pointer, *found);
             }
@@ -245,7 +245,8 @@ const FrameRules* Unwinder::rules_behind_call(std::uint64_t return_address)
 // Machines that are not known here cannot tell more than that it is code.
 Called Unwinder::called_before(std::uint64_t return_address, std::uint64_t function)
 {
-    if (rules_behind_call(return_address) == nullptr) {
+    // Most words of a stack are none; nothing is to be remembered of each.
+    if (map_.find(return_address, epoch_) == nullptr || rules_behind_call(return_address) == nullptr) {
         return Called::Nothing;
     }
 #if defined(__x86_64__)

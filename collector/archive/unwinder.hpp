@@ -60,6 +60,7 @@ private:
     std::vector<std::unique_ptr<FrameTable>> tables_;                          // by module, read when first needed
     std::uint32_t epoch_ = 0;                                                  // of the sample
     std::vector<std::unordered_map<std::uint64_t, const FrameRules*>> rules_;  // by epoch and address
+    std::unordered_map<std::uint64_t, FramesAt> frames_at_;                    // by instruction
     std::unordered_map<std::uint64_t, std::optional<FrameRules>> epilogues_;   // by return address, without a table
     std::vector<std::uint64_t> chain_;
 };

@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace critpath::sampling
@@ -24,6 +26,8 @@ constexpr std::uint64_t look_every = 50 * ns_per_ms;
 constexpr std::uint64_t look_rarely = 250 * ns_per_ms;
 constexpr std::uint64_t forget_after = 1000 * ns_per_ms;  // the last one that was blocked
 constexpr std::uint64_t least_blocked = ns_per_ms;        // for less, nobody asks where
+// At a time: starting threads wait meanwhile, and where there are very many, some of their waits tell of the others.
+constexpr std::uint32_t most_looks = 16;
 
 /// What the kernel says of a thread that is blocked (proc(5), /proc/pid/syscall).
 struct Place {
@@ -32,13 +36,17 @@ struct Place {
 };
 
 /// False if it is not blocked, or nothing is known of it.
-bool read_place(std::int64_t tid, Place& place)
+bool read_place(const Descriptor& system_call, Place& place)
 {
     char line[256];
-    const Text path = Text() << "/proc/self/task/" << static_cast<std::uint64_t>(tid) << "/syscall";
-    if (read_text(path.path(), line, sizeof line) == 0) {
+    if (system_call.fd < 0 || !is_file(system_call.fd, system_call.identity)) {
         return false;
     }
+    const long length = syscall(SYS_pread64, system_call.fd, line, sizeof line - 1, 0);
+    if (length <= 0) {
+        return false;
+    }
+    line[length] = '\0';
     char* rest = nullptr;
     place.system_call = std::strtoll(line, &rest, 10);
     if (rest == line) {
@@ -57,9 +65,9 @@ bool read_place(std::int64_t tid, Place& place)
 /// end meanwhile, and its stack with it.
 std::size_t copy_stack(std::uint64_t address, char* out, std::size_t most)
 {
-    const int fd = open_quietly("/proc/self/mem", O_RDONLY);
-    const ssize_t copied = fd < 0 ? 0 : pread(fd, out, most, static_cast<off_t>(address));
-    close_quietly(fd);
+    const iovec to{out, most};
+    const iovec from{reinterpret_cast<void*>(address), most};
+    const ssize_t copied = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     return copied < 0 ? 0 : static_cast<std::size_t>(copied) / sizeof address * sizeof address;
 }
 
@@ -67,7 +75,7 @@ std::size_t copy_stack(std::uint64_t address, char* out, std::size_t most)
 void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
 {
     Place place{};
-    if (!read_place(slot.tid, place)) {
+    if (!read_place(slot.system_call, place)) {
         return;
     }
     const bool has_callers = state.choice.call_graph != spool::CallGraph::None;
@@ -95,6 +103,17 @@ bool may_look(const State& state, const Slot& slot)
 
 }  // namespace
 
+void open_system_call(Slot& slot)
+{
+    const Text path = Text() << "/proc/self/task/" << static_cast<std::uint64_t>(slot.tid) << "/syscall";
+    slot.system_call = open_to_stay(path.path(), O_RDONLY);
+}
+
+void close_system_call(Slot& slot)
+{
+    close_if_ours(slot.system_call);
+}
+
 void look_at_blocked(State& state)
 {
     const std::uint64_t time = now(state);
@@ -103,8 +122,10 @@ void look_at_blocked(State& state)
     }
     pthread_mutex_lock(&state.pass_lock);
     const std::uint32_t used = state.paused ? 0 : state.used.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < used; ++i) {
-        Slot& slot = state.slots[i];
+    std::uint32_t looks = 0;
+    for (std::uint32_t i = 0; i < used && looks < most_looks; ++i) {
+        const std::uint32_t turn = (state.next_slot + i) % used;
+        Slot& slot = state.slots[turn];
         if (!may_look(state, slot)) {
             continue;
         }
@@ -113,6 +134,10 @@ void look_at_blocked(State& state)
             slot.looked_at = out.head;
             state.last_blocked = time;
             look(state, slot, out, state.blocked_copy);
+            ++looks;
+            if (looks == most_looks) {
+                state.next_slot = turn + 1;
+            }
         }
     }
     pthread_mutex_unlock(&state.pass_lock);

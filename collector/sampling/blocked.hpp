@@ -11,6 +11,11 @@
 namespace critpath::sampling
 {
 
+/// By the thread itself, so that no number of a descriptor that another thread expects is taken: what it does in the
+/// kernel can be read from now on. Where it cannot be opened, nobody looks.
+void open_system_call(Slot& slot);
+void close_system_call(Slot& slot);
+
 /// The helper, whenever it is awake; does nothing before its time. The caller does not hold the pass lock.
 void look_at_blocked(State& state);
 

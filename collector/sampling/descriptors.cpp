@@ -54,6 +54,28 @@ bool is_file(int fd, const FileIdentity& identity)
     return fstat(fd, &status) == 0 && status.st_dev == identity.device && status.st_ino == identity.inode;
 }
 
+Descriptor open_to_stay(const char* path, int flags)
+{
+    constexpr rlim_t few = 16;
+    rlimit limit;
+    const int lowest = open_quietly(path, flags);
+    if (lowest >= 0 && (getrlimit(RLIMIT_NOFILE, &limit) != 0 || static_cast<rlim_t>(lowest) + few > limit.rlim_cur)) {
+        close_quietly(lowest);
+        return no_descriptor;
+    }
+    const int fd = move_descriptor_up(lowest);
+    return fd < 0 ? no_descriptor : Descriptor{fd, identity_of(fd)};
+}
+
+void close_if_ours(Descriptor& descriptor)
+{
+    const Descriptor old = descriptor;
+    descriptor = no_descriptor;  // first, so that the child of a fork() in between closes nothing that is not ours
+    if (old.fd >= 0 && is_file(old.fd, old.identity)) {
+        close_quietly(old.fd);
+    }
+}
+
 bool file_may_grow_to(std::uint64_t size)
 {
     rlimit limit;

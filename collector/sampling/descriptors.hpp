@@ -35,6 +35,20 @@ FileIdentity identity_of(int fd);
 /// False if the application has closed `fd`, whatever it may stand for now.
 bool is_file(int fd, const FileIdentity& identity);
 
+/// A descriptor that stays open, which the application may close and open as its own.
+struct Descriptor {
+    int fd;
+    FileIdentity identity;
+};
+inline constexpr Descriptor no_descriptor{-1, {}};
+
+/// Moved out of the way of the application; no_descriptor if that is impossible, or if there are few left, which others
+/// need more. No cancellation point.
+Descriptor open_to_stay(const char* path, int flags);
+
+/// Unless the application has closed it.
+void close_if_ours(Descriptor& descriptor);
+
 /// True if the process may make a file that long; a longer one would raise a signal in the application.
 bool file_may_grow_to(std::uint64_t size);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collector/sampling/drain.hpp"
 
+#include "collector/sampling/blocked.hpp"
 #include "collector/sampling/respite.hpp"
 #include "collector/sampling/thread_timer.hpp"
 
@@ -82,6 +83,7 @@ void close_slot(State& state, Slot& slot)
         slot.count = read_count(slot.event);
         slot.timer_stopped = slot.event.is_timer ? has_stopped(slot.event) : slot.spent;
         close_event(slot.event);
+        close_system_call(slot);
     }
     open_slot_file(state, slot);
     const bool waits_for_finish = is_to_be_found(slot.file) && state.stage.load() == Stage::Running;

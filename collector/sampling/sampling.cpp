@@ -4,6 +4,7 @@
 // The life of a process' sampling, and what its threads do themselves; see state.hpp.
 #include "collector/sampling/sampling.hpp"
 
+#include "collector/sampling/blocked.hpp"
 #include "collector/sampling/drain.hpp"
 #include "collector/sampling/helper.hpp"
 #include "collector/sampling/quiet.hpp"
@@ -105,6 +106,8 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.first_period = 0;
     slot.is_first_period = false;
     slot.timer_stopped = false;
+    slot.looked_at = 0;
+    slot.system_call = no_descriptor;
     init_file(slot.file);
 }
 
@@ -295,6 +298,9 @@ void start_thread(int thread)
     slot->why_not = open_slot_event(*state, *slot);
     const PerfEvent event = slot->event;
     slot->counted_events = counted_events(event);
+    if (event.is_open() && !event.is_timer) {
+        open_system_call(*slot);
+    }
     own_slot = slot;
     own_watch = event.is_open() && !event.is_timer ? &slot->watch : nullptr;
     slot->state.store(SlotState::Active, std::memory_order_release);
@@ -410,6 +416,7 @@ void abandon_in_child()
             continue;
         }
         drop_event(slot.event);
+        close_system_call(slot);
         drop_file(slot.file);
     }
     close_wake(*state);

@@ -64,6 +64,7 @@ struct Slot {
     bool is_first_period;        // it has that still
     bool timer_stopped;          // before its thread ended
     std::uint64_t looked_at;     // as Out::head, when the helper looked where it was blocked
+    Descriptor system_call;      // that the thread is in, for that (proc(5), /proc/pid/syscall)
 };
 
 /// As blocked.cpp writes it, which has no such stack.
@@ -101,6 +102,7 @@ struct State {
     spool::SpoolHeader slot_header;  // under the pass lock; not on the small stack that a thread may have
     BlockedCopy blocked_copy;        // likewise
     std::uint64_t next_look;         // of the helper, at threads that are blocked;
+    std::uint32_t next_slot;         // which has its turn then
     std::uint64_t last_blocked;      // there was one then
     char directory[4096];
     pollfd polled[max_threads + 1];

@@ -35,7 +35,7 @@ const char* wrong_ids(const model::Segment& segment, const model::Profile& profi
         return "a segment has an unknown kind";
     if (segment.location >= profile.locations.size() || segment.other >= profile.locations.size())
         return "a segment has an unknown location";
-    if (segment.flags > (model::Segment::sends | model::Segment::own))
+    if (segment.origin() >= profile.locations.size() || (segment.flags > model::Segment::sends && !segment.is_own()))
         return "a segment has unknown flags";
     if (model::CallPathId{segment.call}.valid() && segment.call >= profile.call_paths.size())
         return "a segment has an unknown call";

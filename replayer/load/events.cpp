@@ -268,8 +268,8 @@ void EventLoader::add_place(const Moment& moment)
         OffProcessor& off = out_.trace.off.back();
         off.found_in = vocabulary_.contexts.find(*context);
         off.is_found = off.found_in.valid();
-        const bool is_thread = moment.uint8(attributes.waits_for_thread).value_or(0) != 0;
-        off.waits_for = is_thread ? WaitsFor::Thread : WaitsFor::Other;
+        if (const auto is_thread = moment.uint8(attributes.waits_for_thread))
+            off.waits_for = *is_thread != 0 ? WaitsFor::Thread : WaitsFor::Other;
     }
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace critpath::replayer
@@ -225,7 +226,7 @@ Registry register_writes(const Replay& replay, const std::vector<WindowProcess>&
             registry[{write.window, write.target}].push_back(write);
     }
     for (auto& [key, writes] : registry)
-        std::ranges::sort(writes, {}, [](const Write& w) { return w.enter.order(); });
+        std::ranges::sort(writes, {}, [](const Write& w) { return std::tuple(w.enter.order(), w.end, w.bytes); });
     return registry;
 }
 

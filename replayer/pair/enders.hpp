@@ -47,24 +47,22 @@ public:
         struct Started {
             std::uint32_t receive;
             model::Ns start;
+            rules::Link link;
+            std::uint64_t bytes;
         };
         std::vector<Started> of_call;
         for (ByCall receives(trace_.receives.size(), completion); !receives.at_end();) {
             const std::uint32_t call = completion(receives.next());
             of_call.clear();
             for (; !receives.at_end() && completion(receives.next()) == call; receives.advance())
-                of_call.push_back({receives.next(), start_of(receives.next())});
+                of_call.push_back({receives.next(), start_of(receives.next()), pairs_.of_receive[receives.next()].link,
+                                   trace_.receives.bytes(receives.next())});
             const model::Ns last = std::ranges::max_element(of_call, {}, &Started::start)->start;
             const bool is_known = !std::ranges::binary_search(collectives_, call) && !sends_longer(call, last);
-            const auto size = [&](const Started& message) {
-                return std::pair(pairs_.of_receive[message.receive].link, trace_.receives.bytes(message.receive));
-            };
+            const rules::Link farthest = std::ranges::max_element(of_call, {}, &Started::link)->link;
+            const std::uint64_t largest = std::ranges::max_element(of_call, {}, &Started::bytes)->bytes;
             const auto is_ender = [&](const Started& message) {
-                const auto own = size(message);
-                return message.start == last && std::ranges::all_of(of_call, [&](const Started& other) {
-                           const auto [link, bytes] = size(other);
-                           return link <= own.first && bytes <= own.second;
-                       });
+                return message.start == last && message.link == farthest && message.bytes == largest;
             };
             for (const Started& message : of_call)
                 visit(message.receive, message.start, is_known && is_ender(message));

@@ -46,9 +46,9 @@ Segment as(SegmentKind kind, Segment segment)
 }  // namespace
 
 PieceCutter::PieceCutter(const Piece& piece, const model::LocationTrace& trace,
-                         const LocationPredecessors& predecessors, Ns origin, Ns arrival)
+                         const LocationPredecessors& predecessors, Ns origin, Ns arrival, bool has_own_lead)
     : piece_(piece), trace_(trace), predecessors_(predecessors), origin_(origin), arrival_(arrival),
-      time_(piece.stretch), call_(piece.first_call), end_call_(piece.end_call),
+      has_own_lead_(has_own_lead), time_(piece.stretch), call_(piece.first_call), end_call_(piece.end_call),
       unrecorded_(first_behind(trace.unrecorded, time_)), tool_(first_behind(trace.tool, time_))
 {
     if (piece.end_call == Piece::by_time) {
@@ -83,8 +83,8 @@ void PieceCutter::add_lead(Segments& out)
     segment.bytes = jump.bytes;
     if (jump.kind == SegmentKind::Transfer) {
         segment.flags = jump.sends ? Segment::sends : 0;
-        if (jump.to.location.value == piece_.location && jump.peer.valid()) {
-            segment.flags |= Segment::own;
+        if (has_own_lead_ && jump.peer.valid()) {
+            segment.begin_with_own(jump.to.location.value);
             segment.other = jump.peer.value;
         }
     }
@@ -169,7 +169,8 @@ std::optional<PathCutter::Part> PathCutter::next()
         if (!cutter_) {
             const Piece& piece = path_.pieces[piece_];
             const Place place = place_of(piece);
-            cutter_.emplace(piece, place.trace, place.predecessors, path_.begin, arrival_at(piece));
+            cutter_.emplace(piece, place.trace, place.predecessors, path_.begin, arrival_at(piece),
+                            piece.jumps() && has_own_lead(piece, jump_of(piece)));
         }
         if (cutter_->next(segments_, enough))
             return Part{piece_, segments_};
@@ -194,17 +195,25 @@ Ns PathCutter::arrival_at(const Piece& piece) const
     const KnownJump jump = place.predecessors.jumps.known(piece.lead, place.trace);
     if (jump.kind != SegmentKind::Transfer || place.trace.off.empty())
         return end;
-    const auto process_of = [&](model::LocationId location) {
-        return replay_.definitions.locations[location.value].process;
-    };
-    const rules::Link link =
-        link_between(replay_.definitions, process_of(jump.to.location), process_of({piece.location}));
+    const bool is_own = has_own_lead(piece, jump) && jump.peer.valid();
+    const rules::Link link = link_between(replay_.definitions, process_of(is_own ? jump.peer : jump.to.location),
+                                          process_of({piece.location}));
     return lacks_processor_since(place.trace, Ns{piece.begin}, end, predecessors_.transfer_time(link, jump.bytes));
+}
+
+bool PathCutter::has_own_lead(const Piece& piece, const KnownJump& jump) const
+{
+    return process_of(jump.to.location) == process_of({piece.location});
+}
+
+model::ProcessId PathCutter::process_of(model::LocationId location) const
+{
+    return replay_.definitions.locations[location.value].process;
 }
 
 PathCutter::Place PathCutter::place_of(const Piece& piece) const
 {
-    const std::size_t p = replay_.index_of(replay_.definitions.locations[piece.location].process);
+    const std::size_t p = replay_.index_of(process_of({piece.location}));
     const std::size_t l = local_index(replay_.processes[p], {piece.location});
     return {replay_.processes[p].locations[l], predecessors_.processes[p][l]};
 }

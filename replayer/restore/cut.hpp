@@ -20,12 +20,13 @@ namespace critpath::replayer
 
 /// The segments of one piece, time ascending, without empty ones, a few at a time: a piece may be as long as the run.
 /// Times count from `origin`. Segment::call is a ContextId here. `arrival`: where a message that leads to the piece was
-/// there at last, and the rest is the call's own time; else the same as Piece::stretch.
+/// there at last, and the rest is the call's own time; else the same as Piece::stretch. `has_own_lead`: the jump that
+/// leads to the piece is from a call of the same process.
 class PieceCutter
 {
 public:
     PieceCutter(const Piece& piece, const model::LocationTrace& trace, const LocationPredecessors& predecessors,
-                model::Ns origin, model::Ns arrival);
+                model::Ns origin, model::Ns arrival, bool has_own_lead);
 
     /// Adds the next segments until there are at least `enough` in `out`; false if the piece is at its end.
     bool next(std::vector<model::Segment>& out, std::size_t enough);
@@ -44,6 +45,7 @@ private:
     const model::LocationTrace& trace_;
     const LocationPredecessors& predecessors_;
     model::Ns origin_, arrival_;
+    bool has_own_lead_;
     model::Ns time_;  // up to here it is cut
     std::size_t call_ = 0;
     std::size_t end_call_ = 0;
@@ -80,6 +82,8 @@ private:
         const model::LocationTrace& trace;
         const LocationPredecessors& predecessors;
     };
+    [[nodiscard]] bool has_own_lead(const Piece& piece, const KnownJump& jump) const;
+    [[nodiscard]] model::ProcessId process_of(model::LocationId location) const;
     [[nodiscard]] Place place_of(const Piece& piece) const;
 
     const Replay& replay_;

@@ -128,6 +128,13 @@ TEST(CallsAlone, AreThoseWithoutThePoints)
     EXPECT_EQ(alone.number(1), 3U);
     EXPECT_EQ(alone.enter(1), model::Ns{40});
     EXPECT_EQ(alone.leave(1), model::Ns{45});
+    EXPECT_EQ(calls.next_call(0), 0U);
+    EXPECT_EQ(calls.next_call(1), 3U);
+    EXPECT_EQ(calls.next_call(2), 3U);
+    EXPECT_EQ(calls.next_call(4), 5U) << "there is none";
+    EXPECT_EQ(calls.behind_last_call(1), 1U);
+    EXPECT_EQ(calls.behind_last_call(3), 1U);
+    EXPECT_EQ(calls.behind_last_call(5), 4U);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ using model::RowKind;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// main > step > (solve, MPI_Barrier > ([blocked], [transfer]), py::run > [preempted], others) on rank 0; "idle" is on
-/// no rank's path. Only "solve" has lines.
+/// main > step > (solve, MPI_Barrier > ([blocked], [transfer]), py::run > [preempted], poll > [blocked], others) on
+/// rank 0; "idle" is on no rank's path. Only "solve" has lines.
 model::Profile profile()
 {
     model::Profile p;
@@ -49,6 +49,9 @@ model::Profile profile()
     add(13, 9, 10);
     add(12, 3, 10);
     add(14, model::CallPathId::none().value, 10);
+    p.rows.push_back({RowKind::Sampled, "poll", "/lib/libc.so.6", "", 0});
+    add(15, 1, 0);
+    add(11, static_cast<std::uint32_t>(p.call_paths.size() - 1), 10);
     return p;
 }
 
@@ -70,6 +73,7 @@ TEST(MeantFunction, WhatHasNoLinesSaysWhy)
               "was asked for; see: cpreport hotspots");
     EXPECT_EQ(refusal("step"), "'step': no sample on the critical path, or the part of it that was asked for, is in "
                                "itself, but only in what it calls; see what that is: cpreport hotspots --by callpath");
+    EXPECT_THAT(refusal("poll"), HasSubstr("is in it, but the thread had no processor there; see what calls it"));
     EXPECT_EQ(refusal("run"),
               "'py::run:/src/run.py': it has no lines, since it was made while the program ran; see what "
               "calls it: cpreport hotspots --by callpath");
