@@ -118,6 +118,21 @@ void play_blocked(Subject& subject)
     subject.finish();
 }
 
+/// Six threads, one after the other, which do the same: nothing but to be blocked once.
+void play_blocked_in_turn(Subject& subject)
+{
+    subject.start();
+    subject.open();
+    for (int thread = 1; thread <= 6; ++thread) {
+        std::thread([=] {
+            sampling::start_thread(thread);
+            usleep(500'000);
+            sampling::stop_thread();
+        }).join();
+    }
+    subject.finish();
+}
+
 /// Two threads on one processor. What one thread knows of itself: a window of time, and its processor time within.
 void play_shared_processor(Subject& subject)
 {
@@ -319,6 +334,7 @@ critpath::test::Scenarios critpath::test::switch_scenarios()
     return {
         {"sleeps", play_sleeps},
         {"blocked", play_blocked},
+        {"blocked_in_turn", play_blocked_in_turn},
         {"shared_processor", play_shared_processor},
         {"yields", play_yields},
         {"page_faults", play_page_faults},

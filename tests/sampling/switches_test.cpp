@@ -5,6 +5,8 @@
 #include "collector/sampling/respite.hpp"
 #include "tests/sampling/played.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <set>
 
@@ -94,6 +96,16 @@ TEST_F(Sampling, WhoIsBlockedForLongIsFoundThere)
         EXPECT_TRUE(found.insert(record.since).second) << "one look at each is enough";
         EXPECT_TRUE(record.system_call == SYS_clock_nanosleep || record.system_call == SYS_nanosleep);
     }
+}
+
+TEST_F(Sampling, AThreadThatIsLikeTheOneBeforeItIsFoundAsWell)
+{
+    PLAY_OR_SKIP("blocked_in_turn");
+    std::size_t found = 0;
+    for (int thread = 1; thread <= 6; ++thread) {
+        found += files[fmt::format("7.{}.samples", thread)].blocked.size();
+    }
+    EXPECT_GE(found, 4U);
 }
 
 TEST_F(Sampling, WhatAThreadDoesNotRunItIsOff)
