@@ -44,6 +44,7 @@ std::optional<std::uint64_t> find_frame_pointer(const FrameRules& rules, const R
     }
     const std::uint64_t begin = registers.get(stack_pointer).value_or(0) / word * word;
     if (known.distance != 0 && fits(rules, registers, stack, begin + known.distance, called)) {
+        known.in_vain = 0;
         return begin + known.distance;
     }
     for (std::uint64_t at = begin; at - begin < most_searched && stack.word_at(at); at += word) {

@@ -83,8 +83,8 @@ void close_slot(State& state, Slot& slot)
         slot.count = read_count(slot.event);
         slot.timer_stopped = slot.event.is_timer ? has_stopped(slot.event) : slot.spent;
         close_event(slot.event);
-        close_system_call(slot);
     }
+    close_system_call(slot);
     open_slot_file(state, slot);
     const bool waits_for_finish = is_to_be_found(slot.file) && state.stage.load() == Stage::Running;
     if (!slot.file_tried || waits_for_finish) {
