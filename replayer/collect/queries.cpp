@@ -24,12 +24,13 @@ constexpr std::size_t most_members = std::size_t{1} << 20;
 
 struct InstanceName {
     std::uint32_t side, number, returns;
+    Period held_up;
     auto operator<=>(const InstanceName&) const = default;
 };
 
 InstanceName name_of(const InstanceQuery& query)
 {
-    return {query.side.value, query.number, query.question.returns ? 1U : 0U};
+    return {query.side.value, query.number, query.question.returns ? 1U : 0U, query.held_up};
 }
 
 struct Question {
@@ -79,9 +80,9 @@ Received<InstanceName> request_members(const Replay& replay, const Members& memb
     return replayer::exchange(replay.comm, requests);
 }
 
-/// When a member came back to MPI from the longest time outside, between the post of a non-blocking operation and the
-/// call that completed it. Not valid: it was never outside, or that is not known.
-rules::MemberInfo came_back(const Replay& replay, const Part& part)
+/// When a member came back to MPI in the period from the longest time outside since its begin, between the post of a
+/// non-blocking operation and the call that completed it. Not valid: it was never outside, or that is not known.
+rules::MemberInfo came_back(const Replay& replay, const Part& part, const Period& period)
 {
     constexpr std::uint32_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
     const model::ProcessTrace& trace = replay.processes[part.process];
@@ -98,7 +99,9 @@ rules::MemberInfo came_back(const Replay& replay, const Part& part)
     for (std::uint32_t i = post.call.value + 1; i <= end.call.value; ++i) {
         if (calls.is_point(i))
             continue;
-        if (const Ns outside = calls.enter(i) - outside_since; outside > longest) {
+        if (calls.enter(i) > period.until)
+            break;
+        if (const Ns outside = calls.enter(i) - std::max(outside_since, period.since); outside > longest) {
             longest = outside;
             result.enter = {{post.location, {i}}, calls.enter(i)};
             result.leave = outside_since;
@@ -119,7 +122,7 @@ std::vector<std::vector<KnownMember>> own_parts(const Replay& replay, const Memb
                 {name.side}, 1, [&](std::size_t) { return name.number; },
                 [&](const Part& part, std::size_t) {
                     if (name.returns != 0) {
-                        parts[home].push_back({name, came_back(replay, part)});
+                        parts[home].push_back({name, came_back(replay, part, name.held_up)});
                         return;
                     }
                     const auto m = members.describe(part);

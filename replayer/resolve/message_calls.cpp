@@ -184,9 +184,12 @@ private:
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
+            // Of a short time, whoever comes to MPI at all may have been outside for the most.
+            const bool is_clear = c.held_up.since < waiting.leave - 4 * query->completion - query->tolerance;
             const auto ask = [&](const rules::MemberQuery& question) {
+                const Period held_up = question.returns && is_clear ? c.held_up : Period{};
                 late_.collectives.push_back(
-                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question}});
+                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question, {}, held_up}});
             };
             ask(*query);
             const bool others_later = c.last_post > std::max(waiting.enter, c.gathered.last.time);

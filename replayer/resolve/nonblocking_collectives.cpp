@@ -51,6 +51,23 @@ bool is_asked(const rules::Member& member, const rules::CollectiveCase& c)
            (c.operation.shape == CollectiveShape::Neighbour && c.neighbours_known);
 }
 
+/// Since the one came that all members wait for, or, of an all-to-all operation, since the last of all came, until the
+/// first has it behind itself. The same for all members, so that one answer serves them all.
+Period held_up(const rules::CollectiveCase& c)
+{
+    const rules::Instance& instance = *c.instance;
+    if (c.inter)
+        return {};
+    switch (c.operation.shape) {
+    case CollectiveShape::AllToAll:
+        return {instance.last.time, std::max(instance.last.time, model::Ns{instance.first_leave})};
+    case CollectiveShape::OneToAll:
+        return instance.root.valid() ? Period{instance.root.time, model::Ns::max()} : Period{};
+    default:
+        return {};
+    }
+}
+
 /// Whether its own post is among those that the member needs.
 bool needs_itself(FunctionId function)
 {
@@ -116,6 +133,7 @@ private:
         Side side;
         std::uint32_t number;
         model::Ns last_post;
+        Period held_up;
     };
 
     void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
@@ -133,7 +151,8 @@ private:
                           calibration_.collective_limit(member.function, c.instance->bytes, c.size),
                           part.side,
                           part.number,
-                          c.inter ? model::Ns::min() : c.instance->last.time};
+                          c.inter ? model::Ns::min() : c.instance->last.time,
+                          held_up(c)};
         if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
@@ -159,7 +178,8 @@ private:
              asked.side,
              asked.number,
              asked.limit,
-             asked.last_post});
+             asked.last_post,
+             asked.held_up});
     }
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "replayer/collect/collect.hpp"
+#include "replayer/collect/queries.hpp"
 #include "replayer/rules/message_rule.hpp"
 
 #include <vector>
@@ -21,6 +22,7 @@ struct CompletedCollective {
     std::uint32_t number;
     model::Ns limit;      // the longest time that it may take
     model::Ns last_post;  // of all members, whoever is needed; between groups not known: Ns::min()
+    Period held_up;       // when it could go on, but members may have held it up
 };
 
 /// By owned process, ascending by call. Collectives of which members are unknown are left out, and between groups those

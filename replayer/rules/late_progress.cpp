@@ -16,6 +16,14 @@ Ns unexplained(const Standstill& s)
     return s.leave - s.start - s.transfer;
 }
 
+/// Whether the process that came to MPI at `enter` had been outside for most of the time that is to be explained of
+/// that from `begin` on.
+bool was_mostly_outside(const Standstill& s, Ns begin, Ns enter, Ns outside_since)
+{
+    const Ns outside = enter - std::max(begin, outside_since);
+    return outside > Ns{0} && 2 * outside >= s.leave - begin - s.transfer;
+}
+
 /// Whether the call was much too late for anything else.
 bool is_much(const Standstill& s)
 {
@@ -42,13 +50,14 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     const Ns took = s.leave - enter;
     if (enter - s.start <= usual || took <= Ns{0})
         return Fit::None;
-    // It was outside for most of the time that is to be explained.
-    if (2 * (enter - std::max(s.start, outside_since)) < unexplained(s))
+    if (!was_mostly_outside(s, s.start, enter, outside_since) &&
+        !was_mostly_outside(s, std::max(s.start, s.enter), enter, outside_since))
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return Fit::Tight;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= soon(s);
-    return is_much(s) && is_soon ? Fit::Loose : Fit::None;
+    const bool is_before_others = took > s.leave - s.explained + s.transfer;  // which explain more
+    return is_much(s) && is_soon && !is_before_others ? Fit::Loose : Fit::None;
 }
 
 std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,
@@ -61,10 +70,11 @@ std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Me
     if (call.leave - explained <= tolerance(transfer, call.threshold))
         return std::nullopt;
     if (!message.receiving || message.protocol != Protocol::Eager)
-        return Standstill{start, call.leave, transfer, call.threshold, message.held};
+        return Standstill{start, call.enter, call.leave, explained, transfer, call.threshold, message.held};
     // What was sent at once mostly is there at once: only what the call itself saw of the sender tells otherwise. And
     // that one alone is seldom the reason: of small delays, some end as long after one of its enters by chance.
-    const Standstill by_partner{std::max(start, call.enter), call.leave, transfer, call.threshold, message.held, true};
+    const Standstill by_partner{
+        std::max(start, call.enter), call.enter, call.leave, explained, transfer, call.threshold, message.held, true};
     return is_much(by_partner) ? std::optional(by_partner) : std::nullopt;
 }
 

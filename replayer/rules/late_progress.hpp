@@ -17,7 +17,8 @@ namespace critpath::replayer::rules
 /// A transfer that may have stood still, of a call that ended too late for it.
 struct Standstill {
     Ns start;                 // when both sides were posted
-    Ns leave;                 // of the call
+    Ns enter, leave;          // of the call
+    Ns explained;             // until when all that the call completed explains it
     Ns transfer;              // what it takes
     Ns threshold;             // of the call
     bool held;                // by the partner alone, who had to take it in some moment of its own

@@ -361,7 +361,7 @@ TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
 {
     Machine lazy;
     lazy.progress = false;
-    EXPECT_LE(false_critical_share(lazy, Weights::Known), at_most(0.006));
+    EXPECT_LE(false_critical_share(lazy, Weights::Known), at_most(0.003));
 }
 
 /// Buffered sends that wait until the receiver's rank is in MPI, as large ones do in some MPIs. Without a rule for

@@ -110,6 +110,24 @@ TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-400 | compute 1: 400-1600");
 }
 
+// Until 500 the sender was outside of MPI itself, so that it does not matter that the receiver came to MPI then.
+TEST(LateProgress, WhoCameBackWhileTheOtherWasOutsideIsNotTheReason)
+{
+    Program p(2);
+    show_transfer_time(p);
+    const Request received = p[1].irecv({110, 111}, 0, large);
+    for (const int t : {250, 400, 700})
+        p[1].call(FunctionId::MPI_Request_get_status, {t, t + 1});
+    const Request sent = p[0].issend({112, 113}, 1, large);
+    p[0].wait({500, 800}, sent);
+    p[1].wait({900, 901}, received);
+    p[0].finish(1900);
+    p[1].finish(1000);
+    EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-250 | mpi 1: 250-251 | "
+                       "compute 1: 251-400 | mpi 1: 400-401 | compute 1: 401-700 | transfer? 1>0: 700-800 | "
+                       "compute 0: 800-1900");
+}
+
 /// Nobody knows what a message takes but from those that stood still: 2 us after the sender was back, not 400 us.
 TEST(LateProgress, IsNotLearnedAsTheTimeOfTransfers)
 {
@@ -240,6 +258,25 @@ TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
 }
 
 /// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
+/// Who was outside of MPI for long before the last one posted, and after all was over, was outside for less time in
+/// between; but that is when it held up the others.
+TEST(LateProgress, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 600 : 50, r == 0 ? 601 : 51}));
+    p[0].wait_collective({602, 804}, posted[0]);
+    p[1].wait_collective({60, 804}, posted[1]);
+    p[2].call(FunctionId::MPI_Request_get_status, {500, 501});
+    p[2].call(FunctionId::MPI_Request_get_status, {800, 801});
+    p[2].wait_collective({1300, 1301}, posted[2]);
+    p[1].finish(1900);
+    p.finish(1500);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-500 | mpi 2: 500-501 | compute 2: 501-800 | "
+                       "collective? 2>1: 800-804 | compute 1: 804-1900");
+}
+
 TEST(LateProgress, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
 {
     Program p(3);
