@@ -116,7 +116,7 @@ TEST(LateProgress, WhoCameBackWhileTheOtherWasOutsideIsNotTheReason)
     Program p(2);
     show_transfer_time(p);
     const Request received = p[1].irecv({110, 111}, 0, large);
-    for (const int t : {250, 400, 700})
+    for (const int t : {250, 450, 700})
         p[1].call(FunctionId::MPI_Request_get_status, {t, t + 1});
     const Request sent = p[0].issend({112, 113}, 1, large);
     p[0].wait({500, 800}, sent);
@@ -124,7 +124,7 @@ TEST(LateProgress, WhoCameBackWhileTheOtherWasOutsideIsNotTheReason)
     p[0].finish(1900);
     p[1].finish(1000);
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-250 | mpi 1: 250-251 | "
-                       "compute 1: 251-400 | mpi 1: 400-401 | compute 1: 401-700 | transfer? 1>0: 700-800 | "
+                       "compute 1: 251-450 | mpi 1: 450-451 | compute 1: 451-700 | transfer? 1>0: 700-800 | "
                        "compute 0: 800-1900");
 }
 
