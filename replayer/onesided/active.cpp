@@ -36,6 +36,7 @@ struct EpochRecord {
     rules::Enter enter;              // of the Post, or of the Complete
     rules::Enter transfer;           // of an access epoch: of its transfer that must have arrived last; else as `enter`
     std::uint64_t bytes;             // of that; 0: there was none
+    std::uint64_t waited;            // 1: the Complete, so that some transfers were there later than it
 };
 
 /// What the other side of an epoch did; sorted by epoch, then by peer.
@@ -45,6 +46,7 @@ struct Met {
     rules::Enter enter;
     rules::Enter transfer;
     std::uint64_t bytes;
+    bool waited;
 };
 
 /// One side of all pairs, either access or exposure, of one owned process.
@@ -77,7 +79,12 @@ public:
     {
         const auto found = numbered_.find({record.window, record.from});
         if (found != numbered_.end() && record.number < found->second.size())
-            met_.push_back({found->second[record.number], {record.from}, record.enter, record.transfer, record.bytes});
+            met_.push_back({found->second[record.number],
+                            {record.from},
+                            record.enter,
+                            record.transfer,
+                            record.bytes,
+                            record.waited != 0});
     }
 
     void finish()
@@ -143,7 +150,7 @@ void emit_exposure(const Replay& replay, const WindowProcess& process, Pair& pai
     for (const ProcessId origin : pair.exposure.group(epoch))
         out[static_cast<std::size_t>(replay.owner_of(origin))].push_back(
             {pair.exposure.window(epoch), process.trace.process.value, origin.value,
-             pair.exposure.next_number(epoch, origin), post, post, 0});
+             pair.exposure.next_number(epoch, origin), post, post, 0, 0});
 }
 
 void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::uint32_t epoch, Outgoing& out)
@@ -161,7 +168,8 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
         out[static_cast<std::size_t>(replay.owner_of(target))].push_back(
             {pair.access.window(epoch), process.trace.process.value, target.value, number, complete,
              has_transfer ? process.enter(last->second) : complete,
-             has_transfer ? process.event(last->second).bytes : 0});
+             has_transfer ? process.event(last->second).bytes : 0,
+             has_transfer && process.may_have_waited(process.event(e.end).call) ? 1U : 0U});
     }
 }
 
@@ -221,7 +229,8 @@ void explain_exposure(WindowProcess& process, const Sides& sides)
             continue;
         const CallRef wait = process.event(epoch.end).call;
         for (const Met& met : sides.met(e)) {
-            process.depend(wait, met.enter, 0, process.link(met.peer));
+            if (!met.waited || !process.is_too_early(wait, met.enter, met.peer))
+                process.depend(wait, met.enter, 0, process.link(met.peer));
             if (met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait))
                 process.depend_on_transfer(wait, process.enter(epoch.begin), met.transfer, met.bytes, met.peer, false);
         }

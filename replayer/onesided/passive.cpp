@@ -33,6 +33,7 @@ struct LockRecord {
     std::uint64_t bytes;    // of that
     std::uint32_t to;       // process that it goes to
     std::uint32_t exclusive;
+    std::uint32_t waited, padding;  // the unlock, for its transfers
 };
 
 /// A call that waited in an epoch, or for one.
@@ -50,7 +51,8 @@ struct Answer {
     rules::Enter unlock;   // that released the call; not valid: none
     rules::Enter transfer;
     std::uint64_t bytes;
-    std::uint32_t to, padding;  // process that the transfer goes to
+    std::uint32_t to;      // process that the transfer goes to
+    std::uint32_t waited;  // the unlock, for that
     rules::Enter progress;
 };
 
@@ -96,9 +98,12 @@ public:
             return;
         const rules::Enter unlock = process_.enter(epoch.end);
         const ProcessId self = process_.trace.process;
-        LockRecord record{lock.window.value,         all_targets, self.value, 0, unlock,
-                          process_.leave(epoch.end), {},          0,          0, lock.exclusive ? 1U : 0U};
+        LockRecord record{
+            lock.window.value,        all_targets, self.value, 0, unlock, process_.leave(epoch.end), {}, 0, 0,
+            lock.exclusive ? 1U : 0U, 0,           0};
         add_transfer(epoch, record);
+        if (record.transfer.valid() && process_.may_have_waited(process_.event(epoch.end).call))
+            record.waited = 1;
         if (lock.target < 0 || (lock.exclusive && (interest & all_waited) != 0)) {
             record.at = process_.place_of_all(lock.window).value;
             send(record);
@@ -139,7 +144,9 @@ public:
     {
         const CallRef call = process_.event(answer.event).call;
         if (answer.unlock.valid()) {
-            process_.depend(call, answer.unlock, 0, process_.link({answer.holder}));
+            // Where the unlock had to wait for its transfers itself, these are what others wait for, too.
+            if (answer.waited == 0 || !process_.is_too_early(call, answer.unlock, {answer.holder}))
+                process_.depend(call, answer.unlock, 0, process_.link({answer.holder}));
             if (answer.transfer.valid())
                 process_.depend(call, answer.transfer, answer.bytes,
                                 link_between(definitions_, {answer.holder}, {answer.to}));
@@ -325,7 +332,7 @@ Answer answer(const Replay& replay, const rules::Calibration& calibration, const
             unlock != nullptr ? unlock->transfer : rules::Enter{},
             unlock != nullptr ? unlock->bytes : 0,
             unlock != nullptr ? unlock->to : 0,
-            0,
+            unlock != nullptr ? unlock->waited : 0,
             progress(replay, question)};
 }
 

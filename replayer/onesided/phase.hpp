@@ -65,6 +65,14 @@ public:
         return calibration_.one_sided[static_cast<std::size_t>(link(other))].of(bytes);
     }
 
+    /// Whether a message that was sent then would have reached the call well before its end, even if messages take
+    /// twice as long as is known.
+    [[nodiscard]] bool is_too_early(CallRef call, const rules::Enter& sent, ProcessId from) const
+    {
+        const rules::Waiting waited = waiting(call);
+        return waited.leave - sent.time > 2 * transfer_time(from, 0) + waited.threshold;
+    }
+
     /// What happened elsewhere, and reaches the call one message later. What came after the call had ended released
     /// nobody: then the epochs do not belong together (some were not recorded).
     void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it)

@@ -185,7 +185,7 @@ private:
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
             // Of a short time, whoever comes to MPI at all may have been outside for the most.
-            const bool is_clear = c.held_up.since < waiting.leave - 4 * query->completion - query->tolerance;
+            const bool is_clear = c.held_up.since < waiting.leave - query->limit;
             const auto ask = [&](const rules::MemberQuery& question) {
                 const Period held_up = question.returns && is_clear ? c.held_up : Period{};
                 late_.collectives.push_back(

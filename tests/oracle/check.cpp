@@ -115,6 +115,8 @@ replayer::rules::TransferTime transfer_time(const Machine& machine, bool same_no
     return replayer::rules::TransferTime(fastest);
 }
 
+}  // namespace
+
 Machine as_told(Machine machine, Weights weights)
 {
     if (weights == Weights::TwiceAsFast) {
@@ -128,8 +130,6 @@ Machine as_told(Machine machine, Weights weights)
     }
     return machine;
 }
-
-}  // namespace
 
 void tell(const Machine& machine, Calibration& calibration)
 {

@@ -20,6 +20,9 @@ namespace critpath::oracle
 /// are twice as fast, or half as fast, as they are.
 enum class Weights : std::uint8_t { Learned, Known, TwiceAsFast, HalfAsFast };
 
+/// What the replay is told of the machine, where it is told anything.
+Machine as_told(Machine machine, Weights weights);
+
 /// Puts the truth about a machine in the place of what was learned.
 void tell(const Machine& machine, replayer::rules::Calibration& calibration);
 

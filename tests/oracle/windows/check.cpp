@@ -42,9 +42,9 @@ Judged check(std::uint32_t seed, const Machine& machine, Weights weights, replay
     const auto summary = replayer::load::load(scratch.path() / "traces.otf2", replay);
     replayer::clocks::compare(replay, summary.clock_domains_known);
     const tests::Replayed replayed =
-        weights == Weights::Known
-            ? tests::replay(replay, [&](Calibration& calibration) { tell_windows(machine, calibration); })
-            : tests::replay(replay);
+        weights == Weights::Learned ? tests::replay(replay) : tests::replay(replay, [&](Calibration& calibration) {
+            tell_windows(as_told(machine, weights), calibration);
+        });
     std::int64_t ignored = 0;
     for (const char* key : {"ignored_rma_records", "ignored_records", "incomplete_collectives",
                             "mismatched_collectives", "clock_violations", "unfinished_requests"})
