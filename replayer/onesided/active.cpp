@@ -36,7 +36,7 @@ struct EpochRecord {
     rules::Enter enter;              // of the Post, or of the Complete
     rules::Enter transfer;           // of an access epoch: of its transfer that must have arrived last; else as `enter`
     std::uint64_t bytes;             // of that; 0: there was none
-    std::uint64_t waited;            // 1: the Complete, so that some transfers were there later than it
+    std::uint64_t waited;            // 1: the Complete, for its transfers
 };
 
 /// What the other side of an epoch did; sorted by epoch, then by peer.
@@ -158,6 +158,7 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
     const Epoch& e = process.epochs.access[epoch];
     const auto transfers =
         e.end == Epoch::open ? std::map<ProcessId, std::uint32_t>{} : last_transfers(process, pair.access, epoch);
+    const bool waited = !transfers.empty() && process.may_have_waited(process.event(e.end).call);
     for (const ProcessId target : pair.access.group(epoch)) {
         const std::uint32_t number = pair.access.next_number(epoch, target);
         if (e.end == Epoch::open)
@@ -168,8 +169,7 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
         out[static_cast<std::size_t>(replay.owner_of(target))].push_back(
             {pair.access.window(epoch), process.trace.process.value, target.value, number, complete,
              has_transfer ? process.enter(last->second) : complete,
-             has_transfer ? process.event(last->second).bytes : 0,
-             has_transfer && process.may_have_waited(process.event(e.end).call) ? 1U : 0U});
+             has_transfer ? process.event(last->second).bytes : 0, waited ? 1U : 0U});
     }
 }
 
@@ -229,9 +229,11 @@ void explain_exposure(WindowProcess& process, const Sides& sides)
             continue;
         const CallRef wait = process.event(epoch.end).call;
         for (const Met& met : sides.met(e)) {
-            if (!met.waited || !process.is_too_early(wait, met.enter, met.peer))
+            const bool has_transfer = met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait);
+            // Where the Complete had to wait for its transfers itself, these are what the target waits for, too.
+            if (!met.waited || !has_transfer || !process.is_too_early(wait, met.enter, met.peer))
                 process.depend(wait, met.enter, 0, process.link(met.peer));
-            if (met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait))
+            if (has_transfer)
                 process.depend_on_transfer(wait, process.enter(epoch.begin), met.transfer, met.bytes, met.peer, false);
         }
     }

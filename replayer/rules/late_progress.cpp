@@ -10,10 +10,10 @@ namespace critpath::replayer::rules
 namespace
 {
 
-/// What the transfer does not explain, since both sides posted it.
-Ns unexplained(const Standstill& s)
+/// What the transfer does not explain, of the time from `begin` on.
+Ns unexplained(const Standstill& s, Ns begin)
 {
-    return s.leave - s.start - s.transfer;
+    return s.leave - begin - s.transfer;
 }
 
 /// Whether the process that came to MPI at `enter` had been outside for most of the time that is to be explained of
@@ -21,13 +21,13 @@ Ns unexplained(const Standstill& s)
 bool was_mostly_outside(const Standstill& s, Ns begin, Ns enter, Ns outside_since)
 {
     const Ns outside = enter - std::max(begin, outside_since);
-    return outside > Ns{0} && 2 * outside >= s.leave - begin - s.transfer;
+    return outside > Ns{0} && 2 * outside >= unexplained(s, begin);
 }
 
 /// Whether the call was much too late for anything else.
 bool is_much(const Standstill& s)
 {
-    return unexplained(s) > 4 * s.transfer + s.threshold;
+    return unexplained(s, s.start) > 4 * s.transfer + s.threshold;
 }
 
 /// A transfer may take by so much more or less than the least time, and be the usual one.
@@ -41,7 +41,7 @@ Ns tolerance(Ns transfer, Ns threshold)
 Ns soon(const Standstill& s)
 {
     constexpr int chance = 8;  // where no core is free, it may be later, but so close to the enter hardly by chance
-    return std::max(4 * s.transfer + s.threshold, unexplained(s) / chance);
+    return std::max(4 * s.transfer + s.threshold, unexplained(s, s.start) / chance);
 }
 
 Fit fit(const Standstill& s, Ns enter, Ns outside_since)

@@ -257,7 +257,6 @@ TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
                        "compute 1: 504-700");
 }
 
-/// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
 /// Who was outside of MPI for long before the last one posted, and after all was over, was outside for less time in
 /// between; but that is when it held up the others.
 TEST(LateProgress, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
@@ -277,6 +276,7 @@ TEST(LateProgress, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
                        "collective? 2>1: 800-804 | compute 1: 804-1900");
 }
 
+/// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
 TEST(LateProgress, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
 {
     Program p(3);

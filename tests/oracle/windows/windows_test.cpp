@@ -142,8 +142,15 @@ double false_critical_share(const Machine& machine, Weights weights)
 
 TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
 {
-    for (const Weights weights : {Weights::Learned, Weights::TwiceAsFast, Weights::HalfAsFast})
-        EXPECT_LE(false_critical_share({}, weights), 0.005);
+    EXPECT_LE(false_critical_share({}, Weights::Learned), 0.005);
+}
+
+/// Where who waited for an unlock or a Win_complete that waited for its own transfers is said to wait for that call,
+/// 0.9 % of the path is wrong where the machine is taken for twice as fast as it is.
+TEST(WindowAnalysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
+{
+    EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast), 0.005);
+    EXPECT_LE(false_critical_share({}, Weights::HalfAsFast), 0.005);
 }
 
 /// Where it takes none but long waits for such, 7 % of the path is wrong.
