@@ -223,6 +223,50 @@ TEST(OneSided, LockCompetition)
     EXPECT_THAT(path(p), HasSubstr("compute 1: 111-400 | transfer 1>0: 400-402 | compute 0: 402-410"));
 }
 
+/// A transfer of `slow` bytes takes 300.
+constexpr std::uint64_t slow = 1 << 20;
+void teach_slow_transfer(Program& p, model::WindowId window)
+{
+    p[0].lock({400, 401}, window, 1);
+    p[0].rput({410, 411}, window, 1, slow, {500, 710});
+    p[0].unlock({720, 721}, window, 1);
+}
+
+/// The transfer took longer than it should, and the unlock waited for it, as rank 0 did: not for the unlock.
+TEST(OneSided, LockThatIsHeldByASlowTransfer)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    teach_slow_transfer(p, window);
+    p[1].lock({1000, 1001}, window, 2);
+    p[1].put({1010, 1011}, window, 2, slow);
+    p[1].unlock({1400, 1510}, window, 2);
+    p[0].lock({1200, 1512}, window, 2);
+    p[0].unlock({1520, 1521}, window, 2);
+    p[0].finish(2000);
+    p[1].finish(1600);
+    p[2].finish(1600);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 1001-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-1520"));
+}
+
+/// Likewise, of an exposure epoch.
+TEST(OneSided, WaitForASlowTransfer)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1});
+    teach_slow_transfer(p, window);
+    p[0].post({1000, 1001}, window, {1});
+    p[0].wait_exposed({1100, 1512}, window);
+    p[1].start({1002, 1003}, window, {0});
+    p[1].put({1010, 1011}, window, 0, slow);
+    p[1].complete({1400, 1510}, window);
+    p[0].finish(2000);
+    p[1].finish(1600);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 1003-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-2000"));
+}
+
 /// Where MPI grants the lock only when it is needed, the unlock waits for it.
 TEST(OneSided, LockThatIsTakenLate)
 {

@@ -145,8 +145,7 @@ TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
     EXPECT_LE(false_critical_share({}, Weights::Learned), 0.005);
 }
 
-/// Where who waited for an unlock or a Win_complete that waited for its own transfers is said to wait for that call,
-/// 0.9 % of the path is wrong where the machine is taken for twice as fast as it is.
+/// Who takes the machine for twice as fast, or half as fast, as it is.
 TEST(WindowAnalysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
 {
     EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast), 0.005);
