@@ -49,9 +49,8 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
 /// Its first sample has come.
 void give_own_period(Slot& slot)
 {
-    if (slot.is_first_period && slot.event.control != nullptr && peek_records(slot.event).samples > 0) {
-        slot.is_first_period = false;
-        set_period(slot.event, slot.period);
+    if (slot.event.is_in_first_period() && slot.event.is_open() && peek_records(slot.event).samples > 0) {
+        end_first_period(slot.event, slot.period);
     }
 }
 

@@ -163,6 +163,7 @@ int open_with_ring(const EventChoice& choice, std::size_t pages, PerfEvent& even
     open_followers(choice, event);
     event.control = static_cast<char*>(memory);
     event.ring_size = pages * page;
+    event.first_end = choice.first_period != 0 ? PerfEvent::in_first_period : 0;
     return 0;
 }
 
@@ -463,11 +464,12 @@ std::uint64_t counted_events(const PerfEvent& event)
     return counted;
 }
 
-void set_period(const PerfEvent& event, std::uint64_t period)
+void end_first_period(PerfEvent& event, std::uint64_t period)
 {
     if (is_ours(event)) {
         ioctl(event.fd, PERF_EVENT_IOC_PERIOD, &period);
     }
+    event.first_end = __atomic_load_n(&control_page(event)->data_head, __ATOMIC_ACQUIRE);
 }
 
 void enable_event(const PerfEvent& event)
@@ -513,7 +515,9 @@ Unread peek_records(const PerfEvent& event)
         }
         ++unread.records;
         unread.samples += header.type == PERF_RECORD_SAMPLE ? 1 : 0;
-        unread.lost += header.type == PERF_RECORD_LOST ? word_at(event, position + 16) : 0;
+        if (header.type == PERF_RECORD_LOST) {  // where there was room again
+            (position <= event.first_end ? unread.lost_first : unread.lost) += word_at(event, position + 16);
+        }
         if (header.type == PERF_RECORD_SWITCH) {
             constexpr std::size_t time_and_processor = 16;  // what it ends in
             unread.last_switch = word_at(event, position + header.size - time_and_processor);

@@ -21,7 +21,7 @@ struct EventChoice {
     std::uint32_t type;
     std::uint64_t config;
     std::uint64_t period;
-    std::uint64_t first_period;  // until set_period(); 0: `period`. Of timers, when the first one is over
+    std::uint64_t first_period;  // until end_first_period(); 0: `period`. Of timers, when the first one is over
     bool kernel;                 // time in the kernel is sampled too
     int clock_id;
     std::uint32_t ring_pages;    // wished for
@@ -38,19 +38,23 @@ struct EventChoice {
 };
 
 struct PerfEvent {
+    static constexpr std::uint64_t in_first_period = ~std::uint64_t{0};
+
     int fd;            // of the sampled event, which leads the group; -1: not open
     std::uint64_t id;  // the kernel's name of it, by which a descriptor is known as ours
     char* control;     // perf_event_mmap_page, followed by the ring
     std::size_t ring_size;
+    std::uint64_t first_end;  // where the ring had got to when the first period ended; 0: there was none
     std::uint32_t followers;  // EventChoice::follower, as far as they were tried
     int follower_fd[spool::max_events];
     std::uint64_t follower_id[spool::max_events];  // 0: not counted
     bool is_timer;
 
     [[nodiscard]] bool is_open() const { return control != nullptr; }
+    [[nodiscard]] bool is_in_first_period() const { return first_end == in_first_period; }
 };
 
-inline constexpr PerfEvent no_event = {-1, 0, nullptr, 0, 0, {}, {}, false};
+inline constexpr PerfEvent no_event = {-1, 0, nullptr, 0, 0, 0, {}, {}, false};
 
 /// Unread records of a ring: at most two pieces, because the ring wraps. One behind the other they are whole records.
 struct Unread {
@@ -59,7 +63,8 @@ struct Unread {
     std::uint64_t head;     // where the next unread record will begin
     std::uint64_t records;  // of any type
     std::uint64_t samples;
-    std::uint64_t lost;         // records that the kernel says it could not write: samples, or switches
+    std::uint64_t lost;         // records that the kernel says it could not write: samples, or switches;
+    std::uint64_t lost_first;   // and in the first period
     std::uint64_t last_switch;  // on the kernel's clock; 0: there is none
 };
 
@@ -114,8 +119,8 @@ bool is_ours(const PerfEvent& event);
 /// Which of EventChoice::follower are counted, as SampleFormat::counted_events.
 std::uint64_t counted_events(const PerfEvent& event);
 
-/// From now on. Not for timers.
-void set_period(const PerfEvent& event, std::uint64_t period);
+/// The event has this period from now on. Not for timers.
+void end_first_period(PerfEvent& event, std::uint64_t period);
 
 void enable_event(const PerfEvent& event);
 void disable_event(const PerfEvent& event);

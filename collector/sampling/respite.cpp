@@ -15,7 +15,7 @@ void append(const State& state, Slot& slot, Change change, std::uint64_t time)
 {
     const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time};
     append_records(slot.file, state.choice,
-                   {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0});
+                   {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0, 0});
 }
 
 /// What the thread has left to be written, before what came into the ring since. In the file all times are the
@@ -36,7 +36,7 @@ void write_notes(const State& state, Slot& slot)
 std::uint64_t switches_of(const Unread& unread)
 {
     const std::uint64_t switches = unread.records - unread.samples;
-    return switches + (unread.records > 0 ? unread.lost * switches / unread.records : 0);
+    return switches + (unread.records > 0 ? (unread.lost + unread.lost_first) * switches / unread.records : 0);
 }
 
 /// Empties the ring; true if the thread has switched too often since it was charged last, and still does. Less than

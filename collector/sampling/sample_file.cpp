@@ -115,6 +115,13 @@ void find_again(SampleFile& file, const spool::SpoolHeader& header)
     }
 }
 
+/// What was lost in the first period as samples of the thread's own: where that is none, the next sample stands for all
+/// of it.
+std::uint64_t lost_periods(const SampleFile& file, const spool::SampleFormat& format)
+{
+    return format.own_period != 0 ? file.lost_first * format.first_period / format.own_period : 0;
+}
+
 bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
 {
     return write_all(file, &header, sizeof header, 0);
@@ -131,6 +138,7 @@ void init_file(SampleFile& file)
 void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread)
 {
     file.lost += unread.lost;
+    file.lost_first += unread.lost_first;
     if (unread.records == 0) {
         return;
     }
@@ -182,7 +190,7 @@ void close_file(SampleFile& file, spool::SpoolHeader& header)
         find_again(file, header);
     }
     header.records = file.records;
-    header.lost = file.lost;
+    header.lost = file.lost + lost_periods(file, header.samples);
     header.closed = 1;
     write_header(file, header);
     drop_file(file);

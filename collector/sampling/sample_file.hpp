@@ -27,6 +27,7 @@ struct SampleFile {
     std::uint64_t memory_samples;
     std::uint64_t file_size;  // whole records end here
     std::uint64_t records, lost;
+    std::uint64_t lost_first;  // as in Unread
 };
 
 void init_file(SampleFile& file);

@@ -104,7 +104,6 @@ void init_slot(const State& state, Slot& slot, int thread)
     slot.count = {};
     slot.period = 0;
     slot.first_period = 0;
-    slot.is_first_period = false;
     slot.timer_stopped = false;
     slot.looked_at = 0;
     slot.system_call = no_descriptor;
@@ -125,7 +124,6 @@ int open_slot_event(State& state, Slot& slot)
     if (slot.thread > 0) {  // the first one is not over soon
         own.first_period = any_part(own.period, ~random);
         slot.first_period = own.timer ? 0 : own.first_period;
-        slot.is_first_period = !own.timer;
     }
     int error = open_event(own, slot.event);
     if (error == 0 && state.helper_wanted.load()) {

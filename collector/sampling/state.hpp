@@ -61,7 +61,6 @@ struct Slot {
     Count count;
     std::uint64_t period;        // as SampleFormat::own_period
     std::uint64_t first_period;  // likewise
-    bool is_first_period;        // it has that still
     bool timer_stopped;          // before its thread ended
     std::uint64_t looked_at;     // as Out::head, when the helper looked where it was blocked
     Descriptor system_call;      // that the thread is in, for that (proc(5), /proc/pid/syscall)

@@ -212,6 +212,13 @@ void play_alone(Subject& subject)
 {
     subject.start_alone();
     subject.facts["tasks"] = tasks();
+    for (int thread = 1; thread <= 4; ++thread) {
+        std::thread([&subject, thread] {
+            sampling::start_thread(thread);
+            subject.facts["cpu_of"].push_back(burn(0.4));
+            sampling::stop_thread();
+        }).join();
+    }
     subject.facts["cpu"] = burn(2);
     sampling::start_helper();
     subject.open();
