@@ -206,7 +206,6 @@ Archive variety()
             trace.inter_communicator("between", {0}, {1});
             trace.generator("cpu-clock", OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9, 10);
             trace.context_parent("work", "caller");
-            trace.context_parent("caller", "work");  // nobody may follow that for ever
             for (std::uint32_t rank = 0; rank < 2; ++rank) {
                 trace.process_property(rank, "critpath.host", rank == 0 ? "a" : "b");
                 trace.process_property(rank, "critpath.boot_id", rank == 0 ? "a" : "b");

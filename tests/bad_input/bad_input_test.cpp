@@ -160,6 +160,15 @@ TEST_F(Chunks, AreAllThereAndInOrder)
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryByte, testing::Values(twins, variety));
 
+/// Behind what is always refused, damage would show nothing.
+TEST(Undamaged, IsAccepted)
+{
+    for (const auto make : {twins, variety, long_ring}) {
+        const Report report = judge_all(0, 1, Depth::Replay, 0, [&](auto) { return Case{make(), "undamaged"}; });
+        EXPECT_EQ(report.of(Verdict::Accepted), 1) << fmt::format("{}", report.messages);
+    }
+}
+
 TEST(RandomDamage, HasAVerdict)
 {
     const RandomCases cases;

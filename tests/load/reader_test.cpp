@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include <sys/stat.h>
@@ -293,30 +294,12 @@ TEST(Handlers, ExceptionsPassThroughTheLibrary)
     EXPECT_THROW(reader.read_events(trace.location(0), 2, thrower), std::bad_alloc);
 }
 
-TEST(Refusal, OfCommunicatorsWithoutMembers)
+/// What loading says of a trace of one rank; "" if it succeeds.
+std::string said_of(const std::function<void(TinyTrace&)>& write)
 {
     const Scratch scratch;
     TinyTrace trace(scratch.path() / "trace", 1);
-    trace.thread(0).enter(1, "main").leave(2, "main");
-    trace.communicator("too large", {0, 1});
-    trace.close();
-    replayer::Replay replay;
-    try {
-        replayer::load::load(trace.anchor(), replay);
-        FAIL() << "accepted";
-    } catch (const Failure& failure) {
-        EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-        EXPECT_THAT(failure.what(), HasSubstr("a communicator has rank 1 of 1"));
-    }
-}
-
-/// What loading says of a rank whose second event is at `time`, with a clock that is off by `offset`.
-std::string said_of_times(std::uint64_t time, std::int64_t offset)
-{
-    const Scratch scratch;
-    TinyTrace trace(scratch.path() / "trace", 1);
-    trace.thread(0).enter(1, "main").leave(time, "main");
-    trace.clock_offset(0, 0, offset, 1);
+    write(trace);
     trace.close();
     replayer::Replay replay;
     try {
@@ -326,6 +309,35 @@ std::string said_of_times(std::uint64_t time, std::int64_t offset)
         return failure.what();
     }
     return {};
+}
+
+TEST(Refusal, OfCommunicatorsWithoutMembers)
+{
+    const std::string said = said_of([](TinyTrace& trace) {
+        trace.thread(0).enter(1, "main").leave(2, "main");
+        trace.communicator("too large", {0, 1});
+    });
+    EXPECT_THAT(said, HasSubstr("a communicator has rank 1 of 1"));
+}
+
+/// Nobody may follow them for ever.
+TEST(Refusal, OfCallingContextsThatAreTheirOwnAncestors)
+{
+    const std::string said = said_of([](TinyTrace& trace) {
+        trace.thread(0).context_enter(1, "work").context_leave(2, "work");
+        trace.context_parent("work", "caller");
+        trace.context_parent("caller", "work");
+    });
+    EXPECT_THAT(said, HasSubstr("is an ancestor of itself"));
+}
+
+/// What loading says of a rank whose second event is at `time`, with a clock that is off by `offset`.
+std::string said_of_times(std::uint64_t time, std::int64_t offset)
+{
+    return said_of([=](TinyTrace& trace) {
+        trace.thread(0).enter(1, "main").leave(time, "main");
+        trace.clock_offset(0, 0, offset, 1);
+    });
 }
 
 TEST(Refusal, OfTimesThatNoClockShows)
