@@ -5,6 +5,7 @@
 #include "collector/archive/recover.hpp"
 #include "formats/otf2/reader.hpp"
 #include "formats/result/checksum.hpp"
+#include "formats/result/lock.hpp"
 #include "formats/result/result.hpp"
 #include "formats/result/segments.hpp"
 #include "formats/support/last_words.hpp"
@@ -159,8 +160,15 @@ void write_files(const Replay& replay, const Predecessors& predecessors, const P
         result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });
 }
 
-void write_result(const Replay& replay, const Predecessors& predecessors, const Path& path, Attributed& attributed)
+void write_result(const Phases& phases, const Replay& replay, const Predecessors& predecessors, const Path& path,
+                  Attributed& attributed)
 {
+    std::optional<result::Lock> lock;
+    if (replay.rank == 0)
+        lock.emplace(replay.trace, [&] {
+            phases.note(fmt::format(
+                "{}: another cpreplay is writing its result there; this one waits until that has ended", replay.trace));
+        });
     try {
         write_files(replay, predecessors, path, attributed);
     } catch (...) {
@@ -229,7 +237,7 @@ void run(Phases& phases, const Options& options)
         attributed = attribute(replay, {pairs, *collectives, predecessors, stretches}, path);
         phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
-    phases.run("write", Scope::Collective, [&] { write_result(replay, predecessors, path, attributed); });
+    phases.run("write", Scope::Collective, [&] { write_result(phases, replay, predecessors, path, attributed); });
     int had_no_room = PagedMemory::had_no_room() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &had_no_room, 1, MPI_INT, MPI_LOR, replay.comm);
     if (had_no_room != 0) {

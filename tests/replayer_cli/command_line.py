@@ -6,6 +6,7 @@ input on any number of processes, and no hang.
 usage: command_line.py mpiexec processes cpreplay make_tiny_trace
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -129,6 +130,31 @@ class CommandLine(unittest.TestCase):
         self.assertNotEqual(arrival, paper)  # the result says by which rules it was made
         self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
         self.assertEqual(self.digest(), paper)
+
+    def test_waits_for_another_that_writes_its_result(self):
+        self.assertEqual(self.run_many(self.trace).code, DONE)
+        alone = self.digest()
+        self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
+        directory = os.open(os.path.join(self.trace, "critpath"), os.O_RDONLY)
+        self.addCleanup(os.close, directory)
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        waiting = subprocess.Popen([MPIEXEC, "-n", str(PROCESSES), CPREPLAY, self.trace], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.scratch)
+        self.assertIn("another cpreplay is writing its result there", waiting.stderr.readline())
+        self.assertIsNone(waiting.poll())
+        self.assertNotEqual(self.digest(), alone)
+        fcntl.flock(directory, fcntl.LOCK_UN)
+        self.assertEqual(waiting.communicate(timeout=60)[1], "")
+        self.assertEqual(waiting.returncode, DONE)
+        self.assertEqual(self.digest(), alone)
+
+    def test_several_at_once(self):
+        self.assertEqual(self.run_bare(self.trace).code, DONE)
+        alone = self.digest()
+        replays = [subprocess.Popen([CPREPLAY, self.trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   for _ in range(8)]
+        self.assertEqual([replay.wait(timeout=60) for replay in replays], [DONE] * len(replays))
+        self.assertEqual(self.digest(), alone)
 
     def test_timings(self):
         result = self.run_many(self.trace, "--timings=json")
