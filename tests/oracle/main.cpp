@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
-// [--alike] [--enter | --paper] [FIRST [COUNT]]: so many random programs (of one-sided communication with --windows;
-// with
-// --alike, each repeats one pattern, in which ranks compute for another time), from that seed on, through the whole
-// analysis, which knows what the simulated machine costs (or learns it from the trace, or is told that messages and
-// collectives take half as long as they do, or twice as long). With noise, each program runs on a machine of its own,
-// whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only
-// while both are in calls, and non-blocking all-to-all collectives when all have been; one that is held has buffered
-// sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups has blocking
-// collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that it gives
-// something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says which of
-// them have false-critical time, and the smallest program that shows it.
+// [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of one-sided communication
+// with --windows; with --alike, each repeats one pattern, in which ranks compute for another time), from that seed on,
+// through the whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is told
+// that messages and collectives take half as long as they do, or twice as long). With noise, each program runs on a
+// machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets
+// its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one that is
+// held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
+// has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
+// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says
+// which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the
+// archive of each program, and the truth about it.
+#include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
+#include "tests/oracle/truth.hpp"
 #include "tests/oracle/windows/check.hpp"
+#include "tests/oracle/windows/program.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -23,8 +26,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 using namespace critpath::oracle;
@@ -50,6 +55,7 @@ struct Options {
     bool synchronous = false;
     bool windows = false;
     bool alike = false;
+    std::filesystem::path keep;  // empty: nothing is kept
 };
 
 Recipe recipe_of(std::uint32_t seed, const Options& options)
@@ -64,6 +70,24 @@ Outcome outcome_of(std::uint32_t seed, const Machine& machine, const Options& op
         return check(recipe_of(seed, options), machine, options.weights, options.rules);
     const windows::Judged judged = windows::check(seed, machine, options.weights, options.rules);
     return {judged.verdict, judged.ignored > 0 ? fmt::format("{} records ignored", judged.ignored) : ""};
+}
+
+void keep(std::uint32_t seed, const Machine& machine, const Options& options)
+{
+    const std::filesystem::path directory = options.keep / std::to_string(seed);
+    if (!std::filesystem::create_directories(directory))
+        throw std::runtime_error(directory.string() + ": is there already; give another directory");
+    if (options.windows) {
+        const windows::Program program = windows::random_program(seed);
+        const windows::WindowExecution execution = windows::simulate(program, machine);
+        windows::write_archive(directory, program, machine, execution);
+        write_truth(directory, machine, execution.execution.graph, windows::functions_of(execution));
+        return;
+    }
+    const Program program = expand(recipe_of(seed, options));
+    const Execution execution = simulate(program, machine);
+    write_archive(directory, program, machine, execution);
+    write_truth(directory, machine, execution.graph, functions_of(execution));
 }
 
 void explain(std::uint32_t seed, const Machine& machine, const Options& options)
@@ -101,6 +125,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
             go_by_groups(machine);
         if (options.held)
             machine.local_limit = held_from;
+        if (!options.keep.empty())
+            keep(seed, machine, options);
         const Outcome outcome = outcome_of(seed, machine, options);
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
@@ -148,7 +174,10 @@ int main(int argc, char** argv)
             options.alike = true;
         else if (word == "--paper")
             options.rules = critpath::replayer::Rules::Paper;
-        else if (word == "--enter")
+        else if (word == "--keep" && words.size() > 1) {
+            options.keep = words[1];
+            words = words.subspan(1);
+        } else if (word == "--enter")
             options.rules = critpath::replayer::Rules::Enter;
         else
             break;
@@ -158,7 +187,7 @@ int main(int argc, char** argv)
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--windows] [--alike] [--enter | --paper] [FIRST [COUNT]]");
+                "[--windows] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());

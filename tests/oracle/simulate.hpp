@@ -115,6 +115,10 @@ struct Execution {
 /// Throws std::logic_error if the program cannot end.
 Execution simulate(const Program& program, const Machine& machine);
 
+/// Of the calls, by thread.
+using Functions = std::vector<std::vector<FunctionId>>;
+Functions functions_of(const Execution& execution);
+
 /// What happened, a line a call.
 std::string text(const Execution& execution);
 
