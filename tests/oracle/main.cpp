@@ -81,13 +81,13 @@ void keep(std::uint32_t seed, const Machine& machine, const Options& options)
         const windows::Program program = windows::random_program(seed);
         const windows::WindowExecution execution = windows::simulate(program, machine);
         windows::write_archive(directory, program, machine, execution);
-        write_truth(directory, machine, execution.execution.graph, windows::functions_of(execution));
+        write_truth(directory, machine, execution.execution.graph, functions_of(execution.calls));
         return;
     }
     const Program program = expand(recipe_of(seed, options));
     const Execution execution = simulate(program, machine);
     write_archive(directory, program, machine, execution);
-    write_truth(directory, machine, execution.graph, functions_of(execution));
+    write_truth(directory, machine, execution.graph, functions_of(execution.calls));
 }
 
 void explain(std::uint32_t seed, const Machine& machine, const Options& options)

@@ -127,17 +127,6 @@ Execution simulate(const Program& program, const Machine& machine)
     return Simulation(program, machine).run();
 }
 
-Functions functions_of(const Execution& execution)
-{
-    Functions functions;
-    for (const std::vector<Call>& calls : execution.calls) {
-        functions.emplace_back();
-        for (const Call& call : calls)
-            functions.back().push_back(call.function);
-    }
-    return functions;
-}
-
 std::string text(const Execution& execution)
 {
     std::string words;

@@ -117,7 +117,17 @@ Execution simulate(const Program& program, const Machine& machine);
 
 /// Of the calls, by thread.
 using Functions = std::vector<std::vector<FunctionId>>;
-Functions functions_of(const Execution& execution);
+template <class AnyCall>
+Functions functions_of(const std::vector<std::vector<AnyCall>>& threads)
+{
+    Functions functions;
+    for (const std::vector<AnyCall>& calls : threads) {
+        functions.emplace_back();
+        for (const AnyCall& call : calls)
+            functions.back().push_back(call.function);
+    }
+    return functions;
+}
 
 /// What happened, a line a call.
 std::string text(const Execution& execution);

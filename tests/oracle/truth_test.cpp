@@ -69,7 +69,7 @@ TEST(Truth, ItsWeightsSayWhenAllIs)
         const Machine machine = random_machine(seed);
         const Execution execution = simulate(expand(random_recipe(seed)), machine);
         const test::Scratch scratch;
-        write_truth(scratch.path(), machine, execution.graph, functions_of(execution));
+        write_truth(scratch.path(), machine, execution.graph, functions_of(execution.calls));
         const json truth = json::parse(std::ifstream(scratch.path() / truth_name));
         EXPECT_EQ(truth["machine"]["latency"], machine.latency);
         for (const auto& [place, time] : times_of(truth)) {
@@ -85,7 +85,7 @@ TEST(Truth, HasAPathWithoutSlack)
     const Machine machine;
     const Execution execution = simulate(expand(random_recipe(3)), machine);
     const test::Scratch scratch;
-    write_truth(scratch.path(), machine, execution.graph, functions_of(execution));
+    write_truth(scratch.path(), machine, execution.graph, functions_of(execution.calls));
     const json truth = json::parse(std::ifstream(scratch.path() / truth_name));
     EXPECT_TRUE(std::ranges::any_of(truth["weights"], [](const json& weight) { return weight["slack"] == 0; }));
     EXPECT_TRUE(std::ranges::none_of(truth["weights"], [](const json& weight) {

@@ -56,9 +56,6 @@ WindowExecution simulate(const Program& program, const Machine& machine);
 /// Random epochs of all kinds.
 Program random_program(std::uint32_t seed);
 
-/// As oracle::functions_of.
-Functions functions_of(const WindowExecution& execution);
-
 /// What happened, a line a call.
 std::string text(const WindowExecution& execution);
 

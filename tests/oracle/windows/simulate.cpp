@@ -471,17 +471,6 @@ WindowExecution simulate(const Program& program, const Machine& machine)
     return Simulation(program, machine).run();
 }
 
-Functions functions_of(const WindowExecution& execution)
-{
-    Functions functions;
-    for (const std::vector<WindowCall>& calls : execution.calls) {
-        functions.emplace_back();
-        for (const WindowCall& call : calls)
-            functions.back().push_back(call.function);
-    }
-    return functions;
-}
-
 std::string text(const WindowExecution& execution)
 {
     std::string words;
