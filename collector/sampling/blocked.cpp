@@ -91,8 +91,7 @@ void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
     std::memcpy(copy.stack + size, &copy.copied, sizeof copy.copied);
     const std::size_t bytes = sizeof copy.record + sizeof copy.copied + size + (size > 0 ? sizeof copy.copied : 0);
     copy.record.size = static_cast<std::uint16_t>(bytes);
-    append_records(slot.file, state.choice,
-                   {{reinterpret_cast<const char*>(&copy), nullptr}, {bytes, 0}, 0, 1, 0, 0, 0, 0});
+    append_record(slot.file, state.choice, &copy, bytes);
 }
 
 bool may_look(const State& state, const Slot& slot)

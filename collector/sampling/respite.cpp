@@ -14,8 +14,7 @@ using Change = spool::RespiteRecord::Change;
 void append(const State& state, Slot& slot, Change change, std::uint64_t time)
 {
     const spool::RespiteRecord record = {spool::RespiteRecord::number, change, sizeof record, time};
-    append_records(slot.file, state.choice,
-                   {{reinterpret_cast<const char*>(&record), nullptr}, {sizeof record, 0}, 0, 1, 0, 0, 0, 0});
+    append_record(slot.file, state.choice, &record, sizeof record);
 }
 
 /// What the thread has left to be written, before what came into the ring since. In the file all times are the

@@ -127,14 +127,6 @@ bool write_header(const SampleFile& file, const spool::SpoolHeader& header)
     return write_all(file, &header, sizeof header, 0);
 }
 
-}  // namespace
-
-void init_file(SampleFile& file)
-{
-    file = {};
-    file.fd = -1;
-}
-
 void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread)
 {
     file.lost += unread.lost;
@@ -149,6 +141,23 @@ void append_records(SampleFile& file, const EventChoice& choice, const Unread& u
         file.memory_samples += file.fd < 0 ? packed.samples : 0;
     }
     file.lost += unread.samples - (kept ? packed.samples : 0);
+}
+
+}  // namespace
+
+void init_file(SampleFile& file)
+{
+    file = {};
+    file.fd = -1;
+}
+
+void append_record(SampleFile& file, const EventChoice& choice, const void* record, std::size_t bytes)
+{
+    Unread unread{};
+    unread.piece[0] = static_cast<const char*>(record);
+    unread.size[0] = bytes;
+    unread.records = 1;
+    append_records(file, choice, unread);
 }
 
 Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event)

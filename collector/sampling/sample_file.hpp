@@ -32,11 +32,11 @@ struct SampleFile {
 
 void init_file(SampleFile& file);
 
-/// Keeps the records (of events that were opened by `choice`): in the file if it is open, else in memory. It is not
-/// open any more when the application has closed its descriptor.
-void append_records(SampleFile& file, const EventChoice& choice, const Unread& unread);
+/// Keeps a record of our own, which is no sample (the event was opened by `choice`): in the file if it is open, else in
+/// memory. It is not open any more when the application has closed its descriptor.
+void append_record(SampleFile& file, const EventChoice& choice, const void* record, std::size_t bytes);
 
-/// Moves all that is in the ring to where append_records() puts it; what that was (the pieces are gone).
+/// Moves all that is in the ring to where append_record() puts it; what that was (the pieces are gone).
 Unread move_records(SampleFile& file, const EventChoice& choice, const PerfEvent& event);
 
 /// Makes the file with `header` and moves what is in memory there. `directory` must live as long as the file.
