@@ -155,6 +155,8 @@ void write_files(const Replay& replay, const Predecessors& predecessors, const P
         write_attributions(replay.comm, replay.trace, begin, makespan, attributed.attributions);
     facts[std::string(result::counts_checksum_fact)] =
         write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
+    facts[std::string(result::totals_checksum_fact)] =
+        write_totals(replay.comm, replay.trace, begin, makespan, attributed.totals);
     attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
     if (replay.rank == 0)
         result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });

@@ -13,9 +13,9 @@
 namespace critpath::replayer
 {
 
-/// Sorts by `key`, stably, what consists of R runs that are in order: N log R steps.
-template <class Item, class Key>
-void sort_runs(std::vector<Item>& items, Key key)
+/// Sorts by `key`, stably, what consists of R runs that are in order: N log R steps. `items`: a vector, or a span.
+template <class Items, class Key>
+void sort_runs(Items&& items, Key key)
 {
     std::vector<std::size_t> ends{0};  // of the runs; the first is empty
     while (ends.back() < items.size()) {

@@ -258,7 +258,8 @@ void restrict_to(model::Profile& profile, Parts parts)
     profile.path = std::move(parts.path);
     profile.addresses = std::move(parts.addresses);
     profile.kinds = std::move(parts.kinds);
-    profile.totals.clear();
+    profile.totals = std::move(parts.totals);
+    profile.total_addresses.clear();
     profile.stretches.clear();
     profile.stretch_shares.clear();
     for (std::size_t process = 0; process < profile.processes.size(); ++process)

@@ -42,6 +42,7 @@ struct Parts {
     std::vector<std::int64_t> process_path_ns;  // by ProcessId
     std::vector<SampledTime> coverage;          // by ProcessId; of a trace with samples
     std::uint64_t independent_samples = 0;
+    std::vector<model::CallPathTime> totals;  // as Profile::totals, as far as these are known there (totals.hpp)
 };
 
 struct PathRecords {
@@ -58,7 +59,8 @@ std::vector<Parts> divide(const model::Profile& profile, const PathRecords& reco
                           const HasRank& has_rank = {});
 
 /// Makes `profile` that of the window: path, addresses and kinds, the path time of processes, and the facts `path_ns`
-/// and `independent_samples`. What is known of the whole run only stays as it is, but totals and stretches, which go.
+/// and `independent_samples`, and totals. What is known of the whole run only stays as it is, but addresses off the
+/// path and stretches, which go.
 void restrict_to(model::Profile& profile, Parts parts);
 
 }  // namespace critpath::division

@@ -126,6 +126,17 @@ public:
         for (std::size_t event = 0; event < events_; ++event)
             words_[at + CountRecords::interval_words + event] = counts[event];
     }
+    /// Calls `change(interval)` for what stands before the counts of each record.
+    template <class Change>
+    void change_intervals(Change change)
+    {
+        for (std::size_t at = 0; at < words_.size(); at += CountRecords::words_for(events_)) {
+            CountInterval interval;
+            std::memcpy(&interval, &words_[at], sizeof interval);
+            change(interval);
+            std::memcpy(&words_[at], &interval, sizeof interval);
+        }
+    }
     [[nodiscard]] CountRecords records() const { return {words_, events_}; }
     [[nodiscard]] std::size_t events() const { return events_; }
 

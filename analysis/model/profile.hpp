@@ -52,7 +52,7 @@ struct CallPathTime {
     std::int64_t found_ns = 0;          // of the path: the part in which the thread was found blocked there
 };
 
-/// Time on the critical path that samples found at one instruction.
+/// Time that samples found at one instruction.
 struct AddressTime {
     RowId row;
     std::uint64_t address = 0;  // virtual address of the binary (Row::module)
@@ -125,7 +125,8 @@ struct Profile {
     std::vector<CallPathTime> totals;               // sorted by call path
     std::vector<std::string> events;                // that samples count
     std::vector<EventCount> path_events;            // sorted by (call path, process, event)
-    std::vector<AddressTime> addresses;             // sorted by (row, address)
+    std::vector<AddressTime> addresses;             // on the path; sorted by (row, address)
+    std::vector<AddressTime> total_addresses;       // of all threads, on and off the path; likewise
     std::vector<Module> modules;                    // of rows; sorted by path
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)
     std::vector<Stretch> stretches;                 // with the most time on the path first

@@ -57,9 +57,6 @@ std::vector<Conflict> conflicts()
          {"--by", all_but({"function", "callpath"})},
          "only functions call others; leave it out, or use --by function"},
         {{"--module"}, {"--by", all_but(with_modules)}, "a {} is in no module; leave it out, or use --by function"},
-        {{"--sort", {"all"}},
-         {"--by", {"line"}},
-         "lines are known on the critical path only; leave it out, or use --by function"},
         {{"--sort", {"name"}}, {"--by", {"callpath"}}, "a call tree has no order of names; leave it out"},
         {{"--sort", {"all", "name"}},
          {"--by", {"transfer"}},
@@ -73,8 +70,6 @@ std::vector<Conflict> conflicts()
         {{"--inside"}, {"--inclusive"}, "divides the time of MPI functions alone; leave out --inclusive"},
         {{"--inclusive"}, {"--event"}, "counts are those of each function alone; leave it out"},
         {{"--sort", {"all"}}, {"--event"}, "events are counted on the critical path only; leave it out"},
-        {{"--sort", {"all"}}, {"--from"}, "time on all ranks is known of the whole run only; leave out --from"},
-        {{"--sort", {"all"}}, {"--to"}, "time on all ranks is known of the whole run only; leave out --to"},
     };
 }
 
@@ -88,6 +83,19 @@ void check_module(const model::Profile& profile, const Selection& selection)
              selection.module);
 }
 
+/// What is to sort the rows must be known.
+void check_sort(const Request& request, const model::Profile& profile, const Window& window)
+{
+    const std::vector<std::string> with_windows = {"function", "module", "callpath"};
+    const std::string& by = request.arguments.text("--by");
+    const char* option = request.arguments.given("--from") ? "--from" : "--to";
+    if (std::ranges::find(with_windows, by) == with_windows.end())
+        fail(ExitCode::Usage,
+             "--sort all: with --by {}, time on all ranks is known of the whole run only; leave out {}", by, option);
+    if (division::totals_known(whole_run(profile).end, window) == division::TotalsKnown::Not)
+        fail(ExitCode::Usage, "--sort all: {}; leave it out, or choose a longer part", totals_note(profile, window));
+}
+
 Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
@@ -97,6 +105,8 @@ Document run(const Request& request)
                                  request.arguments.text("--module")};
     check_module(profile, selection);
     const std::optional<Window> window = window_of(request.arguments, profile);
+    if (window && request.arguments.text("--sort") == "all")
+        check_sort(request, profile, *window);
     // Lines of some ranks are not in the database either.
     const bool needs_records = window || (by == "line" && !selection.ranks.empty());
     const bool has_event = request.arguments.given("--event");

@@ -84,7 +84,7 @@ void describe(Document& document, const Coverage& coverage, const Hotspots& hots
         {"rows_below_error", "", static_cast<std::int64_t>(coverage.below_error)},
         {"shown_path_percent", "", Share{path_share}},
     };
-    if (window)
+    if (window && hotspots.total_ns == 0)  // it is not known there
         std::erase_if(document.fields, [](const Field& field) { return field.key == "all_ranks_seconds"; });
     std::string covered = fmt::format("{} % of {}", percent_text(path_share), path_text(window, hotspots.path_ns));
     if (sort == "all")
@@ -145,13 +145,13 @@ void add_share_cells(Row& row, const Hotspot& item)
     row.push_back(item.share.exact ? Cell() : Cell(Share{item.share.high}));
 }
 
-std::vector<Column> time_columns(bool of_run)
+std::vector<Column> time_columns(bool of_all)
 {
     std::vector<Column> columns = {{"path_seconds", "Path s"}};
     for (Column& column : share_columns())
         columns.push_back(std::move(column));
     columns.push_back({"path_samples", ""});
-    if (of_run)
+    if (of_all)
         columns.insert(columns.end(), {{"all_ranks_seconds", "All ranks s"},
                                        {"all_ranks_samples", ""},
                                        {"off_path_seconds", "Off path s", Align::Right, Fit::Whole, 0, true},
@@ -159,12 +159,12 @@ std::vector<Column> time_columns(bool of_run)
     return columns;
 }
 
-void add_time_cells(Row& row, const Hotspot& item, bool of_run)
+void add_time_cells(Row& row, const Hotspot& item, bool of_all)
 {
     row.emplace_back(Seconds{item.path_ns});
     add_share_cells(row, item);
     row.emplace_back(static_cast<std::int64_t>(item.path_samples));
-    if (!of_run)
+    if (!of_all)
         return;
     row.push_back(time_or_none(item.total_ns));
     row.emplace_back(static_cast<std::int64_t>(item.total_samples));

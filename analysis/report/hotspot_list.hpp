@@ -64,8 +64,8 @@ Cell line_cell(const Hotspot& item);
 std::vector<Column> share_columns(const std::string& key = "path_percent", const std::string& title = "Path %");
 void add_share_cells(Row& row, const Hotspot& item);
 
-/// The last columns of each list and, in the same order, their cells. `of_run`: those that only the whole run has, too.
-std::vector<Column> time_columns(bool of_run);
-void add_time_cells(Row& row, const Hotspot& item, bool of_run);
+/// The last columns of each list and, in the same order, their cells. `of_all`: those of all ranks, too.
+std::vector<Column> time_columns(bool of_all);
+void add_time_cells(Row& row, const Hotspot& item, bool of_all);
 
 }  // namespace critpath::report

@@ -214,6 +214,15 @@ Hotspots by_module(const model::Profile& profile, const Selection& selection)
     return functions;
 }
 
+bool ranks_compare(const model::Profile& profile)
+{
+    std::vector<std::uint32_t> threads(profile.processes.size(), 0);
+    for (const std::uint32_t process : profile.location_process)
+        ++threads[process];
+    return threads.size() > 1 && fact(profile, "missing_processes") == 0 &&
+           std::ranges::all_of(threads, [](std::uint32_t n) { return n == 1; });
+}
+
 std::string unsampled_note(const Hotspots& hotspots)
 {
     constexpr double large = 0.1;

@@ -99,6 +99,10 @@ void add(Hotspot& sum, const Hotspot& item);
 /// Once all times are known: shares, and what compares them with the times of all ranks.
 void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots);
 
+/// Whether what the path computes compares with the mean of the ranks: threads of a rank may wait for each other
+/// outside of MPI, and of ranks that are missing nothing is known.
+bool ranks_compare(const model::Profile& profile);
+
 /// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
 std::string unsampled_note(const Hotspots& hotspots);
 

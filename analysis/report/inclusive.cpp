@@ -130,6 +130,22 @@ public:
         return is_trunk;
     }
 
+    /// By call path: whether it, or something below it, may wait for others, which work meanwhile. Without a processor,
+    /// it lacks one.
+    [[nodiscard]] std::vector<bool> find_waits() const
+    {
+        std::vector<bool> waits(size(), false);
+        for (std::size_t i = size(); i-- > 0;) {
+            const model::Row& own = row(i);
+            if (own.kind == model::RowKind::Mpi ||
+                (own.kind == model::RowKind::Pseudo && own.name != preempted && own.name != compute))
+                waits[i] = true;
+            if (const model::CallPathId caller = profile_.call_paths[i].parent; caller.valid() && waits[i])
+                waits[caller.value] = true;
+        }
+        return waits;
+    }
+
 private:
     const model::Profile& profile_;
     std::vector<std::uint32_t> root_;
@@ -242,9 +258,9 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows) {
         Hotspot& item = hotspots.items.emplace_back(item_of(row, hotspots.is_sampled));
-        item.has_waits = true;  // somewhere below
         item.may_have_ns = can_call(item) ? doubts.unknown_ns : 0;
     }
+    const std::vector<bool> waits = chains.find_waits();
     const std::vector<bool> is_outermost = chains.find_outermost();  // a function that calls itself counts once
     std::set<std::pair<std::uint32_t, std::uint32_t>> around;        // rows, and the roots that they are below
     for (std::size_t i = 0; i < chains.size(); ++i) {
@@ -253,6 +269,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
         if (!is_outermost[i] || !selection.has_row(profile.rows[row]))
             continue;
         whole.add_to(item, i);
+        item.has_waits = item.has_waits || waits[i];
         if (!can_call(item)) {
             // That the thread had no processor is not in doubt.
             item.sampled_ns -= chains.is_placed_by_guess(i) ? whole.work[i].sampled_ns : 0;
@@ -282,9 +299,10 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     if (selection.module.empty())
         hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(chains.size());
+    const std::vector<bool> waits = chains.find_waits();
     for (std::size_t i = 0; i < chains.size(); ++i) {
         Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i), hotspots.is_sampled));
-        item.has_waits = true;  // somewhere below
+        item.has_waits = item.has_waits || waits[i];
         whole.add_to(item, i);
         item.may_lack_ns = doubts.lacks(i);
         if (can_call(item))

@@ -35,6 +35,22 @@ void give(Hotspot& line, const model::AddressTime& time)
     line.path_samples += time.samples;
 }
 
+/// Likewise, of its time on all ranks.
+void take_total(Hotspot& function, std::int64_t ns, std::uint64_t samples)
+{
+    function.total_ns = function.total_ns.value_or(0) - ns;
+    function.total_samples -= std::min(samples, function.total_samples);
+}
+
+void give_total(Hotspot& line, const Hotspot& function, std::int64_t ns, std::uint64_t samples)
+{
+    line.total_ns = line.total_ns.value_or(0) + ns;
+    line.total_samples += samples;
+    line.has_waits = line.has_waits || function.has_waits;
+    line.has_other_threads = line.has_other_threads || function.has_other_threads;
+    line.total_is_elsewhere = line.total_is_elsewhere || function.total_is_elsewhere;
+}
+
 /// Items by source line, function, and function that it is inlined into.
 class Lines
 {
@@ -65,6 +81,26 @@ private:
     std::map<std::tuple<std::string, std::string, int, std::string, std::string>, Hotspot> found_;
 };
 
+std::vector<CallTime> calls_among(const model::Profile& profile, const std::vector<model::CallPathTime>& all,
+                                  const Selection& selection)
+{
+    const auto is_call = [&](model::CallPathId path) {
+        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
+    };
+    std::vector<CallTime> times;
+    for (const model::CallPathTime& time : all) {
+        const model::Row& row = profile.row(time.call_path);
+        if (!selection.has_rank(time.process) || !selection.has_row(row))
+            continue;
+        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
+        if (is_call(time.call_path))
+            times.push_back({profile.row_of(time.call_path), time.call_path, time.ns});
+        else if (row.kind == model::RowKind::Pseudo && is_call(parent))
+            times.push_back({profile.row_of(time.call_path), parent, time.ns});
+    }
+    return times;
+}
+
 }  // namespace
 
 binary::Module recorded_module(const model::Profile& profile, const std::string& path)
@@ -91,21 +127,7 @@ std::optional<SourceLine> source_line_of(const model::Profile& profile, const mo
 
 std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection)
 {
-    const auto is_call = [&](model::CallPathId path) {
-        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
-    };
-    std::vector<CallTime> times;
-    for (const model::CallPathTime& time : profile.path) {
-        const model::Row& row = profile.row(time.call_path);
-        if (!selection.has_rank(time.process) || !selection.has_row(row))
-            continue;
-        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
-        if (is_call(time.call_path))
-            times.push_back({profile.row_of(time.call_path), time.call_path, time.ns});
-        else if (row.kind == model::RowKind::Pseudo && is_call(parent))
-            times.push_back({profile.row_of(time.call_path), parent, time.ns});
-    }
-    return times;
+    return calls_among(profile, profile.path, selection);
 }
 
 std::optional<SourceLine> line_of_call(const model::Profile& profile, model::CallPathId call,
@@ -134,33 +156,51 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
     const Selection of_ranks = {selection.ranks, {}};  // a line that calls MPI is of the module of the caller
     Hotspots hotspots = by_function(profile, of_ranks);
     Lines found;
-    for (const model::AddressTime& time : profile.addresses) {
+    const auto line_of = [&](const model::AddressTime& time) -> Hotspot* {
         const model::Row& row = profile.rows[time.row.value];
         const std::optional<SourceLine> at = source_line_of(profile, row, time.address, lines);
+        return at ? &found.at(*at, row.module, "line") : nullptr;
+    };
+    const auto line_of_caller = [&](model::CallPathId call, const Hotspot& function) -> Hotspot* {
+        std::optional<SourceLine> at = line_of_call(profile, call, lines);
         if (!at)
-            continue;
-        give(found.at(*at, row.module, "line"), time);
-        take(hotspots.items[time.row.value], time);
-    }
-    for (const CallTime& time : call_times(profile, of_ranks)) {
-        std::optional<SourceLine> at = line_of_call(profile, time.call, lines);
-        if (!at)
-            continue;
-        Hotspot& function = hotspots.items[time.function.value];
+            return nullptr;
         at->function = function.name;
         at->inlined_into.clear();
-        const std::string& module = profile.row(profile.call_paths[time.call.value].parent).module;
-        found.at(*at, module, function.kind).path_ns += time.ns;
-        function.path_ns -= time.ns;
+        return &found.at(*at, profile.row(profile.call_paths[call.value].parent).module, function.kind);
+    };
+    for (const model::AddressTime& time : profile.addresses)
+        if (Hotspot* line = line_of(time); line != nullptr) {
+            give(*line, time);
+            take(hotspots.items[time.row.value], time);
+        }
+    for (const CallTime& time : call_times(profile, of_ranks)) {
+        Hotspot& function = hotspots.items[time.function.value];
+        if (Hotspot* line = line_of_caller(time.call, function); line != nullptr) {
+            line->path_ns += time.ns;
+            function.path_ns -= time.ns;
+        }
+    }
+    for (const model::AddressTime& time : profile.total_addresses)
+        if (Hotspot* line = line_of(time); line != nullptr) {
+            Hotspot& function = hotspots.items[time.row.value];
+            give_total(*line, function, time.ns, time.samples);
+            take_total(function, time.ns, time.samples);
+        }
+    for (const CallTime& time : calls_among(profile, profile.totals, {})) {
+        Hotspot& function = hotspots.items[time.function.value];
+        if (Hotspot* line = line_of_caller(time.call, function); line != nullptr) {
+            give_total(*line, function, time.ns, 0);
+            take_total(function, time.ns, 0);
+        }
     }
     found.move_to(hotspots.items);
     std::erase_if(hotspots.items, [&](const Hotspot& item) { return !selection.has_module(item.module); });
     for (Hotspot& item : hotspots.items) {
-        item.total_ns.reset();  // by function only
         item.off_path_ns.reset();
         item.imbalance_ns.reset();
-        hotspots.add_share(item);
     }
+    finish(profile, of_ranks, hotspots);
     return hotspots;
 }
 

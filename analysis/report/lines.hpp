@@ -29,13 +29,13 @@ struct SourceLine {
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines);
 
-/// Path time in one MPI function, or without a processor or in flight in it, of one process.
+/// Time in one MPI function, or without a processor or in flight in it; on the path, of one process.
 struct CallTime {
     model::RowId function;
     model::CallPathId call;  // of the MPI function
     std::int64_t ns;
 };
-/// Of the selected ranks and rows.
+/// On the path, of the selected ranks and rows.
 std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection);
 
 /// Where the MPI function `call` is called; nothing if that is not known.

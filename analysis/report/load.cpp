@@ -90,14 +90,16 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
 {
     for (model::CallPath& path : profile.call_paths)
         path.row = places[path.row.value];
-    for (model::AddressTime& time : profile.addresses)
-        time.row = places[time.row.value];
-    sort_and_sum(
-        profile.addresses, [](const model::AddressTime& time) { return std::pair(time.row, time.address); },
-        [](model::AddressTime& sum, const model::AddressTime& time) {
-            sum.ns += time.ns;
-            sum.samples += time.samples;
-        });
+    for (auto* times : {&profile.addresses, &profile.total_addresses}) {
+        for (model::AddressTime& time : *times)
+            time.row = places[time.row.value];
+        sort_and_sum(
+            *times, [](const model::AddressTime& time) { return std::pair(time.row, time.address); },
+            [](model::AddressTime& sum, const model::AddressTime& time) {
+                sum.ns += time.ns;
+                sum.samples += time.samples;
+            });
+    }
     for (model::KindTime& time : profile.kinds)
         if (time.function.valid())
             time.function = places[time.function.value];

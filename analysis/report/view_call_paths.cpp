@@ -261,10 +261,8 @@ Document call_path_view(const HotspotRequest& request)
                      {"module", ""},
                      {"kind", ""},
                      {"own_path_seconds", "Own s"}};
-    const bool of_run = !request.window;
-    const std::ptrdiff_t left_out = of_run ? 1 : 0;  // the imbalance: what it calls may wait
-    const std::vector<Column> times = time_columns(of_run);
-    table.columns.insert(table.columns.end(), times.begin(), times.end() - left_out);
+    const std::vector<Column> times = time_columns(true);
+    table.columns.insert(table.columns.end(), times.begin(), times.end());
     const CallChains chains(profile);
     const InsidePaths inside(request);
     Sites sites(profile);
@@ -279,8 +277,7 @@ Document call_path_view(const HotspotRequest& request)
         Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
                                          item.name, site.empty() ? Cell() : Cell(site),
                                          std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
-        add_time_cells(row, item, of_run);
-        row.resize(row.size() - static_cast<std::size_t>(left_out));
+        add_time_cells(row, item, true);
         if (inside.is_wanted())
             row.insert(row.end(), {divided, std::string(side)});
     };
@@ -320,7 +317,8 @@ Document call_path_view(const HotspotRequest& request)
     if (inside.is_wanted())
         document.notes.push_back(inside_note());
     if (request.window)
-        document.notes.push_back(window_note());
+        if (std::string totals = totals_note(profile, *request.window); !totals.empty())
+            document.notes.push_back(std::move(totals));
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));

@@ -24,19 +24,18 @@ namespace critpath::report
 namespace
 {
 
-Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, bool of_run,
-               Row (*first_cells)(const Hotspot&))
+Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, Row (*first_cells)(const Hotspot&))
 {
     Table table;
     table.key = "hotspots";
     table.columns = std::move(columns);
-    const std::vector<Column> times = time_columns(of_run);
+    const std::vector<Column> times = time_columns(true);
     table.columns.insert(table.columns.end(), times.begin(), times.end());
     std::vector<Row> rows;
     rows.reserve(items.size());
     for (const Hotspot& item : items) {
         rows.push_back(first_cells(item));
-        add_time_cells(rows.back(), item, of_run);
+        add_time_cells(rows.back(), item, true);
     }
     table.each_row = rows_of(std::move(rows));
     return table;
@@ -57,8 +56,7 @@ class InsideFunctions
 {
 public:
     explicit InsideFunctions(const HotspotRequest& request)
-        : profile_(request.profile), of_run_(!request.window),
-          times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
+        : profile_(request.profile), times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
               return time.of.is_transfer ? std::string(model::pseudo::transfer)
                                          : request.profile.row(time.of.call).name;
           }))
@@ -78,7 +76,7 @@ public:
                          {"kind", ""},
                          {"file", ""},
                          {"line", ""}};
-        const std::vector<Column> times = time_columns(of_run_);
+        const std::vector<Column> times = time_columns(true);
         table.columns.insert(table.columns.end(), times.begin(), times.end());
         std::vector<Row> rows;
         for (const Hotspot& item : items) {
@@ -106,11 +104,10 @@ private:
         Row& row = rows.emplace_back(Row{std::move(drawn_name), item.name, inside, std::string(side)});
         const Row more = function_cells(item);
         row.insert(row.end(), more.begin() + 1, more.end());
-        add_time_cells(row, item, of_run_);
+        add_time_cells(row, item, true);
     }
 
     const model::Profile& profile_;
-    bool of_run_;
     std::map<std::string, std::vector<division::InsideTime>> times_;
 };
 
@@ -121,7 +118,7 @@ std::string ordinary_note(const HotspotRequest& request, const char* by)
                        shell_quoted(request.request.trace_name));
 }
 
-using MakeTable = std::function<Table(const std::vector<Hotspot>& items, bool of_run)>;
+using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;
 
 Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by)
 {
@@ -134,14 +131,15 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
                                              coverage.shown, coverage.rows);
     if (request.request.arguments.flag("--inside"))
         document.notes.push_back(inside_note());
-    document.tables.push_back(table(hotspots.items, !request.window));
+    document.tables.push_back(table(hotspots.items));
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));
     if (request.window) {
-        document.notes.push_back(window_note());
+        if (std::string note = totals_note(request.profile, *request.window); !note.empty())
+            document.notes.push_back(std::move(note));
         return document;
     }
     if (const std::string note = respite_note(request.profile); !note.empty())
@@ -155,14 +153,14 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
 
 Document function_view(const HotspotRequest& request)
 {
-    const auto table = [](const std::vector<Hotspot>& items, bool of_run) {
+    const auto table = [](const std::vector<Hotspot>& items) {
         return table_of({{"function", "Function", Align::Left, Fit::Name},
                          {"", "Module", Align::Left, Fit::Middle},
                          {"module", "", Align::Left},
                          {"kind", ""},
                          {"file", ""},
                          {"line", ""}},
-                        items, of_run, function_cells);
+                        items, function_cells);
     };
     Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
                                           : by_function(request.profile, request.selection);
@@ -170,17 +168,17 @@ Document function_view(const HotspotRequest& request)
         return list(request, std::move(hotspots), table, "");
     const InsideFunctions inside(request);
     return list(
-        request, std::move(hotspots), [&](const auto& items, bool) { return inside.table(items); }, "");
+        request, std::move(hotspots), [&](const auto& items) { return inside.table(items); }, "");
 }
 
 Document module_view(const HotspotRequest& request)
 {
-    const auto table = [](const std::vector<Hotspot>& items, bool of_run) {
+    const auto table = [](const std::vector<Hotspot>& items) {
         return table_of({{"", "Module", Align::Left, Fit::Middle},
                          {"module", "", Align::Left},
                          {"kind", ""},
                          {"functions_on_path", "Functions"}},
-                        items, of_run, module_cells);
+                        items, module_cells);
     };
     return list(request, by_module(request.profile, request.selection), table, " --by module");
 }

@@ -32,18 +32,24 @@ Document line_view(const HotspotRequest& request)
                      {"", "Module", Align::Left, Fit::Middle},
                      {"module", ""},
                      {"kind", ""}};
-    for (Column& column : time_columns(false))
+    // In a part of the run, addresses are known on the path only.
+    const bool of_all = !request.window;
+    for (Column& column : time_columns(of_all)) {
+        column.spare |= column.key == "all_ranks_seconds" || column.key == "imbalance_seconds";  // lines are long
         table.columns.push_back(std::move(column));
+    }
     std::vector<Row> rows;
     for (const Hotspot& item : hotspots.items) {
         const bool has_line = item.line > 0;
         rows.push_back({has_line ? Cell(fmt::format("{}:{}", basename(item.file), item.line)) : Cell(), item.file,
                         line_cell(item), item.name, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into),
                         std::string(basename(item.place())), item.module, item.kind});
-        add_time_cells(rows.back(), item, false);
+        add_time_cells(rows.back(), item, of_all);
     }
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
+    if (!of_all)
+        document.notes.emplace_back("Lines on all ranks are known of the whole run only: without --from and --to.");
     for (std::string& note : missing_lines_notes(request.profile, request.selection, lines))
         document.notes.push_back(std::move(note));
     return document;

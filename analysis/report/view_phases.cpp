@@ -46,8 +46,10 @@ Character character_of(model::SegmentKind kind)
 struct Phase {
     Window window;
     Characters ns{};
-    std::int64_t off_processor_ns = 0;  // of these
-    std::size_t rank = 0;               // that has most of it
+    std::int64_t off_processor_ns = 0;         // of these
+    std::optional<std::int64_t> computed_ns;   // by all ranks, on and off the path, if it is known
+    std::optional<std::int64_t> imbalance_ns;  // what the path computes less the mean of all ranks, where these compare
+    std::size_t rank = 0;                      // that has most of it
     std::int64_t rank_ns = 0;
     Hotspot function;  // that has most of it; without a name if none has any
 };
@@ -100,6 +102,27 @@ Phase describe(model::Profile& profile, division::Parts parts)
     return phase;
 }
 
+using division::TotalsKnown;
+
+/// What all ranks compute; returns how well that is known of the phase of which it is known worst.
+TotalsKnown add_totals(const HotspotRequest& request, const std::vector<Window>& windows, std::vector<Phase>& phases)
+{
+    const std::int64_t makespan_ns = whole_run(request.profile).end;
+    const std::vector<division::TotalsIn> totals = totals_of(request.request, request.profile, windows);
+    const auto ranks = static_cast<std::int64_t>(request.profile.processes.size());
+    auto worst = TotalsKnown::Exactly;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        const TotalsKnown known = division::totals_known(makespan_ns, windows[i]);
+        worst = std::max(worst, known);
+        if (known == TotalsKnown::Not)
+            continue;
+        phases[i].computed_ns = totals[i].computed_ns;
+        if (ranks_compare(request.profile))
+            phases[i].imbalance_ns = phases[i].ns[Compute] - totals[i].computed_ns / ranks;
+    }
+    return worst;
+}
+
 /// The phase whose parts are least like those of all phases together, if there are several others, and if it has a
 /// tenth of its time elsewhere.
 std::optional<std::size_t> least_like_the_others(const std::vector<Phase>& phases)
@@ -136,6 +159,10 @@ Row cells(std::size_t number, const Phase& phase)
         row.emplace_back(Share{part(ns, length)});
         row.emplace_back(Seconds{ns});
     }
+    row.push_back(time_or_none(phase.computed_ns));
+    row.push_back(phase.computed_ns ? Cell(Seconds{*phase.computed_ns - phase.ns[Compute]}) : Cell());
+    row.push_back(phase.imbalance_ns ? Cell(Share{part(*phase.imbalance_ns, length)}) : Cell());
+    row.push_back(time_or_none(phase.imbalance_ns));
     const bool has_function = !phase.function.name.empty();
     row.emplace_back(static_cast<std::int64_t>(phase.rank));
     row.emplace_back(Share{part(phase.rank_ns, length)});
@@ -150,18 +177,22 @@ std::vector<Column> columns()
     std::vector<Column> columns = {{"phase", "#"},
                                    {"begin_seconds", "Begin s"},
                                    {"end_seconds", ""},
-                                   {"", "Comp. %"},
+                                   {"", "Comp %"},
                                    {"compute_seconds", ""},
                                    {"", "No CPU %"},
                                    {"without_processor_seconds", ""},
                                    {"", "MPI %"},
                                    {"mpi_seconds", ""},
-                                   {"", "Msg. %"},
+                                   {"", "Msg %"},
                                    {"transfer_seconds", ""},
-                                   {"", "Coll. %"},
+                                   {"", "Coll %"},
                                    {"collective_seconds", ""},
                                    {"", ""},
                                    {"other_seconds", ""},
+                                   {"all_ranks_computed_seconds", ""},
+                                   {"off_path_computed_seconds", ""},
+                                   {"", "Imb %"},
+                                   {"imbalance_seconds", ""},
                                    {"rank", "Rank"},
                                    {"rank_percent", "Its %"},
                                    {"function", "Function", Align::Left, Fit::Name},
@@ -177,10 +208,11 @@ Document phase_view(const HotspotRequest& request)
 {
     const Window whole = request.window.value_or(whole_run(request.profile));
     model::Profile profile = request.profile;
+    const std::vector<Window> windows = phases_of(request.request.arguments, whole);
     std::vector<Phase> phases;
-    for (division::Parts& parts :
-         parts_of(request.request, request.profile, phases_of(request.request.arguments, whole)))
+    for (division::Parts& parts : parts_of(request.request, request.profile, windows))
         phases.push_back(describe(profile, std::move(parts)));
+    const TotalsKnown known = add_totals(request, windows, phases);
 
     Table table;
     table.key = "phases";
@@ -196,6 +228,10 @@ Document phase_view(const HotspotRequest& request)
     document.notes.push_back(fmt::format("{} of equal length: {}. Shares are of the phase; No CPU is part of the kinds "
                                          "beside it; Rank and Function are those that have most of it.",
                                          counted(phases.size(), "phase"), path_text(request.window, whole.length())));
+    if (std::ranges::any_of(phases, [](const Phase& phase) { return phase.imbalance_ns.has_value(); }))
+        document.notes.emplace_back("Imb: what the path computes in the phase, less what a rank does in the mean.");
+    if (known != TotalsKnown::Exactly)
+        document.notes.push_back(totals_note(request.profile, windows.front()));
     const auto is_guess = [](const Phase& phase) { return phase.function.is_below_error(); };
     if (const auto guesses = std::ranges::count_if(phases, is_guess); guesses > 0)
         document.notes.push_back(fmt::format("Too few samples to tell the function of {}; give fewer --phases.",

@@ -46,18 +46,12 @@ public:
     explicit Computation(const model::Profile& profile)
         : computed_ns_(profile.processes.size(), 0), path_ns_(profile.processes.size(), 0)
     {
-        std::vector<std::uint32_t> threads(profile.processes.size(), 0);
-        for (std::size_t i = 0; i < profile.locations.size(); ++i) {
+        for (std::size_t i = 0; i < profile.locations.size(); ++i)
             computed_ns_[profile.location_process[i]] += profile.computed_ns[i];
-            ++threads[profile.location_process[i]];
-        }
         for (const model::KindTime& time : profile.kinds)
             if (time.kind == model::SegmentKind::Compute)
                 path_ns_[time.process.value] += time.ns;
-        // Threads of a rank may wait for each other outside of MPI; of ranks that are missing nothing is known.
-        const bool is_comparable = ranks() > 1 && fact(profile, "missing_processes") == 0 &&
-                                   std::ranges::all_of(threads, [](std::uint32_t n) { return n == 1; });
-        if (is_comparable)
+        if (ranks_compare(profile))
             mean_ns_ = std::accumulate(computed_ns_.begin(), computed_ns_.end(), std::int64_t{0}) / ranks();
     }
 

@@ -82,12 +82,34 @@ std::vector<division::Parts> parts_of(const Request& request, const model::Profi
     }
 }
 
+std::vector<division::TotalsIn> totals_of(const Request& request, const model::Profile& profile,
+                                          const std::vector<Window>& windows)
+{
+    const result::TotalParts parts(request.trace);
+    parts.check(profile);
+    const std::int64_t makespan_ns = whole_run(profile).end;
+    std::vector<division::TotalsIn> totals =
+        division::totals_in(makespan_ns, profile.call_paths.size(), parts.records(), windows);
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        if (division::totals_known(makespan_ns, windows[i]) == division::TotalsKnown::Not)
+            totals[i] = {};
+    return totals;
+}
+
 model::Profile profile_in(const Request& request, const model::Profile& profile, const Window& window,
                           const Selection& selection)
 {
-    std::vector<division::Parts> parts = parts_of(request, profile, {window}, selection);
+    division::Parts parts = std::move(parts_of(request, profile, {window}, selection).front());
     model::Profile result = profile;
-    division::restrict_to(result, std::move(parts.front()));
+    const Window whole = whole_run(profile);
+    if (window.begin == whole.begin && window.end == whole.end) {
+        parts.totals = profile.totals;
+        division::restrict_to(result, std::move(parts));
+        result.total_addresses = profile.total_addresses;
+        return result;
+    }
+    parts.totals = std::move(totals_of(request, profile, {window}).front().totals);
+    division::restrict_to(result, std::move(parts));
     return result;
 }
 
@@ -118,9 +140,26 @@ void add_window(Document& document, const Window& window)
     }
 }
 
+std::string totals_note(const model::Profile& profile, const Window& window)
+{
+    const std::int64_t makespan_ns = whole_run(profile).end;
+    const auto slot = duration_text(makespan_ns / model::TimeSlots::number);
+    switch (division::totals_known(makespan_ns, window)) {
+    case division::TotalsKnown::Exactly:
+        return {};
+    case division::TotalsKnown::Interpolated:
+        return fmt::format("All ranks are known by thousandths of the run ({}): where this part begins and ends, they "
+                           "are interpolated.",
+                           slot);
+    case division::TotalsKnown::Not:
+        break;
+    }
+    return fmt::format("All ranks are known by thousandths of the run only ({}): this part is shorter.", slot);
+}
+
 std::string window_note()
 {
-    return "Time on all ranks is known of the whole run only: without --from and --to.";
+    return "What ranks and threads compute is known of the whole run only: without --from and --to.";
 }
 
 }  // namespace critpath::report

@@ -4,6 +4,7 @@
 // Owns reports on a part of the run: which one --from, --to and --phases ask for, and its profile.
 #pragma once
 
+#include "analysis/division/totals.hpp"
 #include "analysis/division/windows.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/hotspots.hpp"
@@ -34,7 +35,8 @@ std::vector<Window> phases_of(const Arguments& arguments, const Window& whole);
 std::vector<division::Parts> parts_of(const Request& request, const model::Profile& profile,
                                       const std::vector<Window>& windows, const Selection& selection = {});
 
-/// The profile of the window: all views make theirs of it as they do of that of the whole run.
+/// The profile of the window: all views make theirs of it as they do of that of the whole run. Of the whole run, with
+/// all that is known of all ranks.
 model::Profile profile_in(const Request& request, const model::Profile& profile, const Window& window,
                           const Selection& selection = {});
 
@@ -44,7 +46,14 @@ std::string path_text(const std::optional<Window>& window, std::int64_t path_ns)
 /// For CSV and JSON: what part of the run a document is about, as fields and in each row.
 void add_window(Document& document, const Window& window);
 
-/// What tables of windows lack.
+/// Of all ranks, on and off the path, by window; nothing of a window that is too short for it. Throws as parts_of does.
+std::vector<division::TotalsIn> totals_of(const Request& request, const model::Profile& profile,
+                                          const std::vector<Window>& windows);
+
+/// How well a table knows the times of all ranks in the window; empty if exactly.
+std::string totals_note(const model::Profile& profile, const Window& window);
+
+/// What tables of windows lack that have other columns of all ranks.
 std::string window_note();
 
 }  // namespace critpath::report

@@ -210,6 +210,7 @@ std::int64_t checksum(const model::Profile& profile)
         sum.add(name);
     add_all(sum, profile.path_events);
     add_all(sum, profile.addresses);
+    add_all(sum, profile.total_addresses);
     add_all(sum, profile.kinds);
     add_all(sum, profile.stretches);
     add_all(sum, profile.stretch_shares);
@@ -225,6 +226,11 @@ std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t f
 std::uint64_t checksum(std::span<const model::Attribution> attributions, std::uint64_t first)
 {
     return checksum_of(attributions, first);
+}
+
+std::uint64_t checksum(std::span<const model::TotalPart> totals, std::uint64_t first)
+{
+    return checksum_of(totals, first);
 }
 
 std::uint64_t checksum(const model::CountRecords& records, std::uint64_t first)

@@ -8,6 +8,7 @@
 #include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 
 #include <cstdint>
 #include <span>
@@ -22,16 +23,19 @@ inline constexpr std::string_view checksum_fact = "checksum";
 /// Over all content of `profile` but the fact `checksum`.
 std::int64_t checksum(const model::Profile& profile);
 
-/// The facts that hold the checksums of segments.bin, attribution.bin and counts.bin; part of a Profile as all others.
+/// The facts that hold the checksums of segments.bin, attribution.bin, counts.bin and totals.bin; part of a Profile as
+/// all others.
 inline constexpr std::string_view segments_checksum_fact = "segments_checksum";
 inline constexpr std::string_view attribution_checksum_fact = "attribution_checksum";
 inline constexpr std::string_view counts_checksum_fact = "counts_checksum";
+inline constexpr std::string_view totals_checksum_fact = "totals_checksum";
 
 /// Of segments of a path, `first` the number of the first of them. That of the whole path is the sum of those of its
 /// parts, modulo 2^64: each process sums up what it writes.
 std::uint64_t checksum(std::span<const model::Segment> segments, std::uint64_t first);
-/// Likewise, of attributions, and of counts.
+/// Likewise, of attributions, of counts, and of totals.
 std::uint64_t checksum(std::span<const model::Attribution> attributions, std::uint64_t first);
 std::uint64_t checksum(const model::CountRecords& records, std::uint64_t first);
+std::uint64_t checksum(std::span<const model::TotalPart> totals, std::uint64_t first);
 
 }  // namespace critpath::result

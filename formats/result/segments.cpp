@@ -152,4 +152,23 @@ void Counts::check(const model::Profile& profile) const
         file_.damaged("the checksum does not fit");
 }
 
+void TotalParts::check(const model::Profile& profile) const
+{
+    if (!is_of(header(), profile))
+        file_.damaged("it belongs to another result");
+    const model::TotalPart* before = nullptr;
+    for (const model::TotalPart& part : records()) {
+        if (part.slot >= model::TimeSlots::number)
+            file_.damaged("times have an unknown part of the run");
+        if (model::CallPathId{part.call_path}.valid() && part.call_path >= profile.call_paths.size())
+            file_.damaged("times have an unknown call path");
+        if (before != nullptr && std::tie(before->slot, before->call_path) >= std::tie(part.slot, part.call_path))
+            file_.damaged("the times are not sorted");
+        before = &part;
+    }
+    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
+    if (sum != fact(profile, totals_checksum_fact, sum))
+        file_.damaged("the checksum does not fit");
+}
+
 }  // namespace critpath::result

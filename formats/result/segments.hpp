@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns segments.bin, attribution.bin and counts.bin: what the replay writes in parallel with MPI-IO, and the mapped
-// readers (formats/FORMAT.md).
+// Owns segments.bin, attribution.bin, counts.bin and totals.bin: what the replay writes in parallel with MPI-IO, and
+// the mapped readers (formats/FORMAT.md).
 #pragma once
 
 #include "analysis/model/attribution.hpp"
 #include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 #include "formats/result/record_file.hpp"
 
 #include <cstdint>
@@ -26,6 +27,9 @@ inline constexpr RecordFormat segments_format = {
     "segments.bin", "segments", {'C', 'P', 'S', 'E', 'G', 'M', 'T', '1'}, 3, sizeof(model::Segment)};
 inline constexpr RecordFormat attribution_format = {
     "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 3, sizeof(model::Attribution)};
+
+inline constexpr RecordFormat totals_format = {
+    "totals.bin", "totals", {'C', 'P', 'T', 'O', 'T', 'A', 'L', '1'}, 1, sizeof(model::TotalPart)};
 
 /// Each record has a count of so many events.
 constexpr RecordFormat counts_format(std::size_t events)
@@ -55,6 +59,11 @@ inline std::filesystem::path attribution_path(const std::filesystem::path& trace
 inline std::filesystem::path counts_path(const std::filesystem::path& trace)
 {
     return trace / directory_name / counts_format(0).file_name;
+}
+
+inline std::filesystem::path totals_path(const std::filesystem::path& trace)
+{
+    return trace / directory_name / totals_format.file_name;
 }
 
 /// The segments of TRACE, mapped read-only for as long as this lives.
@@ -120,6 +129,25 @@ public:
 private:
     RecordFile file_;
     std::size_t events_;
+};
+
+/// The times of all ranks by part of the run, likewise.
+class TotalParts
+{
+public:
+    explicit TotalParts(const std::filesystem::path& trace) : file_(trace, totals_format) {}
+
+    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
+    [[nodiscard]] std::span<const model::TotalPart> records() const
+    {
+        return {static_cast<const model::TotalPart*>(file_.records()), header().records};
+    }
+
+    /// As Segments::check(): they are sorted, and each is there once.
+    void check(const model::Profile& profile) const;
+
+private:
+    RecordFile file_;
 };
 
 }  // namespace critpath::result

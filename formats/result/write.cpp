@@ -45,6 +45,8 @@ CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns I
     samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
 CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
     samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
+CREATE TABLE total_address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
+    samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
 CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE path_events(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
     event INTEGER NOT NULL REFERENCES event, count INTEGER NOT NULL, ns INTEGER NOT NULL, known_ns INTEGER NOT NULL,
@@ -124,9 +126,13 @@ void insert_times(const Database& database, const model::Profile& profile)
     Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.totals)
         total.run(time.call_path.value, time.ns, time.samples, time.other_threads_ns);
-    Statement address(database, "INSERT INTO address_time VALUES(?, ?, ?, ?)");
-    for (const model::AddressTime& time : profile.addresses)
-        address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
+    const auto insert_addresses = [&](const char* sql, const std::vector<model::AddressTime>& times) {
+        Statement address(database, sql);
+        for (const model::AddressTime& time : times)
+            address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
+    };
+    insert_addresses("INSERT INTO address_time VALUES(?, ?, ?, ?)", profile.addresses);
+    insert_addresses("INSERT INTO total_address_time VALUES(?, ?, ?, ?)", profile.total_addresses);
     Statement counted(database, "INSERT INTO path_events VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (const model::EventCount& e : profile.path_events)
         counted.run(e.call_path.value, e.process.value, e.event, e.count, e.ns, e.known_ns, e.scaled_ns);
@@ -173,10 +179,11 @@ void sort_times(model::Profile& profile)
               [](const model::EventCount& a, const model::EventCount& b) {
                   return std::tie(a.call_path, a.process, a.event) < std::tie(b.call_path, b.process, b.event);
               });
-    std::sort(profile.addresses.begin(), profile.addresses.end(),
-              [](const model::AddressTime& a, const model::AddressTime& b) {
-                  return std::tie(a.row, a.address) < std::tie(b.row, b.address);
-              });
+    const auto by_address = [](const model::AddressTime& a, const model::AddressTime& b) {
+        return std::tie(a.row, a.address) < std::tie(b.row, b.address);
+    };
+    std::sort(profile.addresses.begin(), profile.addresses.end(), by_address);
+    std::sort(profile.total_addresses.begin(), profile.total_addresses.end(), by_address);
     std::sort(profile.kinds.begin(), profile.kinds.end(), [](const model::KindTime& a, const model::KindTime& b) {
         return std::tie(a.kind, a.function, a.process) < std::tie(b.kind, b.function, b.process);
     });

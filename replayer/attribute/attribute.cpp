@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -203,34 +204,38 @@ std::vector<std::uint32_t> call_paths_of_contexts(const Replay& replay, const Pl
 std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const model::Definitions& definitions,
                                          const Places& places)
 {
-    std::map<std::uint32_t, std::vector<model::Attribution>> of_process;
-    std::vector<model::Attribution> result;
-    result.reserve(placed.size());
-    for (PlacedAttribution& p : placed) {
-        p.attribution.call_path = places.id(p.place).value;
-        of_process[definitions.locations[p.path_location.value].process.value].push_back(p.attribution);
+    const auto process_of = [&](const PlacedAttribution& p) {
+        return definitions.locations[p.path_location.value].process.value;
+    };
+    std::map<std::uint32_t, std::size_t> next;  // by process: where its next one goes
+    for (const PlacedAttribution& p : placed)
+        ++next[process_of(p)];
+    std::size_t begin = 0;
+    for (auto& [process, at] : next)
+        begin += std::exchange(at, begin);
+    std::vector<model::Attribution> result(placed.size());
+    for (const PlacedAttribution& p : placed) {
+        model::Attribution& attribution = result[next[process_of(p)]++];
+        attribution = p.attribution;
+        attribution.call_path = places.id(p.place).value;
     }
-    for (auto& [process, attributions] : of_process) {
-        sort_runs(attributions, [](const model::Attribution& a) { return a.order(); });
-        result.insert(result.end(), attributions.begin(), attributions.end());
-        attributions = {};
+    begin = 0;
+    for (const auto& [process, end] : next) {
+        sort_runs(std::span(result).subspan(begin, end - begin), [](const model::Attribution& a) { return a.order(); });
+        begin = end;
     }
     return result;
 }
 
-model::CountTable with_call_paths(const model::CountTable& placed, const Replay& replay, const Places& places)
+model::CountTable with_call_paths(model::CountTable counts, const Replay& replay, const Places& places)
 {
     const CountPlaceNumbers numbers(replay.definitions);
-    model::CountTable result(placed.events());
-    const model::CountRecords records = placed.records();
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        model::CountInterval interval = records.interval(i);
+    counts.change_intervals([&](model::CountInterval& interval) {
         for (model::CountPlace* place : {&interval.last, &interval.before})
             if (place->owner != model::CountOwner::None)
                 place->call_path = places.id(numbers.place(place->call_path)).value;
-        result.push_back(interval, records.counts(i));
-    }
-    return result;
+    });
+    return counts;
 }
 
 /// The calls around stretches have call paths, even if nothing of them took time, as of MPI_Finalize.
@@ -272,7 +277,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     result.numbers = number_segments(replay, path, sums.pieces);
     result.call_paths = call_paths_of_contexts(replay, places);
     result.attributions = in_order(std::move(sums.attributions), replay.definitions, places);
-    result.counts = with_call_paths(sums.counts, replay, places);
+    result.counts = with_call_paths(std::move(sums.counts), replay, places);
+    result.totals = gather_totals(replay, sums.totals, places);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);

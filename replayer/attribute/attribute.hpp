@@ -8,6 +8,7 @@
 #include "analysis/model/attribution.hpp"
 #include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/collect/collect.hpp"
 #include "replayer/pair/pair.hpp"
@@ -34,6 +35,7 @@ struct Attributed {
     std::vector<std::uint32_t> call_paths;  // CallPathId of each call, by ContextId: the names of Segment::call
     std::vector<model::Attribution> attributions;  // of the processes that this one has; in the order of the file
     model::CountTable counts;                      // likewise
+    std::vector<model::TotalPart> totals;          // likewise
 };
 
 /// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.

@@ -56,28 +56,50 @@ struct KindRecord {
     auto key() const { return std::tuple(kind, function, process); }
 };
 
+struct TotalRecord {
+    std::uint32_t slot, call_path;
+    Total amount;
+    auto key() const { return std::tuple(slot, call_path); }
+};
+
 struct CodeRecord {
     std::uint32_t stretch, row;
     CodeAmount amount;
     auto key() const { return std::tuple(stretch, row); }
 };
 
-/// Brings all records to the collector, sorted by key, those with equal keys added up.
+/// Sorted by key, those with equal keys added up.
 template <class Record>
-std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> records)
+std::vector<Record> sums_of(std::vector<Record> records)
 {
-    auto out = lists_for<Record>(replay.size);
-    out[collector] = std::move(records);
-    std::vector<Record> all = replayer::exchange(replay.comm, out).items;
-    std::ranges::stable_sort(all, {}, [](const Record& r) { return r.key(); });
+    std::ranges::stable_sort(records, {}, [](const Record& r) { return r.key(); });
     std::vector<Record> sums;
-    for (const Record& record : all) {
+    for (const Record& record : records) {
         if (!sums.empty() && sums.back().key() == record.key())
             sums.back().amount.add(record.amount);
         else
             sums.push_back(record);
     }
     return sums;
+}
+
+/// Brings all records to the process `owner_of(record)`, and adds them up there.
+template <class Record, class OwnerOf>
+std::vector<Record> exchange_sums(const Replay& replay, const std::vector<Record>& records, OwnerOf owner_of)
+{
+    auto out = lists_for<Record>(replay.size);
+    for (const Record& record : records)
+        out[owner_of(record)].push_back(record);
+    return sums_of(replayer::exchange(replay.comm, out).items);
+}
+
+/// Brings all records to the collector, and adds them up there.
+template <class Record>
+std::vector<Record> collect_sums(const Replay& replay, std::vector<Record> records)
+{
+    auto out = lists_for<Record>(replay.size);
+    out[collector] = std::move(records);
+    return sums_of(replayer::exchange(replay.comm, out).items);
 }
 
 std::vector<ProcessRecord> collect_processes(const Replay& replay, const Tally& tally)
@@ -108,12 +130,22 @@ std::vector<PathRecord> path_records(const Tally& tally, const Places& places)
     return records;
 }
 
-std::vector<AddressRecord> address_records(const Tally& tally, const Places& places)
+std::vector<AddressRecord> address_records(const Tally::Addresses& addresses, const Places& places)
 {
     std::vector<AddressRecord> records;
-    for (const auto& [key, amount] : tally.addresses)
-        records.push_back({key.second, places.row(model::RegionId{key.first}).value, 0, amount});
+    for (const auto& [at, amount] : addresses)
+        records.push_back({at.address, places.row(model::RegionId{at.region}).value, 0, amount});
     return records;
+}
+
+/// Those of all ranks, which mostly run the same code: it is added up in parts before the collector gets it.
+std::vector<AddressRecord> collect_total_addresses(const Replay& replay, const Tally& tally, const Places& places)
+{
+    const auto processes = static_cast<std::uint64_t>(replay.size);
+    const auto owner_of = [&](const AddressRecord& r) {
+        return static_cast<std::size_t>(CodeAddress::Hash{}({r.row, r.address}) % processes);
+    };
+    return collect_sums(replay, exchange_sums(replay, address_records(tally.total_addresses, places), owner_of));
 }
 
 std::vector<EventRecord> event_records(const Tally& tally, const Places& places)
@@ -172,25 +204,14 @@ std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const Code
     return sums;
 }
 
-struct Total {
-    Amount amount;
-    std::int64_t other_threads_ns = 0;
-};
-
 /// Sums of totals by call path, on the collector.
 std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, const Places& places)
 {
     std::vector<Total> sums(places.call_paths().size());
-    const auto add = [&](Place place, const Amount& amount, std::int64_t others_ns) {
-        if (const model::CallPathId id = places.id(place); id.valid()) {
-            sums[id.value].amount.add(amount);
-            sums[id.value].other_threads_ns += others_ns;
-        }
-    };
-    for (std::uint32_t context = 0; context < tally.totals.size(); ++context)
-        add({model::ContextId{context}}, tally.totals[context], tally.totals_of_others[context]);
-    for (const auto& [place, amount] : tally.pseudo_totals)
-        add(place, amount, 0);
+    tally.totals.for_each([&](Place place, std::uint32_t, const Total& total) {
+        if (const model::CallPathId id = places.id(place); id.valid())
+            sums[id.value].add(total);
+    });
     constexpr std::size_t numbers = sizeof(Total) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size() * numbers), MPI_INT64_T, MPI_SUM,
                   replay.comm);
@@ -199,6 +220,26 @@ std::vector<Total> collect_totals(const Replay& replay, const Tally& tally, cons
 
 }  // namespace
 
+std::vector<model::TotalPart> gather_totals(const Replay& replay, const Totals& totals, const Places& places)
+{
+    std::vector<TotalRecord> records;
+    totals.for_each([&](Place place, std::uint32_t slot, const Total& total) {
+        if (const model::CallPathId id = places.id(place); id.valid())
+            records.push_back({slot, id.value, total});
+    });
+    for (std::uint32_t slot = 0; slot < totals.computed().size(); ++slot)
+        if (const std::int64_t ns = totals.computed()[slot]; ns != 0)
+            records.push_back({slot, model::CallPathId::none().value, {ns, 0, 0}});
+    records = sums_of(std::move(records));  // several contexts may be one call path
+    const auto processes = static_cast<std::uint64_t>(replay.size);
+    std::vector<model::TotalPart> parts;
+    for (const TotalRecord& r : exchange_sums(replay, records, [&](const TotalRecord& record) {
+             return static_cast<std::size_t>(record.slot * processes / model::TimeSlots::number);
+         }))
+        parts.push_back({r.slot, r.call_path, r.amount.ns, r.amount.samples, r.amount.other_threads_ns});
+    return parts;
+}
+
 void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, const Places& places,
             model::Profile& profile)
 {
@@ -206,7 +247,8 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
     const auto locations = collect_locations(replay, tally);
     const auto path = collect_sums(replay, path_records(tally, places));
     const auto kinds = collect_sums(replay, kind_records(tally, places));
-    const auto addresses = collect_sums(replay, address_records(tally, places));
+    const auto addresses = collect_sums(replay, address_records(tally.addresses, places));
+    const auto total_addresses = collect_total_addresses(replay, tally, places);
     const auto events = collect_sums(replay, event_records(tally, places));
     const auto code = collect_sums(replay, code_records(tally, places));
     const auto code_of_peers = collect_code_of_peers(replay, peers, places, code);
@@ -235,6 +277,8 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
             {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
     for (const AddressRecord& a : addresses)
         profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
+    for (const AddressRecord& a : total_addresses)
+        profile.total_addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
     for (std::size_t i = 0; i < code.size(); ++i) {
         const CodeAmount& amount = code[i].amount;
         profile.stretch_code.push_back({code[i].stretch,
@@ -249,8 +293,8 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});
     for (std::uint32_t i = 0; i < totals.size(); ++i)
-        if (const auto& [amount, other_threads_ns] = totals[i]; amount.ns != 0 || amount.count != 0)
-            profile.totals.push_back({{i}, model::ProcessId::none(), amount.ns, amount.count, other_threads_ns});
+        if (const Total& t = totals[i]; !t.is_zero())
+            profile.totals.push_back({{i}, model::ProcessId::none(), t.ns, t.samples, t.other_threads_ns});
     if (definitions.has_samples) {
         std::vector<SampledTime> coverage;
         for (const ProcessRecord& p : processes)

@@ -5,9 +5,12 @@
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 #include "replayer/attribute/code_of_peers.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/attribute/tally.hpp"
+
+#include <vector>
 
 namespace critpath::replayer
 {
@@ -17,5 +20,9 @@ namespace critpath::replayer
 /// Collective over `replay.comm`.
 void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, const Places& places,
             model::Profile& profile);
+
+/// Of the times of all ranks, those in the part of the run that this process is to write: in the order of totals.bin,
+/// behind those of the processes before it. Collective.
+std::vector<model::TotalPart> gather_totals(const Replay& replay, const Totals& totals, const Places& places);
 
 }  // namespace critpath::replayer

@@ -134,9 +134,10 @@ fs::path part_of(const fs::path& final_name)
     return final_name.string() + ".part";
 }
 
-std::array<fs::path, 3> record_files(const fs::path& trace)
+std::array<fs::path, 4> record_files(const fs::path& trace)
 {
-    return {result::segments_path(trace), result::attribution_path(trace), result::counts_path(trace)};
+    return {result::segments_path(trace), result::attribution_path(trace), result::counts_path(trace),
+            result::totals_path(trace)};
 }
 
 /// Writes what is to become `final_name`. `each_block(write)` calls `write(first, records)` for the records of
@@ -174,6 +175,19 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
     return static_cast<std::int64_t>(sum);
 }
 
+/// Likewise, where `own` are the records of this process, behind those of the processes before it.
+template <class Record>
+std::int64_t write_own(MPI_Comm comm, const fs::path& final_name, const result::RecordFormat& format,
+                       std::int64_t begin_ns, std::int64_t makespan_ns, std::span<const Record> own)
+{
+    const Share share = share_of(comm, own.size());
+    const auto header = result::make_header(format, share.all, begin_ns, makespan_ns);
+    return write_records(comm, final_name, header, [&](const auto& write) {
+        for (std::size_t i = 0; i < own.size(); i += block_of_own)
+            write(share.before + i, own.subspan(i, std::min(block_of_own, own.size() - i)));
+    });
+}
+
 }  // namespace
 
 std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::RecordHeader& header,
@@ -185,12 +199,13 @@ std::int64_t write_segments(MPI_Comm comm, const fs::path& trace, const result::
 std::int64_t write_attributions(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
                                 std::span<const model::Attribution> own)
 {
-    const Share share = share_of(comm, own.size());
-    const auto header = result::make_header(result::attribution_format, share.all, begin_ns, makespan_ns);
-    return write_records(comm, result::attribution_path(trace), header, [&](const auto& write) {
-        for (std::size_t i = 0; i < own.size(); i += block_of_own)
-            write(share.before + i, own.subspan(i, std::min(block_of_own, own.size() - i)));
-    });
+    return write_own(comm, result::attribution_path(trace), result::attribution_format, begin_ns, makespan_ns, own);
+}
+
+std::int64_t write_totals(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
+                          std::span<const model::TotalPart> own)
+{
+    return write_own(comm, result::totals_path(trace), result::totals_format, begin_ns, makespan_ns, own);
 }
 
 std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,

@@ -55,17 +55,19 @@ public:
         left_out_ = joined(std::move(left_out));
     }
 
-    /// Of [begin, end), which comes behind what was asked for before.
-    std::int64_t between(Ns begin, Ns end)
+    /// Calls `visit(begin, end)` for the parts of [begin, end), which comes behind what was asked for before.
+    template <class Visit>
+    void for_each_in(Ns begin, Ns end, Visit visit)
     {
-        std::int64_t ns = 0;
         for (; next_ < left_out_.size() && left_out_[next_].begin < end; ++next_) {
-            ns += std::max(Ns{}, left_out_[next_].begin - begin).count();
+            if (left_out_[next_].begin > begin)
+                visit(begin, left_out_[next_].begin);
             begin = std::max(begin, left_out_[next_].end);
             if (begin >= end)
-                return ns;
+                return;
         }
-        return ns + std::max(Ns{}, end - begin).count();
+        if (end > begin)
+            visit(begin, end);
     }
 
 private:
@@ -82,8 +84,7 @@ public:
           divider_(replay, path.begin, code_, counter_, result_), inside_(replay, spin, code_, path.begin, result_)
     {
         result_.on_path.resize(definitions_.contexts.size());
-        result_.totals.resize(definitions_.contexts.size());
-        result_.totals_of_others.resize(definitions_.contexts.size());
+        result_.totals = Totals(definitions_.contexts.size(), path.begin, path.makespan);
     }
 
     void add_process(const model::ProcessTrace& trace)
@@ -161,6 +162,10 @@ private:
         const model::ProcessId process = definitions_.locations[location.location.value].process;
         const bool is_first = definitions_.processes[process.value].locations.front() == location.location;
         std::int64_t& computed_ns = result_.computed_ns[location.location.value];
+        const auto add_computed = [&](Ns begin, Ns end) {
+            computed_ns += (end - begin).count();
+            result_.totals.add_computed(begin, end);
+        };
         OwnTime own(location);
         Ns time = location.begin;
         for (std::size_t i = 0; i < rows; ++i) {
@@ -170,18 +175,18 @@ private:
             const Ns enter = std::clamp(calls.enter(i), time, std::max(time, location.end));
             const Ns leave = std::clamp(calls.leave(i), enter, std::max(enter, location.end));
             totals.mpi_ns += (leave - enter).count();
-            result_.totals[calls.context(i).value].add((leave - enter).count());
-            computed_ns += own.between(time, enter);
+            result_.totals.add({calls.context(i)}, enter, leave, true);
+            own.for_each_in(time, enter, add_computed);
             if (!definitions_.has_samples)
                 add_user_regions(location, time, enter, is_first);
             time = leave;
         }
-        computed_ns += own.between(time, location.end);
+        own.for_each_in(time, location.end, add_computed);
         if (!definitions_.has_samples)
             add_user_regions(location, time, location.end, is_first);
         add_samples(location, totals, is_first);
         for (const model::OffProcessor& off : location.off)
-            add_total(divider_.place_of(off, location), (off.end - off.begin).count(), 0, is_first);
+            result_.totals.add(divider_.place_of(off, location), off.begin, off.end, is_first);
     }
 
     /// And what the collector has recorded of its own time, which is not to be counted twice.
@@ -189,7 +194,7 @@ private:
     {
         const std::vector<model::Interval> tool = joined(location.tool);
         for (const model::Interval& interval : tool)
-            add_total({ContextId::none(), Pseudo::Measurement}, (interval.end - interval.begin).count(), 0, is_first);
+            result_.totals.add({ContextId::none(), Pseudo::Measurement}, interval.begin, interval.end, is_first);
         auto known = tool.begin();  // samples are in order
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
@@ -201,24 +206,21 @@ private:
             const Place place = divider_.place_of(sample);
             const bool is_known =
                 place.pseudo == Pseudo::Measurement && known != tool.end() && known->begin <= sample.time;
-            add_total(place, is_known ? 0 : sample.weight, is_known ? 0 : 1, is_first);
+            if (is_known)
+                continue;
+            result_.totals.add_sample(place, sample.time, sample.weight, is_first);
+            if (const std::uint64_t address = address_in(place, sample); address != 0)
+                result_.total_addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(
+                    sample.weight, 1);
         }
     }
 
     void add_user_regions(const LocationTrace& location, Ns begin, Ns end, bool is_first)
     {
-        for_each_user_region(location, begin, end,
-                             [&](Place place, std::int64_t ns) { add_total(place, ns, 0, is_first); });
-    }
-
-    void add_total(Place place, std::int64_t ns, std::uint64_t samples, bool is_first)
-    {
-        if (place.pseudo != Pseudo::None) {
-            result_.pseudo_totals[place].add(ns, samples);
-            return;
-        }
-        result_.totals[place.context.value].add(ns, samples);
-        result_.totals_of_others[place.context.value] += is_first ? 0 : ns;
+        for_each_user_region(location, begin, end, [&](Place place, std::int64_t ns) {
+            result_.totals.add(place, begin, begin + Ns{ns}, is_first);
+            begin += Ns{ns};
+        });
     }
 
     const Replay& replay_;
@@ -237,11 +239,10 @@ std::vector<Place> Tally::places() const
     std::vector<Place> result;
     for (const auto& [key, amount] : path)
         result.push_back(key.first);
-    for (std::uint32_t context = 0; context < totals.size(); ++context)
-        if (totals[context].ns != 0 || totals[context].count != 0)
-            result.push_back({model::ContextId{context}});
-    for (const auto& [place, amount] : pseudo_totals)
-        result.push_back(place);
+    totals.for_each([&](Place place, std::uint32_t, const Total&) {
+        if (result.empty() || result.back() != place)
+            result.push_back(place);
+    });
     for (const auto& [key, amounts] : events)
         result.push_back(key.first);
     for (std::uint32_t context = 0; context < on_path.size(); ++context)

@@ -10,11 +10,13 @@
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/places.hpp"
+#include "replayer/attribute/totals.hpp"
 #include "replayer/restore/blocks.hpp"
 
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace critpath::replayer
@@ -70,14 +72,30 @@ struct CodeAmount {
     }
 };
 
+/// An instruction, by the region (a function) that it is in.
+struct CodeAddress {
+    std::uint32_t region;
+    std::uint64_t address;
+    bool operator==(const CodeAddress&) const = default;
+
+    struct Hash {
+        std::size_t operator()(const CodeAddress& a) const
+        {
+            constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: spreads what is alike
+            return static_cast<std::size_t>((a.address ^ std::uint64_t{a.region} << 40U) * odd >> 17U);
+        }
+    };
+};
+
 struct Tally {
     using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
 
+    using Addresses = std::unordered_map<CodeAddress, Amount, CodeAddress::Hash>;
+
     std::map<std::pair<Place, std::uint32_t>, Amount> path;  // by place and ProcessId
-    std::vector<Amount> totals;                              // by ContextId
-    std::vector<std::int64_t> totals_of_others;              // the part of other threads than the first of a process
-    std::map<Place, Amount> pseudo_totals;                   // of time that belongs to no function
-    std::map<std::pair<std::uint32_t, std::uint64_t>, Amount> addresses;  // by RegionId and address: on the path
+    Totals totals;                                           // on and off the path
+    Addresses addresses;                                     // on the path
+    Addresses total_addresses;                               // on and off the path
     /// On the path, by place and ProcessId: by Definitions::counted.
     std::map<std::pair<Place, std::uint32_t>, std::vector<model::EventAmount>> events;
     std::map<KindKey, Amount> kinds;

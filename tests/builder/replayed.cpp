@@ -84,11 +84,11 @@ std::vector<model::Segment> all_segments(const replayer::Replay& replay, const r
     return all;
 }
 
-/// On process 0.
-std::vector<model::Attribution> all_attributions(const replayer::Replay& replay,
-                                                 const std::vector<model::Attribution>& own)
+/// On process 0, in the order of the processes.
+template <class Record>
+std::vector<Record> all_of(const replayer::Replay& replay, const std::vector<Record>& own)
 {
-    std::vector<std::vector<model::Attribution>> to(static_cast<std::size_t>(replay.size));
+    std::vector<std::vector<Record>> to(static_cast<std::size_t>(replay.size));
     to[0] = own;
     return replayer::exchange(replay.comm, to).items;
 }
@@ -200,7 +200,8 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
     const auto stretches = replayer::compare_with_peers(loaded, path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
     return {attributed.profile, all_segments(loaded, predecessors, path, attributed),
-            all_attributions(loaded, attributed.attributions), all_counts(loaded, attributed.counts)};
+            all_of(loaded, attributed.attributions), all_counts(loaded, attributed.counts),
+            all_of(loaded, attributed.totals)};
 }
 
 Replayed replay(const Program& program, replayer::Rules rules)
@@ -235,8 +236,9 @@ std::string text(const model::Profile& profile)
     for (const auto& e : profile.path_events)
         words += fmt::format("{} {} {} {} {} {} {}\n", e.call_path.value, e.process.value, profile.events[e.event],
                              e.count, e.ns, e.known_ns, e.scaled_ns);
-    for (const auto& a : profile.addresses)
-        words += fmt::format("{} {} {} {}\n", a.row.value, a.address, a.ns, a.samples);
+    for (const auto* addresses : {&profile.addresses, &profile.total_addresses})
+        for (const auto& a : *addresses)
+            words += fmt::format("{} {} {} {}\n", a.row.value, a.address, a.ns, a.samples);
     for (const auto& k : profile.kinds)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
                              k.segments);
@@ -256,6 +258,11 @@ bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::S
 }
 
 bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b)
+{
+    return bytes_of(a) == bytes_of(b);
+}
+
+bool same_bytes(const std::vector<model::TotalPart>& a, const std::vector<model::TotalPart>& b)
 {
     return bytes_of(a) == bytes_of(b);
 }

@@ -8,6 +8,7 @@
 #include "analysis/model/counts.hpp"
 #include "analysis/model/path.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 #include "replayer/analysis.hpp"
 #include "replayer/engine.hpp"
 #include "replayer/rules/calibration.hpp"
@@ -26,6 +27,7 @@ struct Replayed {
     std::vector<model::Segment> segments;  // the whole path; calls are call paths
     std::vector<model::Attribution> attributions;
     model::CountTable counts;
+    std::vector<model::TotalPart> totals;
 
     /// The segments in words, times in us: "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-20". Neighbouring
     /// segments of one kind and place are one; a "?" behind the kind says low confidence.
@@ -75,6 +77,7 @@ std::string text(const model::Profile& profile);
 bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::Segment>& b);
 bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b);
 bool same_bytes(const model::CountTable& a, const model::CountTable& b);
+bool same_bytes(const std::vector<model::TotalPart>& a, const std::vector<model::TotalPart>& b);
 
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);

@@ -70,15 +70,16 @@ class CommandLine(ReportCase):
             refuse("--to: 20% is not after --from; give a later time", "--from", "2", "--to", "20%")
             refuse("--from: 10s is not before the end of the run at 10 s; give an earlier time", "--from", "10s")
             refuse("--to: 10001ms is behind the end of the run at 10 s; leave it out", "--to", "10001ms")
-        self.fail_with(2, "--sort all: time on all ranks is known of the whole run only",
-                       "hotspots", "--sort", "all", "--from", "1", "phased")
+        for by in ("rank", "line"):
+            self.fail_with(2, f"--sort all: with --by {by}, time on all ranks is known of the whole run only; leave out --from",
+                           "hotspots", "--by", by, "--sort", "all", "--from", "1", "phased")
+        self.fail_with(2, "--sort all: All ranks are known by thousandths of the run only (10 ms): this part is shorter",
+                       "hotspots", "--sort", "all", "--from", "1", "--to", "1.001", "phased")
         self.fail_with(2, "--phases: 0 is not from 1 to 1000; for example: --phases 20",
                        "hotspots", "--by", "phase", "--phases", "0", "phased")
         self.fail_with(2, "--rank: a phase is of all ranks", "hotspots", "--by", "phase", "--rank", "1", "phased")
         self.fail_with(2, "--sort name: phases stand in the order of time",
                        "hotspots", "--by", "phase", "--sort", "name", "phased")
-        self.fail_with(2, "--sort all: lines are known on the critical path only",
-                       "hotspots", "--by", "line", "--sort", "all", "sampled")
         self.fail_with(2, "--inside: divides functions, call paths and transfers", "hotspots", "--by", "rank",
                        "--inside", "phased")
         self.fail_with(2, "--inside: divides the time of MPI functions alone; leave out --inclusive", "hotspots",
@@ -231,7 +232,8 @@ class CommandLine(ReportCase):
                          (begin / 1000, end / 1000, (end - begin) / 1000))
         rows = next(value for value in document.values() if isinstance(value, list))
         name = "function" if "function" in rows[0] else "rank"
-        return {row[name]: round(1000 * row["path_seconds"]) for row in rows}, document.get("path_samples")
+        return {row[name]: round(1000 * row["path_seconds"]) for row in rows
+                if row["path_seconds"] > 0}, document.get("path_samples")
 
     def test_windows_have_what_was_done_in_them(self):
         """As tests/result/samples.cpp says."""
@@ -292,6 +294,46 @@ class CommandLine(ReportCase):
         for by in ("rank", "node", "thread"):
             rows, _ = self.carriers("phased", by, "--from", "10%")
             self.assertFalse({key for row in rows for key in row}.intersection(keys), "known of the whole run only")
+
+    def test_all_ranks_in_a_part_of_the_run(self):
+        """Of phased: both ranks are in setup until 4 s, and one from 9 s on; one in solve in between, which the path lacks
+        for 0.2 s of a transfer and 0.5 s without a processor (tests/result/samples.cpp)."""
+        def in_part(*window):
+            document = json.loads(self.succeed("hotspots", "phased", *window, "--sort", "name", "--format", "json"))
+            rows = {row["function"]: row for row in document["hotspots"]}
+            return {name: tuple(rows[name][key] for key in ("all_ranks_seconds", "off_path_seconds", "imbalance_seconds"))
+                    for name in ("setup", "solve") if name in rows}, document
+        setup_and_solve, document = in_part("--from", "30%", "--to", "60%")
+        self.assertEqual(setup_and_solve, {"setup": (2, 1, 0), "solve": (2, 0.2, 0.8)})
+        self.assertEqual(document["all_ranks_seconds"], 4)
+        self.assertNotIn("All ranks are known", self.succeed("hotspots", "phased", "--from", "30%", "--to", "60%"))
+        self.assertEqual(in_part("--from", "0", "--to", "4")[0], {"setup": (8, 4, 0)})
+        self.assertEqual(in_part("--from", "9")[0]["setup"], (1, 0.5, 0))
+        halves, document = in_part("--from", "3.995", "--to", "4.995")
+        self.assertEqual(halves["setup"][0], 0.01)  # a half of 2 x 10 ms
+        self.assertIn("interpolated", self.succeed("hotspots", "phased", "--from", "3.995", "--to", "4.995"))
+        short, document = in_part("--from", "5", "--to", "5.0099")
+        self.assertEqual(short["solve"], (None, None, None))
+        self.assertNotIn("all_ranks_seconds", document)
+        self.assertIn("this part is shorter", self.succeed("hotspots", "phased", "--from", "5", "--to", "5.0099"))
+        phases = json.loads(self.succeed("hotspots", "phased", "--by", "phase", "--format", "json"))["phases"]
+        self.assertEqual([row["all_ranks_computed_seconds"] for row in phases], [1.75] * 4 + [1] * 6)
+        for row in phases:
+            self.assertAlmostEqual(row["off_path_computed_seconds"],
+                                   row["all_ranks_computed_seconds"] - row["compute_seconds"])
+            self.assertAlmostEqual(row["imbalance_seconds"],
+                                   row["compute_seconds"] - row["all_ranks_computed_seconds"] / 2)
+        self.assertIn("interpolated", self.succeed("hotspots", "phased", "--by", "phase", "--phases", "300"))
+        first = self.succeed("hotspots", "phased", "--sort", "all", "--from", "30%", "--to", "60%").splitlines()
+        self.assertTrue(any("setup" in line for line in first), first)
+
+    def test_call_paths_compare_where_nothing_waits(self):
+        paths = json.loads(self.succeed("hotspots", "phased", "--by", "callpath", "--format", "json"))["call_paths"]
+        imbalance = {row["call_path"]: row["imbalance_seconds"] for row in paths}
+        self.assertAlmostEqual(imbalance["main;setup"], 4.5 - 9 / 2)
+        self.assertAlmostEqual(imbalance["main;solve"], 4.3 - 5 / 2)
+        self.assertIsNone(imbalance["main"], "it calls MPI")
+        self.assertIsNone(imbalance["main;MPI_Allreduce"])
 
     def test_threads_that_compute_most_come_first(self):
         document = json.loads(self.succeed("hotspots", "sampled", "--by", "thread", "--sort", "all", "--format", "json"))

@@ -76,8 +76,9 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            all_equal(a.processes, b.processes) && all_equal(a.clocks, b.clocks) && all_equal(a.rows, b.rows) &&
            all_equal(a.path, b.path) && all_equal(a.totals, b.totals) && all_equal(a.kinds, b.kinds) &&
            all_equal(a.call_paths, b.call_paths) && all_equal(a.addresses, b.addresses) &&
-           all_equal(a.modules, b.modules) && all_equal(a.stretches, b.stretches) &&
-           all_equal(a.stretch_shares, b.stretch_shares) && all_equal(a.stretch_code, b.stretch_code);
+           all_equal(a.total_addresses, b.total_addresses) && all_equal(a.modules, b.modules) &&
+           all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares) &&
+           all_equal(a.stretch_code, b.stretch_code);
 }
 
 /// With its times in the order that the model promises.

@@ -23,6 +23,7 @@ COLUMNS = {
     "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["row", "address", "ns", "samples"],
+    "total_address_time": ["row", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "before_site", "after_site", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",
                 "own_blocked_ns", "compared_by", "compared", "slowest",
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
@@ -45,7 +46,7 @@ def expect(what, actual, expected):
 with tempfile.TemporaryDirectory() as directory:
     subprocess.run([sys.argv[1], directory], check=True)
     path = pathlib.Path(directory) / "sampled" / "critpath" / "critpath.sqlite"
-    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin"])
+    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     expect("integrity", database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     expect("foreign keys", database.execute("PRAGMA foreign_key_check").fetchall(), [])
@@ -55,7 +56,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 12)
+    expect("schema_version", facts["schema_version"], 13)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

@@ -245,6 +245,7 @@ Sample sampled_run()
     p.modules = {{app, "1f2e3d"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
     add_stretches(p);
     p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
+    p.total_addresses = {{RowId{0}, 0x1139, 3000 * ms, 3000}, {RowId{0}, 0x1150, 500 * ms, 500}};
     p.events = {"page-faults", "cycles", "instructions"};
     p.path_events = {
         {CallPathId{0}, ProcessId{1}, 0, 40, 1500 * ms, 1500 * ms, 0},
@@ -337,6 +338,20 @@ Sample traced_run()
     return sample;
 }
 
+/// Of phased_run(): both ranks are in "setup" for 4 s, and one for the last; in between, one is in "solve".
+void add_totals(Sample& sample)
+{
+    constexpr std::uint32_t setup = 1, solve = 2;
+    for (std::uint32_t slot = 0; slot < model::TimeSlots::number; ++slot) {
+        const bool is_in_setup = slot < 400 || slot >= 900;
+        const std::int64_t threads = slot < 400 ? 2 : 1;
+        const auto samples = static_cast<std::uint64_t>(threads);
+        sample.totals.push_back({slot, is_in_setup ? setup : solve, threads * 10 * ms, samples, 0});
+        sample.totals.push_back({slot, CallPathId::none().value, slot < 400 ? 17'500'000 : 10 * ms, 0, 0});
+    }
+    sample.profile.facts["totals_checksum"] = static_cast<std::int64_t>(result::checksum(sample.totals, 0));
+}
+
 Sample phased_run()
 {
     Sample sample;
@@ -401,6 +416,9 @@ Sample phased_run()
     add_samples(6500, 9000, 1, solve, 0x1160);
 
     add_counts(sample);
+    add_totals(sample);
+    p.total_addresses = {
+        {RowId{1}, 0x1139, 9000 * ms, 900}, {RowId{2}, 0x1150, 1800 * ms, 180}, {RowId{2}, 0x1160, 3200 * ms, 320}};
     p.facts["samples"] = 1400;
     p.facts["path_samples"] = p.facts["independent_samples"] = 880;
     p.facts["attribution_checksum"] = static_cast<std::int64_t>(result::checksum(sample.attributions, 0));
@@ -531,6 +549,7 @@ void write_result(const fs::path& trace, const Sample& sample)
     write(result::attribution_path(trace), result::attribution_format, std::span(sample.attributions));
     write(result::counts_path(trace), result::counts_format(sample.profile.events.size()),
           sample.counts.records().words());
+    write(result::totals_path(trace), result::totals_format, std::span(sample.totals));
 }
 
 }  // namespace critpath::testing

@@ -7,6 +7,7 @@
 #include "analysis/model/attribution.hpp"
 #include "analysis/model/counts.hpp"
 #include "analysis/model/profile.hpp"
+#include "analysis/model/totals.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -35,6 +36,7 @@ struct Sample {
     std::vector<model::Segment> segments;
     std::vector<model::Attribution> attributions{};
     model::CountTable counts{};  // with as many events as the profile, or without records
+    std::vector<model::TotalPart> totals{};
 };
 
 /// Four ranks on two nodes, 10 s, samples of 1 ms: 8.5 s of the path are compute and mpi segments, of which 8.202 s
@@ -63,7 +65,7 @@ Sample large_run(std::uint32_t ranks, std::uint32_t functions, std::uint64_t seg
 std::vector<unsigned char> read_bytes(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::vector<unsigned char>& bytes);
 
-/// As cpreplay does: critpath.sqlite, segments.bin, attribution.bin and counts.bin in TRACE/critpath.
+/// As cpreplay does: all files of the result, in TRACE/critpath.
 void write_result(const std::filesystem::path& trace, const Sample& sample);
 
 }  // namespace critpath::testing

@@ -342,5 +342,68 @@ TEST_F(CountsFile, NoticesAChangedBitInEveryByte)
     }
 }
 
+class TotalsFile : public ::testing::Test
+{
+protected:
+    TotalsFile() : sample_(testing::phased_run()) { testing::write_result(directory_.path(), sample_); }
+
+    std::string failure()
+    {
+        try {
+            result::TotalParts(directory_.path()).check(sample_.profile);
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+            EXPECT_THAT(failure.what(), AllOf(HasSubstr("totals.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
+            return failure.what();
+        }
+        return {};
+    }
+
+    std::string failure_with(std::size_t index, const std::function<void(model::TotalPart&)>& change)
+    {
+        testing::Sample changed = sample_;
+        change(changed.totals[index]);
+        testing::write_result(directory_.path(), changed);
+        return failure();
+    }
+
+    testing::TemporaryDirectory directory_;
+    testing::Sample sample_;
+};
+
+TEST_F(TotalsFile, ReturnsWhatWasWritten)
+{
+    ASSERT_EQ(failure(), "");
+    const result::TotalParts totals(directory_.path());
+    ASSERT_EQ(totals.records().size(), 2000U);
+    EXPECT_EQ(totals.records()[800].slot, 400U);
+    EXPECT_EQ(totals.records()[800].call_path, 2U);
+    EXPECT_EQ(totals.records()[800].ns, 10'000'000);
+}
+
+TEST_F(TotalsFile, RefusesWhatCannotBe)
+{
+    using model::TotalPart;
+    EXPECT_THAT(failure_with(1999, [](TotalPart& p) { p.slot = 1000; }), HasSubstr("unknown part of the run"));
+    EXPECT_THAT(failure_with(0, [](TotalPart& p) { p.call_path = 9; }), HasSubstr("unknown call path"));
+    EXPECT_THAT(failure_with(2, [](TotalPart& p) { p.slot = 0; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(1, [](TotalPart& p) { p.call_path = 1; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(0, [](TotalPart& p) { p.ns += 1; }), HasSubstr("checksum"));
+    std::filesystem::remove(result::totals_path(directory_.path()));
+    EXPECT_THAT(failure(), HasSubstr("is missing"));
+}
+
+TEST_F(TotalsFile, NoticesAChangedBitInEveryByte)
+{
+    const auto path = result::totals_path(directory_.path());
+    Bytes bytes = testing::read_bytes(path);
+    for (std::size_t byte = 0; byte < bytes.size(); byte += byte < 256 ? 1 : 97) {
+        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        testing::write_bytes(path, bytes);
+        ASSERT_NE(failure(), "") << byte;
+        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+    }
+}
+
 }  // namespace
 }  // namespace critpath

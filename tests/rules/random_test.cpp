@@ -215,6 +215,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
             EXPECT_TRUE(same_bytes(together.segments, alone.segments));
             EXPECT_TRUE(same_bytes(together.attributions, alone.attributions));
             EXPECT_TRUE(same_bytes(together.counts, alone.counts));
+            EXPECT_TRUE(same_bytes(together.totals, alone.totals));
         }
     }
 }
@@ -241,6 +242,7 @@ TEST_P(RandomPrograms, AllWaysToWalkComeToTheSamePath)
             EXPECT_TRUE(same_bytes(walked.segments, gathered.segments));
             EXPECT_TRUE(same_bytes(walked.attributions, gathered.attributions));
             EXPECT_TRUE(same_bytes(walked.counts, gathered.counts));
+            EXPECT_TRUE(same_bytes(walked.totals, gathered.totals));
         }
     }
 }
@@ -280,6 +282,7 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
     replayer::write_segments(MPI_COMM_WORLD, trace, header, visit_share);
     replayer::write_attributions(MPI_COMM_WORLD, trace, 0, makespan, {});
     replayer::write_counts(MPI_COMM_WORLD, trace, 0, makespan, model::CountTable(1));
+    replayer::write_totals(MPI_COMM_WORLD, trace, 0, makespan, {});
     if (loaded.rank == 0)
         replayer::publish_records(trace);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -299,9 +302,9 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
             const std::filesystem::directory_iterator entries(trace / "critpath");
             return std::distance(begin(entries), end(entries));
         };
-        EXPECT_EQ(files(), 4);
+        EXPECT_EQ(files(), 5);
         replayer::discard_records(trace);
-        EXPECT_EQ(files(), 3);
+        EXPECT_EQ(files(), 4);
         std::filesystem::remove_all(trace);
     }
 }
@@ -314,6 +317,7 @@ TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
                  Failure);
     EXPECT_THROW(replayer::write_attributions(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
     EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, model::CountTable(1)), Failure);
+    EXPECT_THROW(replayer::write_totals(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
 }
 
 }  // namespace

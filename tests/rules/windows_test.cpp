@@ -5,6 +5,7 @@
 // windows that the run is cut into have them together, and where it is known what was done when, a window has that.
 #include "analysis/division/counts.hpp"
 #include "analysis/division/threads.hpp"
+#include "analysis/division/totals.hpp"
 #include "analysis/division/windows.hpp"
 #include "tests/builder/replayed.hpp"
 #include "tests/rules/windows.hpp"
@@ -38,6 +39,7 @@ std::string window_text(model::Profile profile)
         {"path_ns", profile.facts.at("path_ns")}, {"independent_samples", profile.facts.at("independent_samples")}};
     profile.facts = facts;
     profile.totals.clear();
+    profile.total_addresses.clear();
     profile.stretches.clear();
     profile.stretch_shares.clear();
     return text(profile);
@@ -148,6 +150,57 @@ CountWords counts_of_run(const Replayed& r)
     return words;
 }
 
+/// By call path, of all ranks: ns, samples, those of other threads; and below none() what they computed.
+using TotalWords = std::map<std::uint32_t, std::tuple<std::int64_t, std::uint64_t, std::int64_t>>;
+
+void add(TotalWords& sums, const model::CallPathTime& time)
+{
+    auto& [ns, samples, others_ns] = sums[time.call_path.value];
+    ns += time.ns;
+    samples += time.samples;
+    others_ns += time.other_threads_ns;
+}
+
+TotalWords totals_of_run(const Replayed& r)
+{
+    TotalWords words;
+    for (const model::CallPathTime& time : r.profile.totals)
+        add(words, time);
+    for (const std::int64_t ns : r.profile.computed_ns)
+        add(words, {model::CallPathId::none(), {}, ns});
+    return words;
+}
+
+std::vector<TotalWords> totals_in(const Replayed& r, std::span<const Window> windows)
+{
+    std::vector<TotalWords> result;
+    for (const division::TotalsIn& in :
+         division::totals_in(r.fact("makespan_ns"), r.profile.call_paths.size(), r.totals, windows)) {
+        TotalWords& words = result.emplace_back();
+        for (const model::CallPathTime& time : in.totals)
+            add(words, time);
+        add(words, {model::CallPathId::none(), {}, in.computed_ns});
+    }
+    return result;
+}
+
+/// Parts add up to the whole, and each is as it is alone. (A run that is shorter than 1000 ns has slots of no length.)
+void expect_totals_of(const Replayed& r, std::span<const Window> windows)
+{
+    const Window all{0, r.fact("makespan_ns")};
+    EXPECT_EQ(totals_in(r, std::span(&all, 1)).front(), totals_of_run(r));
+    TotalWords sums;
+    const std::vector<TotalWords> parts = totals_in(r, windows);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        for (const auto& [call_path, amounts] : parts[i]) {
+            const auto& [ns, samples, others_ns] = amounts;
+            add(sums, {{call_path}, {}, ns, samples, others_ns});
+        }
+        EXPECT_EQ(totals_in(r, windows.subspan(i, 1)).front(), parts[i]);
+    }
+    EXPECT_EQ(sums, totals_of_run(r));
+}
+
 }  // namespace
 
 void expect_windows_of(const Replayed& r, std::uint32_t seed)
@@ -172,6 +225,7 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
         EXPECT_EQ(sums_of(parts), sums_of(whole)) << "seed " << seed << ", " << windows.size() << " windows";
         const std::vector<CountWords> counts = counts_in(r, windows);
         EXPECT_EQ(sums_of(counts), counts_of_run(r));
+        expect_totals_of(r, windows);
         for (std::size_t i = 0; i < windows.size(); ++i) {
             EXPECT_EQ(counts_in(r, std::span(&windows[i], 1)).front(), counts[i]);
             // Alone as among others, and without remainder.
@@ -217,6 +271,50 @@ TEST(Windows, HaveWhatWasDoneInThem)
     EXPECT_EQ(rows(r, 210, 214), "[not sampled] 4");
     EXPECT_EQ(rows(r, 214, 218), "c 4");  // one sample, and no more time than there is
     expect_windows_of(r, 1);
+}
+
+/// "f 20 | MPI_Send 3 | computed 40": time of all ranks in the window, us.
+std::string all_ranks(const Replayed& r, std::int64_t begin, std::int64_t end)
+{
+    const Window window{begin * us, end * us};
+    EXPECT_EQ(division::totals_known(r.fact("makespan_ns"), window), division::TotalsKnown::Exactly);
+    std::map<std::string, std::int64_t> sums;
+    const TotalWords totals = totals_in(r, std::span(&window, 1)).front();
+    for (const auto& [call_path, amounts] : totals) {
+        const model::CallPathId id{call_path};
+        sums[id.valid() ? r.profile.row(id).name : "computed"] += std::get<0>(amounts);
+    }
+    std::string words;
+    for (const auto& [name, ns] : sums)
+        words += fmt::format("{}{} {}", words.empty() ? "" : " | ", name, static_cast<double>(ns) / us);
+    return words;
+}
+
+// As the test before the last, with another message that rank 1 waits for no more. A slot is 0.3 us.
+TEST(Windows, HaveWhatAllRanksDidInThem)
+{
+    Program p(2);
+    for (int t = 5; t < 200; t += 10)
+        p[0].sample(t, t < 100 ? "a" : "b", 10);
+    p[0].send({200, 201}, 1);
+    p[1].recv({30, 210}, 0);
+    for (int t = 215; t < 300; t += 10)
+        p[1].sample(t, "c", 10);
+    p.finish(300);
+    const Replayed r = replay(p);
+    EXPECT_EQ(all_ranks(r, 0, 30), "a 30 | computed 60");
+    EXPECT_EQ(all_ranks(r, 30, 60), "MPI_Recv 30 | a 30 | computed 30");
+    EXPECT_EQ(all_ranks(r, 90, 120), "MPI_Recv 30 | a 10 | b 20 | computed 30");
+    EXPECT_EQ(all_ranks(r, 180, 210), "MPI_Recv 30 | MPI_Send 1 | b 20 | computed 29");
+    EXPECT_EQ(all_ranks(r, 210, 300), "c 90 | computed 180");
+    EXPECT_EQ(all_ranks(r, 0, 300), "MPI_Recv 180 | MPI_Send 1 | a 100 | b 100 | c 90 | computed 419");
+    // What lies between the ends of slots is spread over them evenly.
+    EXPECT_EQ(division::totals_known(300 * us, {0, 30 * us + 1}), division::TotalsKnown::Interpolated);
+    EXPECT_EQ(division::totals_known(300 * us, {1, 300}), division::TotalsKnown::Not);
+    const Window window{150, 30 * us + 150};
+    const auto in = division::totals_in(300 * us, r.profile.call_paths.size(), r.totals, std::span(&window, 1));
+    EXPECT_EQ(in.front().computed_ns, 2 * 29'850 + 150);
+    expect_windows_of(r, 5);
 }
 
 TEST(Windows, CutIntervalsWithoutAProcessorExactly)

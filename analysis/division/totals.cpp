@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/division/totals.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace critpath::division
+{
+
+namespace
+{
+
+__extension__ using Wide = __int128;
+
+using model::TimeSlots;
+using model::TotalPart;
+
+/// What the window has of an amount that a slot has. Parts add up to the whole.
+class Share
+{
+public:
+    Share(const TimeSlots& slots, std::uint32_t slot, const Window& window)
+        : length_(slots.end(slot) - slots.begin(slot)),
+          from_(std::clamp<std::int64_t>(window.begin - slots.begin(slot), 0, length_)),
+          to_(std::clamp<std::int64_t>(window.end - slots.begin(slot), 0, length_))
+    {
+    }
+
+    [[nodiscard]] std::int64_t of(std::int64_t amount) const
+    {
+        // Of a run that is shorter than it has slots, those of no length have nothing but what lies outside of it.
+        if (length_ == 0)
+            return 0;
+        return static_cast<std::int64_t>(Wide{amount} * to_ / length_ - Wide{amount} * from_ / length_);
+    }
+
+private:
+    std::int64_t length_, from_, to_;
+};
+
+}  // namespace
+
+TotalsKnown totals_known(std::int64_t makespan_ns, const Window& window)
+{
+    const TimeSlots slots(makespan_ns);
+    const std::uint32_t first = slots.at(window.begin), last = slots.at(window.end);
+    const bool is_begin = slots.begin(first) == window.begin;
+    const bool is_end = window.end == makespan_ns || slots.begin(last) == window.end;
+    if (is_begin && is_end)
+        return TotalsKnown::Exactly;
+    return window.length() < makespan_ns / TimeSlots::number ? TotalsKnown::Not : TotalsKnown::Interpolated;
+}
+
+std::vector<TotalsIn> totals_in(std::int64_t makespan_ns, std::size_t call_paths, std::span<const TotalPart> parts,
+                                std::span<const Window> windows)
+{
+    const TimeSlots slots(makespan_ns);
+    std::vector<TotalsIn> result;
+    auto part = parts.begin();
+    for (const Window& window : windows) {
+        while (part != parts.end() && slots.end(part->slot) <= window.begin)
+            ++part;
+        TotalsIn& in = result.emplace_back();
+        std::unordered_map<std::uint32_t, model::CallPathTime> sums;
+        for (auto next = part; next != parts.end() && slots.begin(next->slot) < window.end; ++next) {
+            const Share share(slots, next->slot, window);
+            if (!model::CallPathId{next->call_path}.valid()) {
+                in.computed_ns += share.of(next->ns);
+                continue;
+            }
+            if (next->call_path >= call_paths)
+                throw std::out_of_range("the times of all ranks have a place that the result does not know");
+            model::CallPathTime& sum = sums[next->call_path];
+            sum.ns += share.of(next->ns);
+            sum.samples += static_cast<std::uint64_t>(share.of(static_cast<std::int64_t>(next->samples)));
+            sum.other_threads_ns += share.of(next->other_threads_ns);
+        }
+        for (auto& [call_path, sum] : sums) {
+            sum.call_path = {call_path};
+            sum.process = model::ProcessId::none();
+            if (sum.ns != 0 || sum.samples != 0)
+                in.totals.push_back(sum);
+        }
+        std::ranges::sort(in.totals, {}, &model::CallPathTime::call_path);
+    }
+    return result;
+}
+
+}  // namespace critpath::division

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the times of all ranks, on and off the path, by equal parts of the run: what is known of them is as much
+// whatever the number of ranks and the length of the run, and enough to compare the path with them in a part of it.
+#pragma once
+
+#include "analysis/model/ids.hpp"
+
+#include <cstdint>
+
+namespace critpath::model
+{
+
+/// The equal parts of a run, in ns since its first moment.
+class TimeSlots
+{
+public:
+    static constexpr std::uint32_t number = 1000;
+
+    explicit TimeSlots(std::int64_t makespan_ns) : makespan_(makespan_ns) {}
+
+    [[nodiscard]] std::int64_t begin(std::uint32_t slot) const
+    {
+        return static_cast<std::int64_t>(Wide{makespan_} * slot / number);
+    }
+    [[nodiscard]] std::int64_t end(std::uint32_t slot) const { return begin(slot + 1); }
+
+    /// That `time` lies in; of one that is outside of the run, the first or the last.
+    [[nodiscard]] std::uint32_t at(std::int64_t time) const
+    {
+        if (time <= 0)
+            return 0;
+        if (time >= makespan_)
+            return number - 1;
+        auto slot = static_cast<std::uint32_t>(Wide{time} * number / makespan_);
+        while (slot + 1 < number && end(slot) <= time)  // of short runs, begins are rounded
+            ++slot;
+        return slot;
+    }
+
+private:
+    __extension__ using Wide = __int128;
+
+    std::int64_t makespan_;
+};
+
+/// One record of totals.bin (formats/FORMAT.md): 32 bytes, little endian. Sorted by (slot, call path), unique.
+struct TotalPart {
+    std::uint32_t slot;       // TimeSlots
+    std::uint32_t call_path;  // CallPathId; none(): of all threads, between their calls
+    std::int64_t ns;          // as CallPathTime
+    std::uint64_t samples;
+    std::int64_t other_threads_ns;
+};
+static_assert(sizeof(TotalPart) == 32);
+
+}  // namespace critpath::model
