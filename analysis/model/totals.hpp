@@ -7,6 +7,7 @@
 
 #include "analysis/model/ids.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace critpath::model
@@ -18,22 +19,24 @@ class TimeSlots
 public:
     static constexpr std::uint32_t number = 1000;
 
-    explicit TimeSlots(std::int64_t makespan_ns) : makespan_(makespan_ns) {}
-
-    [[nodiscard]] std::int64_t begin(std::uint32_t slot) const
+    explicit TimeSlots(std::int64_t makespan_ns)
     {
-        return static_cast<std::int64_t>(Wide{makespan_} * slot / number);
+        for (std::uint32_t slot = 0; slot <= number; ++slot)
+            begins_[slot] = static_cast<std::int64_t>(Wide{makespan_ns} * slot / number);
     }
-    [[nodiscard]] std::int64_t end(std::uint32_t slot) const { return begin(slot + 1); }
+
+    [[nodiscard]] std::int64_t begin(std::uint32_t slot) const { return begins_[slot]; }
+    [[nodiscard]] std::int64_t end(std::uint32_t slot) const { return begins_[slot + 1]; }
 
     /// That `time` lies in; of one that is outside of the run, the first or the last.
     [[nodiscard]] std::uint32_t at(std::int64_t time) const
     {
         if (time <= 0)
             return 0;
-        if (time >= makespan_)
+        const std::int64_t makespan = begins_.back();
+        if (time >= makespan)
             return number - 1;
-        auto slot = static_cast<std::uint32_t>(Wide{time} * number / makespan_);
+        auto slot = static_cast<std::uint32_t>(Wide{time} * number / makespan);
         while (slot + 1 < number && end(slot) <= time)  // of short runs, begins are rounded
             ++slot;
         return slot;
@@ -42,7 +45,7 @@ public:
 private:
     __extension__ using Wide = __int128;
 
-    std::int64_t makespan_;
+    std::array<std::int64_t, number + 1> begins_;  // and the end of the last one
 };
 
 /// One record of totals.bin (formats/FORMAT.md): 32 bytes, little endian. Sorted by (slot, call path), unique.

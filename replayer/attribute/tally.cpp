@@ -151,6 +151,7 @@ public:
     Tally take()
     {
         counter_.finish();
+        result_.totals.finish();
         return std::move(result_);
     }
 
@@ -217,6 +218,10 @@ private:
 
     void add_user_regions(const LocationTrace& location, Ns begin, Ns end, bool is_first)
     {
+        if (location.user_regions.empty()) {
+            result_.totals.add({ContextId::none(), Pseudo::Compute}, begin, end, is_first);
+            return;
+        }
         for_each_user_region(location, begin, end, [&](Place place, std::int64_t ns) {
             result_.totals.add(place, begin, begin + Ns{ns}, is_first);
             begin += Ns{ns};

@@ -36,28 +36,28 @@ class Totals
 public:
     Totals() : Totals(0, {}, {}) {}
     Totals(std::size_t contexts, model::Ns begin, model::Ns makespan)
-        : of_context_(contexts), origin_(begin.count()), slots_(makespan.count())
+        : of_context_(contexts), current_(contexts), origin_(begin.count()), slots_(makespan.count())
     {
     }
 
     /// What took [begin, end), each part of it in its own slot. Cheapest in the order of time.
     void add(Place place, model::Ns begin, model::Ns end, bool is_first_thread)
     {
-        split(begin, end, [&](std::uint32_t slot, std::int64_t ns) {
-            at(place, slot).add({ns, 0, is_first_thread ? 0 : ns});
-        });
+        split(begin, end, [&](std::int64_t ns) { in_slot(place).add({ns, 0, is_first_thread ? 0 : ns}); });
     }
     /// What a sample at that time stands for.
     void add_sample(Place place, model::Ns time, std::int64_t ns, bool is_first_thread)
     {
         move_to(time.count() - origin_);
-        at(place, slot_).add({ns, 1, is_first_thread ? 0 : ns});
+        in_slot(place).add({ns, 1, is_first_thread ? 0 : ns});
     }
     /// Time of a thread between its calls.
     void add_computed(model::Ns begin, model::Ns end)
     {
-        split(begin, end, [&](std::uint32_t slot, std::int64_t ns) { computed_[slot] += ns; });
+        split(begin, end, [&](std::int64_t ns) { computed_[slot_] += ns; });
     }
+    /// When all is added, and before anything is asked for.
+    void finish() { store(); }
 
     /// Calls `visit(place, slot, total)` for all that is not zero, by place.
     template <class Visit>
@@ -101,57 +101,95 @@ private:
         std::array<std::unique_ptr<Chunk>, model::TimeSlots::number / chunk_slots> chunks_;
     };
 
-    Total& at(Place place, std::uint32_t slot)
+    /// What the place has in the current slot, until the next step.
+    Total& in_slot(Place place)
     {
-        if (place.pseudo != Pseudo::None)
-            return of_pseudo_[place].at(slot);
-        std::unique_ptr<OfPlace>& totals = of_context_[place.context.value];
-        if (!totals)
-            totals = std::make_unique<OfPlace>();
-        return totals->at(slot);
+        if (place.pseudo != Pseudo::None) {
+            if (last_pseudo_ == nullptr || last_place_ != place) {
+                last_place_ = place;
+                last_pseudo_ = &of_pseudo_[place];
+                last_total_ = nullptr;
+            }
+            if (last_total_ == nullptr)
+                last_total_ = &last_pseudo_->at(slot_);
+            return *last_total_;
+        }
+        Total& total = current_[place.context.value];
+        if (total.is_zero())
+            touched_.push_back(place.context.value);
+        return total;
     }
 
-    /// Makes that slot the current one.
+    /// What was added in the current slot goes to its place: threads make many calls of few kinds there.
+    void store()
+    {
+        for (const std::uint32_t context : touched_) {
+            std::unique_ptr<OfPlace>& totals = of_context_[context];
+            if (!totals)
+                totals = std::make_unique<OfPlace>();
+            totals->at(slot_).add(current_[context]);
+            current_[context] = {};
+        }
+        touched_.clear();
+    }
+
+    void move_to_slot(std::uint32_t slot)
+    {
+        store();
+        last_total_ = nullptr;
+        slot_ = slot;
+    }
+
+    [[nodiscard]] bool is_in(std::uint32_t slot, std::int64_t time) const
+    {
+        return time >= slots_.begin(slot) && time < slots_.end(slot);
+    }
+
+    /// Makes the slot of that time the current one.
     void move_to(std::int64_t time)
     {
-        if (time >= slot_begin_ && time < slot_end_)
+        if (is_in(slot_, time))
             return;
-        slot_ = slots_.at(time);
-        set_bounds();
+        const std::uint32_t next = slot_ + 1;  // mostly
+        move_to_slot(next < model::TimeSlots::number && is_in(next, time) ? next : slots_.at(time));
     }
-    void set_bounds()
+
+    /// Calls `add(ns)` for the part in each slot, which is the current one then. Mostly it is already.
+    template <class Add>
+    [[gnu::always_inline]] void split(model::Ns begin, model::Ns end, Add add)
     {
-        slot_begin_ = slots_.begin(slot_);
-        slot_end_ = slots_.end(slot_);
+        const std::int64_t from = begin.count() - origin_;
+        const std::int64_t to = end.count() - origin_;
+        if (from >= slots_.begin(slot_) && to <= slots_.end(slot_) && from < to)
+            add(to - from);
+        else if (from < to)
+            split_over_slots(from, to, add);
     }
 
     /// What lies outside of the run is in the first slot, or the last: nothing gets lost.
-    template <class Visit>
-    void split(model::Ns begin, model::Ns end, Visit visit)
+    template <class Add>
+    [[gnu::noinline]] void split_over_slots(std::int64_t from, std::int64_t to, Add add)
     {
-        std::int64_t from = begin.count() - origin_;
-        const std::int64_t to = end.count() - origin_;
-        if (from >= to)
-            return;
         move_to(from);
-        while (to > slot_end_ && slot_ + 1 < model::TimeSlots::number) {
-            if (from < slot_end_) {
-                visit(slot_, slot_end_ - from);
-                from = slot_end_;
+        for (; to > slots_.end(slot_) && slot_ + 1 < model::TimeSlots::number; move_to_slot(slot_ + 1))
+            if (const std::int64_t until = slots_.end(slot_); from < until) {
+                add(until - from);
+                from = until;
             }
-            ++slot_;
-            set_bounds();
-        }
-        visit(slot_, to - from);
+        add(to - from);
     }
 
     std::vector<std::unique_ptr<OfPlace>> of_context_;
     std::map<Place, OfPlace> of_pseudo_;
+    std::vector<Total> current_;          // by ContextId: of the current slot
+    std::vector<std::uint32_t> touched_;  // those that are not zero
+    Place last_place_;
+    OfPlace* last_pseudo_ = nullptr;  // its totals
+    Total* last_total_ = nullptr;     // what it has in the current slot
     std::array<std::int64_t, model::TimeSlots::number> computed_{};
     std::int64_t origin_;
     model::TimeSlots slots_;
-    std::uint32_t slot_ = 0;
-    std::int64_t slot_begin_ = 0, slot_end_ = 0;
+    std::uint32_t slot_ = 0;  // that of the last time
 };
 
 }  // namespace critpath::replayer
