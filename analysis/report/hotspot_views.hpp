@@ -31,6 +31,9 @@ Document call_path_view(const HotspotRequest& request);
 Document phase_view(const HotspotRequest& request);
 Document rank_view(const HotspotRequest& request);
 Document node_view(const HotspotRequest& request);
+/// Of these two, with --module.
+Document module_rank_view(const HotspotRequest& request);
+Document module_node_view(const HotspotRequest& request);
 Document thread_view(const HotspotRequest& request);
 Document transfer_view(const HotspotRequest& request);
 

@@ -218,6 +218,8 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
 
 Document rank_view(const HotspotRequest& request)
 {
+    if (!request.selection.module.empty())
+        return module_rank_view(request);
     const Computation computation(request.profile);
     std::vector<Carrier> ranks;
     for (std::uint32_t rank = 0; rank < request.profile.processes.size(); ++rank) {
@@ -242,6 +244,8 @@ Document rank_view(const HotspotRequest& request)
 
 Document node_view(const HotspotRequest& request)
 {
+    if (!request.selection.module.empty())
+        return module_node_view(request);
     const Computation computation(request.profile);
     std::map<std::string, std::size_t> places;
     std::vector<Carrier> nodes;

@@ -87,8 +87,10 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--inside: the trace has no samples", "hotspots", "--inside", "traced")
         self.fail_with(2, "--inclusive: only functions call others", "hotspots", "--by", "rank", "--inclusive",
                        "sampled")
-        self.fail_with(2, "--module: a node is in no module",
-                       "hotspots", "--by", "node", "--module", "x", "sampled")
+        self.fail_with(2, "--module: a thread is in no module",
+                       "hotspots", "--by", "thread", "--module", "halo", "sampled")
+        self.fail_with(2, "--sort all: with --module, ranks and nodes are known by their path time only",
+                       "hotspots", "--by", "rank", "--module", "halo", "--sort", "all", "sampled")
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
         self.fail_with(2, "FUNCTION is required; see: cpreport annotate --help", "annotate")
         (self.here / "sampled" / "traces.otf2").touch()
@@ -326,6 +328,24 @@ class CommandLine(ReportCase):
         self.assertIn("interpolated", self.succeed("hotspots", "phased", "--by", "phase", "--phases", "300"))
         first = self.succeed("hotspots", "phased", "--sort", "all", "--from", "30%", "--to", "60%").splitlines()
         self.assertTrue(any("setup" in line for line in first), first)
+
+    def test_ranks_in_some_modules(self):
+        """What the functions of these modules have on each rank."""
+        def path(*arguments):
+            document = json.loads(self.succeed("hotspots", "--format", "json", "--top", "0", "--sort", "name", *arguments))
+            return next(value for value in document.values() if isinstance(value, list)), document
+        for trace, module, window in (("sampled", "halo", []), ("sampled", "MPI", []), ("phased", "phased", ["--from", "35%"])):
+            ranks, document = path("--by", "rank", "--module", module, *window, trace)
+            self.assertTrue(ranks)
+            self.assertEqual([row["rank"] for row in ranks], sorted(row["rank"] for row in ranks))
+            for row in ranks:
+                of_rank, _ = path("--rank", str(row["rank"]), "--module", module, *window, trace)
+                self.assertAlmostEqual(row["path_seconds"], sum(item["path_seconds"] for item in of_rank))
+                self.assertEqual(row["path_samples"], sum(item["path_samples"] for item in of_rank))
+                self.assertAlmostEqual(row["path_percent"], 100 * row["path_seconds"] / document["path_seconds"], places=3)
+                self.assertEqual(row["path_percent_low"] is None, module == "MPI", "what is exact has no error")
+            nodes, _ = path("--by", "node", "--module", module, *window, trace)
+            self.assertAlmostEqual(sum(row["path_seconds"] for row in nodes), sum(row["path_seconds"] for row in ranks))
 
     def test_call_paths_compare_where_nothing_waits(self):
         paths = json.loads(self.succeed("hotspots", "phased", "--by", "callpath", "--format", "json"))["call_paths"]
