@@ -157,6 +157,8 @@ void write_files(const Replay& replay, const Predecessors& predecessors, const P
         write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
     facts[std::string(result::totals_checksum_fact)] =
         write_totals(replay.comm, replay.trace, begin, makespan, attributed.totals);
+    facts[std::string(result::computed_checksum_fact)] =
+        write_computed(replay.comm, replay.trace, begin, makespan, attributed.computed);
     attributed.profile.properties["tool_version"] = CRITPATH_VERSION;
     if (replay.rank == 0)
         result::write(replay.trace, attributed.profile, [&] { publish_records(replay.trace); });

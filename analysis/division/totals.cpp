@@ -17,14 +17,13 @@ __extension__ using Wide = __int128;
 using model::TimeSlots;
 using model::TotalPart;
 
-/// What the window has of an amount that a slot has. Parts add up to the whole.
+/// What the window has of an amount that [begin, end) has. Parts add up to the whole.
 class Share
 {
 public:
-    Share(const TimeSlots& slots, std::uint32_t slot, const Window& window)
-        : length_(slots.end(slot) - slots.begin(slot)),
-          from_(std::clamp<std::int64_t>(window.begin - slots.begin(slot), 0, length_)),
-          to_(std::clamp<std::int64_t>(window.end - slots.begin(slot), 0, length_))
+    Share(std::int64_t begin, std::int64_t end, const Window& window)
+        : length_(end - begin), from_(std::clamp<std::int64_t>(window.begin - begin, 0, length_)),
+          to_(std::clamp<std::int64_t>(window.end - begin, 0, length_))
     {
     }
 
@@ -40,17 +39,43 @@ private:
     std::int64_t length_, from_, to_;
 };
 
+/// Where times are known by parts of so many slots.
+TotalsKnown known_by(std::uint32_t slots_each, std::int64_t makespan_ns, const Window& window)
+{
+    const TimeSlots slots(makespan_ns);
+    const auto is_cut = [&](std::int64_t time) {
+        return time == makespan_ns || slots.begin(slots.at(time) / slots_each * slots_each) == time;
+    };
+    if (is_cut(window.begin) && is_cut(window.end))
+        return TotalsKnown::Exactly;
+    const std::int64_t part_ns = makespan_ns / (TimeSlots::number / slots_each);
+    return window.length() < part_ns ? TotalsKnown::Not : TotalsKnown::Interpolated;
+}
+
 }  // namespace
 
 TotalsKnown totals_known(std::int64_t makespan_ns, const Window& window)
 {
+    return known_by(1, makespan_ns, window);
+}
+
+TotalsKnown computed_known(std::int64_t makespan_ns, const Window& window)
+{
+    return known_by(model::ComputedParts::slots, makespan_ns, window);
+}
+
+std::vector<std::int64_t> computed_in(std::int64_t makespan_ns, std::size_t locations,
+                                      std::span<const model::ComputedParts> parts, const Window& window)
+{
     const TimeSlots slots(makespan_ns);
-    const std::uint32_t first = slots.at(window.begin), last = slots.at(window.end);
-    const bool is_begin = slots.begin(first) == window.begin;
-    const bool is_end = window.end == makespan_ns || slots.begin(last) == window.end;
-    if (is_begin && is_end)
-        return TotalsKnown::Exactly;
-    return window.length() < makespan_ns / TimeSlots::number ? TotalsKnown::Not : TotalsKnown::Interpolated;
+    std::vector<std::int64_t> result(locations, 0);
+    for (const model::ComputedParts& of_thread : parts)
+        for (std::uint32_t i = 0; i < model::ComputedParts::number; ++i) {
+            const std::uint32_t first = i * model::ComputedParts::slots;
+            const Share share(slots.begin(first), slots.begin(first + model::ComputedParts::slots), window);
+            result.at(of_thread.location) += share.of(of_thread.ns[i]);
+        }
+    return result;
 }
 
 std::vector<TotalsIn> totals_in(std::int64_t makespan_ns, std::size_t call_paths, std::span<const TotalPart> parts,
@@ -65,7 +90,7 @@ std::vector<TotalsIn> totals_in(std::int64_t makespan_ns, std::size_t call_paths
         TotalsIn& in = result.emplace_back();
         std::unordered_map<std::uint32_t, model::CallPathTime> sums;
         for (auto next = part; next != parts.end() && slots.begin(next->slot) < window.end; ++next) {
-            const Share share(slots, next->slot, window);
+            const Share share(slots.begin(next->slot), slots.end(next->slot), window);
             if (!model::CallPathId{next->call_path}.valid()) {
                 in.computed_ns += share.of(next->ns);
                 continue;

@@ -21,6 +21,8 @@ enum class TotalsKnown : std::uint8_t {
     Not,           // it is shorter than a slot
 };
 TotalsKnown totals_known(std::int64_t makespan_ns, const Window& window);
+/// Likewise, of what each of them computes, which is known by ComputedParts.
+TotalsKnown computed_known(std::int64_t makespan_ns, const Window& window);
 
 struct TotalsIn {
     std::vector<model::CallPathTime> totals;  // as Profile::totals
@@ -31,5 +33,9 @@ struct TotalsIn {
 /// `parts`: those of the run, which has so many call paths. Throws std::out_of_range if they do not fit to it.
 std::vector<TotalsIn> totals_in(std::int64_t makespan_ns, std::size_t call_paths,
                                 std::span<const model::TotalPart> parts, std::span<const Window> windows);
+
+/// By LocationId, of so many: what they compute in the window. Throws std::out_of_range if there are others.
+std::vector<std::int64_t> computed_in(std::int64_t makespan_ns, std::size_t locations,
+                                      std::span<const model::ComputedParts> parts, const Window& window);
 
 }  // namespace critpath::division

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the times of all ranks, on and off the path, by equal parts of the run: what is known of them is as much
-// whatever the number of ranks and the length of the run, and enough to compare the path with them in a part of it.
+// Owns the times of all ranks, and of each one, on and off the path, by equal parts of the run: what is known of them
+// is as much whatever the length of the run, and enough to compare the path with them in a part of it.
 #pragma once
 
 #include "analysis/model/ids.hpp"
@@ -57,5 +57,17 @@ struct TotalPart {
     std::int64_t other_threads_ns;
 };
 static_assert(sizeof(TotalPart) == 32);
+
+/// One record of computed.bin: 808 bytes, little endian. Sorted by location, unique.
+struct ComputedParts {
+    static constexpr std::uint32_t number = 100;  // fewer, since there are as many records as threads
+    static constexpr std::uint32_t slots = TimeSlots::number / number;  // in each part
+    static_assert(TimeSlots::number % number == 0);
+
+    std::uint32_t location;  // LocationId
+    std::uint32_t zero;
+    std::array<std::int64_t, number> ns;  // as Profile::computed_ns
+};
+static_assert(sizeof(ComputedParts) == 808);
 
 }  // namespace critpath::model

@@ -86,14 +86,16 @@ void check_module(const model::Profile& profile, const Selection& selection)
 /// What is to sort the rows must be known.
 void check_sort(const Request& request, const model::Profile& profile, const Window& window)
 {
-    const std::vector<std::string> with_windows = {"function", "module", "callpath"};
     const std::string& by = request.arguments.text("--by");
-    const char* option = request.arguments.given("--from") ? "--from" : "--to";
-    if (std::ranges::find(with_windows, by) == with_windows.end())
+    if (by == "line")
         fail(ExitCode::Usage,
-             "--sort all: with --by {}, time on all ranks is known of the whole run only; leave out {}", by, option);
-    if (division::totals_known(whole_run(profile).end, window) == division::TotalsKnown::Not)
-        fail(ExitCode::Usage, "--sort all: {}; leave it out, or choose a longer part", totals_note(profile, window));
+             "--sort all: with --by line, time on all ranks is known of the whole run only; leave out {}",
+             request.arguments.given("--from") ? "--from" : "--to");
+    const bool of_each = by == "rank" || by == "node" || by == "thread";
+    const auto known = of_each ? division::computed_known : division::totals_known;
+    if (known(whole_run(profile).end, window) == division::TotalsKnown::Not)
+        fail(ExitCode::Usage, "--sort all: {} Leave it out, or choose a longer part",
+             of_each ? computed_note(profile, window) : totals_note(profile, window));
 }
 
 Document run(const Request& request)

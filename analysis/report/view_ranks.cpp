@@ -114,12 +114,25 @@ std::int64_t path_of_all(const model::Profile& profile)
                            [](std::int64_t sum, const model::ProcessTotals& process) { return sum + process.path_ns; });
 }
 
-/// What is known of threads, between other columns; and the same of its cells. `of_run`: what only the whole run has,
-/// too.
-std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
+/// What is known of the part of the run that is looked at.
+struct Known {
+    bool computed;  // what each rank and thread computes
+    bool rest;      // what is known of the whole run only
+};
+
+Known known_of(const HotspotRequest& request)
+{
+    if (!request.window)
+        return {true, true};
+    const std::int64_t makespan_ns = whole_run(request.profile).end;
+    return {division::computed_known(makespan_ns, *request.window) != division::TotalsKnown::Not, false};
+}
+
+/// What is known of threads, between other columns; and the same of its cells.
+std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, Known known)
 {
     first.insert(first.end(), {{"path_seconds", "Path s"}, {"path_percent", "Path %"}});
-    if (of_run)
+    if (known.computed)
         first.insert(first.end(), {{"computed_seconds", "Computed s"},
                                    {"off_path_seconds", "Off path s"},
                                    {"imbalance_seconds", "Imbalance s"}});
@@ -127,11 +140,11 @@ std::vector<Column> with_times(std::vector<Column> first, const std::vector<Colu
     return first;
 }
 
-Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, bool of_run)
+Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, Known known)
 {
     first.emplace_back(Seconds{c.path_ns});
     first.emplace_back(Share{part(c.path_ns, path_ns)});
-    if (of_run) {
+    if (known.computed) {
         first.emplace_back(Seconds{c.computed_ns});
         first.emplace_back(Seconds{c.computed_ns - c.path_computed_ns});
         first.push_back(time_or_none(c.imbalance_ns));
@@ -141,10 +154,10 @@ Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& las
 }
 
 /// Likewise of ranks and sums of ranks.
-std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last, bool of_run)
+std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Column>& last, Known known)
 {
-    first = with_times(std::move(first), {}, of_run);
-    if (of_run)
+    first = with_times(std::move(first), {}, known);
+    if (known.rest)
         first.insert(first.end(), {{"lifetime_seconds", "Lifetime s"},
                                    {"mpi_seconds", "MPI s"},
                                    {"sampled_seconds", ""},
@@ -154,10 +167,10 @@ std::vector<Column> with_totals(std::vector<Column> first, const std::vector<Col
     return first;
 }
 
-Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, bool of_run)
+Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, Known known)
 {
-    first = with_times(c, path_ns, std::move(first), {}, of_run);
-    if (of_run) {
+    first = with_times(c, path_ns, std::move(first), {}, known);
+    if (known.rest) {
         first.emplace_back(Seconds{c.lifetime_ns});
         first.emplace_back(Seconds{c.mpi_ns});
         first.emplace_back(Seconds{c.sampled_ns});
@@ -172,7 +185,7 @@ struct Kind {
     std::string noun;             // "rank"
     std::string key;              // of the table
     std::vector<Column> columns;  // and
-    Row (*cells)(const Carrier& carrier, std::int64_t path_ns, bool of_run);
+    Row (*cells)(const Carrier& carrier, std::int64_t path_ns, Known known);
 };
 
 Document list(const HotspotRequest& request, std::vector<Carrier> carriers, const Kind& kind)
@@ -192,18 +205,20 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
     Table table;
     table.key = kind.key;
     table.columns = kind.columns;
+    const Known known = known_of(request);
     std::vector<Row> rows;
     for (const Carrier& carrier : carriers)
-        rows.push_back(kind.cells(carrier, path_ns, !request.window));
+        rows.push_back(kind.cells(carrier, path_ns, known));
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
     document.notes.push_back(fmt::format("{} of {} shown: {} % of {}.", count_text(coverage.shown),
                                          counted(coverage.rows, kind.noun), percent_text(share),
                                          path_text(request.window, path_ns)));
-    if (request.window) {
-        document.notes.push_back(window_note());
+    if (request.window)
+        if (std::string note = computed_note(request.profile, *request.window); !note.empty())
+            document.notes.push_back(std::move(note));
+    if (!known.computed)
         return document;
-    }
     const Computation computation(request.profile);
     document.fields.push_back({"path_computed_seconds", "", Seconds{computation.path_ns()}});
     document.fields.push_back({"mean_computed_seconds", "", time_or_none(computation.mean_ns())});
@@ -236,9 +251,9 @@ Document rank_view(const HotspotRequest& request)
     return list(
         request, std::move(ranks),
         {"rank", "ranks",
-         with_totals({{"rank", "Rank"}, {"name", ""}}, {{"node", "Node", Align::Left, Fit::Middle}}, !request.window),
-         [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
-             return with_totals(c, path_ns, {c.number, c.name}, {c.node}, of_run);
+         with_totals({{"rank", "Rank"}, {"name", ""}}, {{"node", "Node", Align::Left, Fit::Middle}}, known_of(request)),
+         [](const Carrier& c, std::int64_t path_ns, Known known) -> Row {
+             return with_totals(c, path_ns, {c.number, c.name}, {c.node}, known);
          }});
 }
 
@@ -263,9 +278,9 @@ Document node_view(const HotspotRequest& request)
         std::sort(nodes.begin(), nodes.end(), [](const Carrier& a, const Carrier& b) { return a.node < b.node; });
     return list(request, std::move(nodes),
                 {"node", "nodes",
-                 with_totals({{"node", "Node", Align::Left, Fit::Middle}, {"ranks", "Ranks"}}, {}, !request.window),
-                 [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
-                     return with_totals(c, path_ns, {c.node, c.ranks}, {}, of_run);
+                 with_totals({{"node", "Node", Align::Left, Fit::Middle}, {"ranks", "Ranks"}}, {}, known_of(request)),
+                 [](const Carrier& c, std::int64_t path_ns, Known known) -> Row {
+                     return with_totals(c, path_ns, {c.node, c.ranks}, {}, known);
                  }});
 }
 
@@ -297,9 +312,9 @@ Document thread_view(const HotspotRequest& request)
     return list(request, std::move(threads),
                 {"thread", "threads",
                  with_times({{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}},
-                            {{"node", "Node", Align::Left, Fit::Middle}}, !request.window),
-                 [](const Carrier& c, std::int64_t path_ns, bool of_run) -> Row {
-                     return with_times(c, path_ns, {c.name, c.number}, {c.node}, of_run);
+                            {{"node", "Node", Align::Left, Fit::Middle}}, known_of(request)),
+                 [](const Carrier& c, std::int64_t path_ns, Known known) -> Row {
+                     return with_times(c, path_ns, {c.name, c.number}, {c.node}, known);
                  }});
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace critpath::report
@@ -110,6 +111,9 @@ model::Profile profile_in(const Request& request, const model::Profile& profile,
     }
     parts.totals = std::move(totals_of(request, profile, {window}).front().totals);
     division::restrict_to(result, std::move(parts));
+    const result::Computed computed(request.trace);
+    computed.check(profile);
+    result.computed_ns = division::computed_in(whole.end, profile.locations.size(), computed.records(), window);
     return result;
 }
 
@@ -140,26 +144,40 @@ void add_window(Document& document, const Window& window)
     }
 }
 
-std::string totals_note(const model::Profile& profile, const Window& window)
+namespace
 {
-    const std::int64_t makespan_ns = whole_run(profile).end;
-    const auto slot = duration_text(makespan_ns / model::TimeSlots::number);
-    switch (division::totals_known(makespan_ns, window)) {
+
+/// `whose` are known by parts of the run, which are `parts`.
+std::string known_note(division::TotalsKnown known, std::string_view whose, std::string_view parts,
+                       std::int64_t part_ns)
+{
+    switch (known) {
     case division::TotalsKnown::Exactly:
         return {};
     case division::TotalsKnown::Interpolated:
-        return fmt::format("All ranks are known by thousandths of the run ({}): where this part begins and ends, they "
-                           "are interpolated.",
-                           slot);
+        return fmt::format("{} known by {} of the run ({}): where this part begins and ends, they are interpolated.",
+                           whose, parts, duration_text(part_ns));
     case division::TotalsKnown::Not:
         break;
     }
-    return fmt::format("All ranks are known by thousandths of the run only ({}): this part is shorter.", slot);
+    return fmt::format("{} known by {} of the run only ({}): this part is shorter.", whose, parts,
+                       duration_text(part_ns));
 }
 
-std::string window_note()
+}  // namespace
+
+std::string totals_note(const model::Profile& profile, const Window& window)
 {
-    return "What ranks and threads compute is known of the whole run only: without --from and --to.";
+    const std::int64_t makespan_ns = whole_run(profile).end;
+    return known_note(division::totals_known(makespan_ns, window), "All ranks are", "thousandths",
+                      makespan_ns / model::TimeSlots::number);
+}
+
+std::string computed_note(const model::Profile& profile, const Window& window)
+{
+    const std::int64_t makespan_ns = whole_run(profile).end;
+    return known_note(division::computed_known(makespan_ns, window), "The times that they compute are", "hundredths",
+                      makespan_ns / model::ComputedParts::number);
 }
 
 }  // namespace critpath::report

@@ -53,7 +53,7 @@ std::vector<division::TotalsIn> totals_of(const Request& request, const model::P
 /// How well a table knows the times of all ranks in the window; empty if exactly.
 std::string totals_note(const model::Profile& profile, const Window& window);
 
-/// What tables of windows lack that have other columns of all ranks.
-std::string window_note();
+/// Likewise, what each rank and thread computes.
+std::string computed_note(const model::Profile& profile, const Window& window);
 
 }  // namespace critpath::report

@@ -233,6 +233,11 @@ std::uint64_t checksum(std::span<const model::TotalPart> totals, std::uint64_t f
     return checksum_of(totals, first);
 }
 
+std::uint64_t checksum(std::span<const model::ComputedParts> computed, std::uint64_t first)
+{
+    return checksum_of(computed, first);
+}
+
 std::uint64_t checksum(const model::CountRecords& records, std::uint64_t first)
 {
     std::uint64_t total = 0;

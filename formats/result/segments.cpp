@@ -171,4 +171,21 @@ void TotalParts::check(const model::Profile& profile) const
         file_.damaged("the checksum does not fit");
 }
 
+void Computed::check(const model::Profile& profile) const
+{
+    if (!is_of(header(), profile))
+        file_.damaged("it belongs to another result");
+    const model::ComputedParts* before = nullptr;
+    for (const model::ComputedParts& parts : records()) {
+        if (parts.location >= profile.locations.size())
+            file_.damaged("computation has an unknown location");
+        if (before != nullptr && before->location >= parts.location)
+            file_.damaged("the computation is not sorted");
+        before = &parts;
+    }
+    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
+    if (sum != fact(profile, computed_checksum_fact, sum))
+        file_.damaged("the checksum does not fit");
+}
+
 }  // namespace critpath::result

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns segments.bin, attribution.bin, counts.bin and totals.bin: what the replay writes in parallel with MPI-IO, and
-// the mapped readers (formats/FORMAT.md).
+// Owns segments.bin, attribution.bin, counts.bin, totals.bin and computed.bin: what the replay writes in parallel with
+// MPI-IO, and the mapped readers (formats/FORMAT.md).
 #pragma once
 
 #include "analysis/model/attribution.hpp"
@@ -30,6 +30,9 @@ inline constexpr RecordFormat attribution_format = {
 
 inline constexpr RecordFormat totals_format = {
     "totals.bin", "totals", {'C', 'P', 'T', 'O', 'T', 'A', 'L', '1'}, 1, sizeof(model::TotalPart)};
+
+inline constexpr RecordFormat computed_format = {
+    "computed.bin", "computation", {'C', 'P', 'C', 'O', 'M', 'P', 'U', '1'}, 1, sizeof(model::ComputedParts)};
 
 /// Each record has a count of so many events.
 constexpr RecordFormat counts_format(std::size_t events)
@@ -64,6 +67,11 @@ inline std::filesystem::path counts_path(const std::filesystem::path& trace)
 inline std::filesystem::path totals_path(const std::filesystem::path& trace)
 {
     return trace / directory_name / totals_format.file_name;
+}
+
+inline std::filesystem::path computed_path(const std::filesystem::path& trace)
+{
+    return trace / directory_name / computed_format.file_name;
 }
 
 /// The segments of TRACE, mapped read-only for as long as this lives.
@@ -144,6 +152,25 @@ public:
     }
 
     /// As Segments::check(): they are sorted, and each is there once.
+    void check(const model::Profile& profile) const;
+
+private:
+    RecordFile file_;
+};
+
+/// What each thread computes by part of the run, likewise.
+class Computed
+{
+public:
+    explicit Computed(const std::filesystem::path& trace) : file_(trace, computed_format) {}
+
+    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
+    [[nodiscard]] std::span<const model::ComputedParts> records() const
+    {
+        return {static_cast<const model::ComputedParts*>(file_.records()), header().records};
+    }
+
+    /// As Segments::check(): they are sorted, and each thread is there once.
     void check(const model::Profile& profile) const;
 
 private:

@@ -279,6 +279,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     result.attributions = in_order(std::move(sums.attributions), replay.definitions, places);
     result.counts = with_call_paths(std::move(sums.counts), replay, places);
     result.totals = gather_totals(replay, sums.totals, places);
+    result.computed = sums.totals.of_threads();
+    std::ranges::sort(result.computed, {}, &model::ComputedParts::location);
     model::Profile& profile = result.profile;
     add_facts(replay, findings, path, result.numbers, sums, profile);
     add_properties(replay, profile);

@@ -36,6 +36,7 @@ struct Attributed {
     std::vector<model::Attribution> attributions;  // of the processes that this one has; in the order of the file
     model::CountTable counts;                      // likewise
     std::vector<model::TotalPart> totals;          // likewise
+    std::vector<model::ComputedParts> computed;    // likewise
 };
 
 /// Throws Failure on all processes if the path is no chain over the whole makespan. Collective.

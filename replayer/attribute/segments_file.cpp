@@ -134,10 +134,10 @@ fs::path part_of(const fs::path& final_name)
     return final_name.string() + ".part";
 }
 
-std::array<fs::path, 4> record_files(const fs::path& trace)
+std::array<fs::path, 5> record_files(const fs::path& trace)
 {
     return {result::segments_path(trace), result::attribution_path(trace), result::counts_path(trace),
-            result::totals_path(trace)};
+            result::totals_path(trace), result::computed_path(trace)};
 }
 
 /// Writes what is to become `final_name`. `each_block(write)` calls `write(first, records)` for the records of
@@ -206,6 +206,12 @@ std::int64_t write_totals(MPI_Comm comm, const fs::path& trace, std::int64_t beg
                           std::span<const model::TotalPart> own)
 {
     return write_own(comm, result::totals_path(trace), result::totals_format, begin_ns, makespan_ns, own);
+}
+
+std::int64_t write_computed(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
+                            std::span<const model::ComputedParts> own)
+{
+    return write_own(comm, result::computed_path(trace), result::computed_format, begin_ns, makespan_ns, own);
 }
 
 std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,

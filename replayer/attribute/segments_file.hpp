@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns how segments.bin, attribution.bin, counts.bin and totals.bin are written: by all processes together, each its
-// part of the records (formats/FORMAT.md).
+// Owns how segments.bin, attribution.bin, counts.bin, totals.bin and computed.bin are written: by all processes
+// together, each its part of the records (formats/FORMAT.md).
 #pragma once
 
 #include "formats/result/segments.hpp"
@@ -39,6 +39,10 @@ std::int64_t write_counts(MPI_Comm comm, const std::filesystem::path& trace, std
 /// Likewise TRACE/critpath/totals.bin.
 std::int64_t write_totals(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
                           std::int64_t makespan_ns, std::span<const model::TotalPart> own);
+
+/// Likewise TRACE/critpath/computed.bin.
+std::int64_t write_computed(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
+                            std::int64_t makespan_ns, std::span<const model::ComputedParts> own);
 
 /// Gives these files their names. On one process, when all of them and all else of the result is written, so that a
 /// full disk leaves the result that was there. Throws Failure.

@@ -167,6 +167,7 @@ private:
             computed_ns += (end - begin).count();
             result_.totals.add_computed(begin, end);
         };
+        result_.totals.begin_thread(location.location);
         OwnTime own(location);
         Ns time = location.begin;
         for (std::size_t i = 0; i < rows; ++i) {

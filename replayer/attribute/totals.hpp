@@ -51,10 +51,15 @@ public:
         move_to(time.count() - origin_);
         in_slot(place).add({ns, 1, is_first_thread ? 0 : ns});
     }
-    /// Time of a thread between its calls.
+    /// Whose computation comes next.
+    void begin_thread(model::LocationId location) { of_threads_.push_back({location.value, 0, {}}); }
+    /// Time of that thread between its calls.
     void add_computed(model::Ns begin, model::Ns end)
     {
-        split(begin, end, [&](std::int64_t ns) { computed_[slot_] += ns; });
+        split(begin, end, [&](std::int64_t ns) {
+            computed_[slot_] += ns;
+            of_threads_.back().ns[slot_ / model::ComputedParts::slots] += ns;
+        });
     }
     /// When all is added, and before anything is asked for.
     void finish() { store(); }
@@ -72,6 +77,9 @@ public:
     }
     /// By slot.
     [[nodiscard]] const std::array<std::int64_t, model::TimeSlots::number>& computed() const { return computed_; }
+
+    /// In the order in which they came.
+    [[nodiscard]] const std::vector<model::ComputedParts>& of_threads() const { return of_threads_; }
 
 private:
     /// Most places are met in few parts of the run.
@@ -187,6 +195,7 @@ private:
     OfPlace* last_pseudo_ = nullptr;  // its totals
     Total* last_total_ = nullptr;     // what it has in the current slot
     std::array<std::int64_t, model::TimeSlots::number> computed_{};
+    std::vector<model::ComputedParts> of_threads_;
     std::int64_t origin_;
     model::TimeSlots slots_;
     std::uint32_t slot_ = 0;  // that of the last time

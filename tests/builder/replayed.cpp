@@ -199,9 +199,12 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
     const auto path = replayer::restore(loaded, predecessors, walk_path);
     const auto stretches = replayer::compare_with_peers(loaded, path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
-    return {attributed.profile, all_segments(loaded, predecessors, path, attributed),
-            all_of(loaded, attributed.attributions), all_counts(loaded, attributed.counts),
-            all_of(loaded, attributed.totals)};
+    return {attributed.profile,
+            all_segments(loaded, predecessors, path, attributed),
+            all_of(loaded, attributed.attributions),
+            all_counts(loaded, attributed.counts),
+            all_of(loaded, attributed.totals),
+            all_of(loaded, attributed.computed)};
 }
 
 Replayed replay(const Program& program, replayer::Rules rules)
@@ -263,6 +266,11 @@ bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<mode
 }
 
 bool same_bytes(const std::vector<model::TotalPart>& a, const std::vector<model::TotalPart>& b)
+{
+    return bytes_of(a) == bytes_of(b);
+}
+
+bool same_bytes(const std::vector<model::ComputedParts>& a, const std::vector<model::ComputedParts>& b)
 {
     return bytes_of(a) == bytes_of(b);
 }

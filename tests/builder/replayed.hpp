@@ -28,6 +28,7 @@ struct Replayed {
     std::vector<model::Attribution> attributions;
     model::CountTable counts;
     std::vector<model::TotalPart> totals;
+    std::vector<model::ComputedParts> computed;
 
     /// The segments in words, times in us: "compute 0: 0-10 | transfer 0>1: 10-12 | compute 1: 12-20". Neighbouring
     /// segments of one kind and place are one; a "?" behind the kind says low confidence.
@@ -78,6 +79,7 @@ bool same_bytes(const std::vector<model::Segment>& a, const std::vector<model::S
 bool same_bytes(const std::vector<model::Attribution>& a, const std::vector<model::Attribution>& b);
 bool same_bytes(const model::CountTable& a, const model::CountTable& b);
 bool same_bytes(const std::vector<model::TotalPart>& a, const std::vector<model::TotalPart>& b);
+bool same_bytes(const std::vector<model::ComputedParts>& a, const std::vector<model::ComputedParts>& b);
 
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);

@@ -135,7 +135,7 @@ class Case(unittest.TestCase):
             shutil.rmtree(os.path.join(self.trace, "critpath"), ignore_errors=True)
             self.replay(processes, f"--engine={engine}")
             result = {}
-            for name in ("critpath.sqlite", "segments.bin", "attribution.bin", "counts.bin", "totals.bin"):
+            for name in ("critpath.sqlite", "segments.bin", "attribution.bin", "counts.bin", "totals.bin", "computed.bin"):
                 with open(os.path.join(self.trace, "critpath", name), "rb") as file:
                     result[name] = file.read()
             reference = reference or result

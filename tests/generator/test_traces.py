@@ -61,7 +61,7 @@ class Traces(harness.Case):
         bounded, same = replay("--memory=1M")
         self.assertEqual(same, segments)
         self.assertLess(bounded, peak - 20000, f"KiB, of {peak}")
-        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "computed.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
 
     def test_bounded_memory_does_not_grow_with_the_events(self):
         """Of 3 million events, the arrays need more than the bound already."""

@@ -94,6 +94,7 @@ void expect_same_result(const Replay& loaded)
     EXPECT_TRUE(same_bytes(literal.attributions, bulk.attributions));
     EXPECT_TRUE(same_bytes(literal.counts, bulk.counts));
     EXPECT_TRUE(same_bytes(literal.totals, bulk.totals));
+    EXPECT_TRUE(same_bytes(literal.computed, bulk.computed));
 }
 
 /// And what really happened never lets the replay stand still: that is the proof in messages.hpp.

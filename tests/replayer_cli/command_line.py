@@ -71,7 +71,7 @@ class CommandLine(unittest.TestCase):
 
     def digest(self):
         result = {}
-        for name in ("critpath.sqlite", "segments.bin", "attribution.bin", "counts.bin", "totals.bin"):
+        for name in ("critpath.sqlite", "segments.bin", "attribution.bin", "counts.bin", "totals.bin", "computed.bin"):
             with open(os.path.join(self.trace, "critpath", name), "rb") as file:
                 result[name] = hashlib.sha256(file.read()).hexdigest()
         return result
@@ -85,7 +85,7 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(result.out.startswith("makespan 0.001200 s, 4 ranks, "), result)
         self.assertIn("40 messages", result.out)
         self.assertTrue(result.out.endswith(f"next: cpreport hotspots {self.trace}\n"), result)
-        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.trace, "critpath"))), ["attribution.bin", "computed.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
 
     def test_same_bytes_without_mpirun(self):
         self.assertEqual(self.run_many(self.trace).code, DONE)

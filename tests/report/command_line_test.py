@@ -70,9 +70,11 @@ class CommandLine(ReportCase):
             refuse("--to: 20% is not after --from; give a later time", "--from", "2", "--to", "20%")
             refuse("--from: 10s is not before the end of the run at 10 s; give an earlier time", "--from", "10s")
             refuse("--to: 10001ms is behind the end of the run at 10 s; leave it out", "--to", "10001ms")
-        for by in ("rank", "line"):
-            self.fail_with(2, f"--sort all: with --by {by}, time on all ranks is known of the whole run only; leave out --from",
-                           "hotspots", "--by", by, "--sort", "all", "--from", "1", "phased")
+        self.fail_with(2, "--sort all: with --by line, time on all ranks is known of the whole run only; leave out --from",
+                       "hotspots", "--by", "line", "--sort", "all", "--from", "1", "phased")
+        self.fail_with(2, "--sort all: The times that they compute are known by hundredths of the run only (100 ms): this part "
+                       "is shorter. Leave it out, or choose a longer part",
+                       "hotspots", "--by", "rank", "--sort", "all", "--from", "1.01", "--to", "1.1", "phased")
         self.fail_with(2, "--sort all: All ranks are known by thousandths of the run only (10 ms): this part is shorter",
                        "hotspots", "--sort", "all", "--from", "1", "--to", "1.001", "phased")
         self.fail_with(2, "--phases: 0 is not from 1 to 1000; for example: --phases 20",
@@ -293,9 +295,27 @@ class CommandLine(ReportCase):
         # Of some ranks, the mean is that of all.
         some, _ = self.carriers("sampled", "rank", "--rank", "1")
         self.assertEqual(some, ranks[1:2])
-        for by in ("rank", "node", "thread"):
-            rows, _ = self.carriers("phased", by, "--from", "10%")
-            self.assertFalse({key for row in rows for key in row}.intersection(keys), "known of the whole run only")
+
+    def test_what_ranks_compute_in_a_part_of_the_run(self):
+        """Of phased: rank 0 from 0 s to 5.5 s and in the last half one, rank 1 to 2.2 s and from 4.2 s to 9 s; the path is
+        with the one until 4 s and in that half one, with the other in between (tests/result/samples.cpp)."""
+        keys = ("computed_seconds", "off_path_seconds", "imbalance_seconds")
+        def values(by, begin, end):
+            rows, _ = self.carriers("phased", by, "--from", begin, "--to", end)
+            return [tuple(row[key] for key in keys) for row in rows]
+        for by in ("rank", "thread"):
+            self.assertEqual(values(by, "10%", "60%"), [(4.5, 1.5, 0.75), (3, 1.2, -0.75)])
+            self.assertEqual(values(by, "9", "10"), [(0.5, 0, 0.25), (0, 0, -0.25)])
+            self.assertEqual(values(by, "5.45", "5.65"), [(0.05, 0.05, -0.075), (0.2, 0, 0.075)])
+        self.assertEqual(values("node", "10%", "60%"), [(7.5, 2.7, 0)])
+        part = ("hotspots", "phased", "--by", "rank", "--from")
+        self.assertNotIn("hundredths", self.succeed(*part, "10%"))
+        self.assertIn("interpolated", self.succeed(*part, "5.45", "--to", "5.65"))
+        self.assertIn("this part is shorter", self.succeed(*part, "5.45", "--to", "5.5"))
+        rows, document = self.carriers("phased", "rank", "--from", "5.45", "--to", "5.5")
+        self.assertFalse({key for row in rows for key in row}.intersection(keys))
+        _, document = self.carriers("phased", "rank", "--from", "10%", "--to", "60%")
+        self.assertAlmostEqual(document["mean_computed_seconds"], 3.75)
 
     def test_all_ranks_in_a_part_of_the_run(self):
         """Of phased: both ranks are in setup until 4 s, and one from 9 s on; one in solve in between, which the path lacks
@@ -319,7 +339,7 @@ class CommandLine(ReportCase):
         self.assertNotIn("all_ranks_seconds", document)
         self.assertIn("this part is shorter", self.succeed("hotspots", "phased", "--from", "5", "--to", "5.0099"))
         phases = json.loads(self.succeed("hotspots", "phased", "--by", "phase", "--format", "json"))["phases"]
-        self.assertEqual([row["all_ranks_computed_seconds"] for row in phases], [1.75] * 4 + [1] * 6)
+        self.assertEqual([row["all_ranks_computed_seconds"] for row in phases], [2, 2, 1.2, 1, 1.8, 1.5, 1, 1, 1, 0.5])
         for row in phases:
             self.assertAlmostEqual(row["off_path_computed_seconds"],
                                    row["all_ranks_computed_seconds"] - row["compute_seconds"])

@@ -46,7 +46,7 @@ def expect(what, actual, expected):
 with tempfile.TemporaryDirectory() as directory:
     subprocess.run([sys.argv[1], directory], check=True)
     path = pathlib.Path(directory) / "sampled" / "critpath" / "critpath.sqlite"
-    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
+    expect("files", sorted(p.name for p in path.parent.iterdir()), ["attribution.bin", "computed.bin", "counts.bin", "critpath.sqlite", "segments.bin", "totals.bin"])
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     expect("integrity", database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     expect("foreign keys", database.execute("PRAGMA foreign_key_check").fetchall(), [])

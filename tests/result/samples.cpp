@@ -338,18 +338,31 @@ Sample traced_run()
     return sample;
 }
 
-/// Of phased_run(): both ranks are in "setup" for 4 s, and one for the last; in between, one is in "solve".
+/// Of phased_run(): both ranks are in "setup" for 4 s, and one for the last; in between, one is in "solve". Rank 0 is
+/// outside of MPI from 0 s to 5.5 s and in the last half one, rank 1 to 2.2 s and from 4.2 s to 9 s.
 void add_totals(Sample& sample)
 {
     constexpr std::uint32_t setup = 1, solve = 2;
+    const auto computes = [](std::uint32_t rank, std::uint32_t part) {
+        return rank == 0 ? part < 55 || part >= 95 : part < 22 || (part >= 42 && part < 90);
+    };
     for (std::uint32_t slot = 0; slot < model::TimeSlots::number; ++slot) {
+        const std::uint32_t part = slot / model::ComputedParts::slots;
         const bool is_in_setup = slot < 400 || slot >= 900;
         const std::int64_t threads = slot < 400 ? 2 : 1;
-        const auto samples = static_cast<std::uint64_t>(threads);
-        sample.totals.push_back({slot, is_in_setup ? setup : solve, threads * 10 * ms, samples, 0});
-        sample.totals.push_back({slot, CallPathId::none().value, slot < 400 ? 17'500'000 : 10 * ms, 0, 0});
+        const std::int64_t computing = int{computes(0, part)} + int{computes(1, part)};
+        sample.totals.push_back(
+            {slot, is_in_setup ? setup : solve, threads * 10 * ms, static_cast<std::uint64_t>(threads), 0});
+        if (computing > 0)
+            sample.totals.push_back({slot, CallPathId::none().value, computing * 10 * ms, 0, 0});
+    }
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        model::ComputedParts& computed = sample.computed.emplace_back(model::ComputedParts{rank, 0, {}});
+        for (std::uint32_t part = 0; part < model::ComputedParts::number; ++part)
+            computed.ns[part] = computes(rank, part) ? 100 * ms : 0;
     }
     sample.profile.facts["totals_checksum"] = static_cast<std::int64_t>(result::checksum(sample.totals, 0));
+    sample.profile.facts["computed_checksum"] = static_cast<std::int64_t>(result::checksum(sample.computed, 0));
 }
 
 Sample phased_run()
@@ -550,6 +563,7 @@ void write_result(const fs::path& trace, const Sample& sample)
     write(result::counts_path(trace), result::counts_format(sample.profile.events.size()),
           sample.counts.records().words());
     write(result::totals_path(trace), result::totals_format, std::span(sample.totals));
+    write(result::computed_path(trace), result::computed_format, std::span(sample.computed));
 }
 
 }  // namespace critpath::testing

@@ -37,6 +37,7 @@ struct Sample {
     std::vector<model::Attribution> attributions{};
     model::CountTable counts{};  // with as many events as the profile, or without records
     std::vector<model::TotalPart> totals{};
+    std::vector<model::ComputedParts> computed{};
 };
 
 /// Four ranks on two nodes, 10 s, samples of 1 ms: 8.5 s of the path are compute and mpi segments, of which 8.202 s

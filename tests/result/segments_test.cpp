@@ -375,7 +375,7 @@ TEST_F(TotalsFile, ReturnsWhatWasWritten)
 {
     ASSERT_EQ(failure(), "");
     const result::TotalParts totals(directory_.path());
-    ASSERT_EQ(totals.records().size(), 2000U);
+    ASSERT_EQ(totals.records().size(), 1950U);
     EXPECT_EQ(totals.records()[800].slot, 400U);
     EXPECT_EQ(totals.records()[800].call_path, 2U);
     EXPECT_EQ(totals.records()[800].ns, 10'000'000);
@@ -384,7 +384,7 @@ TEST_F(TotalsFile, ReturnsWhatWasWritten)
 TEST_F(TotalsFile, RefusesWhatCannotBe)
 {
     using model::TotalPart;
-    EXPECT_THAT(failure_with(1999, [](TotalPart& p) { p.slot = 1000; }), HasSubstr("unknown part of the run"));
+    EXPECT_THAT(failure_with(1949, [](TotalPart& p) { p.slot = 1000; }), HasSubstr("unknown part of the run"));
     EXPECT_THAT(failure_with(0, [](TotalPart& p) { p.call_path = 9; }), HasSubstr("unknown call path"));
     EXPECT_THAT(failure_with(2, [](TotalPart& p) { p.slot = 0; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(1, [](TotalPart& p) { p.call_path = 1; }), HasSubstr("not sorted"));
@@ -398,6 +398,68 @@ TEST_F(TotalsFile, NoticesAChangedBitInEveryByte)
     const auto path = result::totals_path(directory_.path());
     Bytes bytes = testing::read_bytes(path);
     for (std::size_t byte = 0; byte < bytes.size(); byte += byte < 256 ? 1 : 97) {
+        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        testing::write_bytes(path, bytes);
+        ASSERT_NE(failure(), "") << byte;
+        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+    }
+}
+
+class ComputedFile : public ::testing::Test
+{
+protected:
+    ComputedFile() : sample_(testing::phased_run()) { testing::write_result(directory_.path(), sample_); }
+
+    std::string failure()
+    {
+        try {
+            result::Computed(directory_.path()).check(sample_.profile);
+        } catch (const Failure& failure) {
+            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
+            EXPECT_THAT(failure.what(),
+                        AllOf(HasSubstr("computed.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
+            return failure.what();
+        }
+        return {};
+    }
+
+    std::string failure_with(std::size_t index, const std::function<void(model::ComputedParts&)>& change)
+    {
+        testing::Sample changed = sample_;
+        change(changed.computed[index]);
+        testing::write_result(directory_.path(), changed);
+        return failure();
+    }
+
+    testing::TemporaryDirectory directory_;
+    testing::Sample sample_;
+};
+
+TEST_F(ComputedFile, ReturnsWhatWasWritten)
+{
+    ASSERT_EQ(failure(), "");
+    const result::Computed computed(directory_.path());
+    ASSERT_EQ(computed.records().size(), 2U);
+    EXPECT_EQ(computed.records()[1].location, 1U);
+    EXPECT_EQ(computed.records()[1].ns[89], 100'000'000);
+    EXPECT_EQ(computed.records()[1].ns[90], 0);
+}
+
+TEST_F(ComputedFile, RefusesWhatCannotBe)
+{
+    using model::ComputedParts;
+    EXPECT_THAT(failure_with(1, [](ComputedParts& p) { p.location = 2; }), HasSubstr("unknown location"));
+    EXPECT_THAT(failure_with(0, [](ComputedParts& p) { p.location = 1; }), HasSubstr("not sorted"));
+    EXPECT_THAT(failure_with(0, [](ComputedParts& p) { p.ns[7] += 1; }), HasSubstr("checksum"));
+    std::filesystem::remove(result::computed_path(directory_.path()));
+    EXPECT_THAT(failure(), HasSubstr("is missing"));
+}
+
+TEST_F(ComputedFile, NoticesAChangedBitInEveryByte)
+{
+    const auto path = result::computed_path(directory_.path());
+    Bytes bytes = testing::read_bytes(path);
+    for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
         bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
         testing::write_bytes(path, bytes);
         ASSERT_NE(failure(), "") << byte;

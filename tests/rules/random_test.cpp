@@ -216,6 +216,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
             EXPECT_TRUE(same_bytes(together.attributions, alone.attributions));
             EXPECT_TRUE(same_bytes(together.counts, alone.counts));
             EXPECT_TRUE(same_bytes(together.totals, alone.totals));
+            EXPECT_TRUE(same_bytes(together.computed, alone.computed));
         }
     }
 }
@@ -283,6 +284,7 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
     replayer::write_attributions(MPI_COMM_WORLD, trace, 0, makespan, {});
     replayer::write_counts(MPI_COMM_WORLD, trace, 0, makespan, model::CountTable(1));
     replayer::write_totals(MPI_COMM_WORLD, trace, 0, makespan, {});
+    replayer::write_computed(MPI_COMM_WORLD, trace, 0, makespan, {});
     if (loaded.rank == 0)
         replayer::publish_records(trace);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -302,9 +304,9 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
             const std::filesystem::directory_iterator entries(trace / "critpath");
             return std::distance(begin(entries), end(entries));
         };
-        EXPECT_EQ(files(), 5);
+        EXPECT_EQ(files(), 6);
         replayer::discard_records(trace);
-        EXPECT_EQ(files(), 4);
+        EXPECT_EQ(files(), 5);
         std::filesystem::remove_all(trace);
     }
 }
@@ -318,6 +320,7 @@ TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
     EXPECT_THROW(replayer::write_attributions(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
     EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, model::CountTable(1)), Failure);
     EXPECT_THROW(replayer::write_totals(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
+    EXPECT_THROW(replayer::write_computed(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
 }
 
 }  // namespace

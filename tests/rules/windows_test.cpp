@@ -199,6 +199,15 @@ void expect_totals_of(const Replayed& r, std::span<const Window> windows)
         EXPECT_EQ(totals_in(r, windows.subspan(i, 1)).front(), parts[i]);
     }
     EXPECT_EQ(sums, totals_of_run(r));
+    const auto computed_in = [&](const Window& window) {
+        return division::computed_in(all.end, r.profile.locations.size(), r.computed, window);
+    };
+    EXPECT_EQ(computed_in(all), r.profile.computed_ns);
+    std::vector<std::int64_t> computed(r.profile.locations.size(), 0);
+    for (const Window& window : windows)
+        for (std::size_t i = 0; const std::int64_t ns : computed_in(window))
+            computed[i++] += ns;
+    EXPECT_EQ(computed, r.profile.computed_ns);
 }
 
 }  // namespace
@@ -314,6 +323,16 @@ TEST(Windows, HaveWhatAllRanksDidInThem)
     const Window window{150, 30 * us + 150};
     const auto in = division::totals_in(300 * us, r.profile.call_paths.size(), r.totals, std::span(&window, 1));
     EXPECT_EQ(in.front().computed_ns, 2 * 29'850 + 150);
+    // Of each rank, by hundredths: 3 us.
+    EXPECT_EQ(division::computed_known(300 * us, {0, 90 * us}), division::TotalsKnown::Exactly);
+    EXPECT_EQ(division::computed_known(300 * us, {300, 90 * us}), division::TotalsKnown::Interpolated);
+    EXPECT_EQ(division::computed_known(300 * us, {300, 3 * us}), division::TotalsKnown::Not);
+    EXPECT_EQ(division::computed_in(300 * us, 2, r.computed, {0, 90 * us}),
+              (std::vector<std::int64_t>{90 * us, 30 * us}));
+    EXPECT_EQ(division::computed_in(300 * us, 2, r.computed, {198 * us, 300 * us}),
+              (std::vector<std::int64_t>{101 * us, 90 * us}));
+    EXPECT_EQ(division::computed_in(300 * us, 2, r.computed, {29 * us, 31 * us}),
+              (std::vector<std::int64_t>{2 * us, us}));
     expect_windows_of(r, 5);
 }
 
