@@ -36,7 +36,7 @@ struct EpochRecord {
     rules::Enter enter;              // of the Post, or of the Complete
     rules::Enter transfer;           // of an access epoch: of its transfer that must have arrived last; else as `enter`
     std::uint64_t bytes;             // of that; 0: there was none
-    std::uint64_t waited;            // 1: the Complete, for its transfers
+    std::uint64_t waited;            // 1: the Complete, for its transfers, as far as these may have been under way
 };
 
 /// What the other side of an epoch did; sorted by epoch, then by peer.
@@ -159,6 +159,11 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
     const auto transfers =
         e.end == Epoch::open ? std::map<ProcessId, std::uint32_t>{} : last_transfers(process, pair.access, epoch);
     const bool waited = !transfers.empty() && process.may_have_waited(process.event(e.end).call);
+    /// When both sides are there.
+    const auto start_of = [&](ProcessId target, std::uint32_t transfer) {
+        const Met* met = pair.access.met(epoch, target);
+        return std::max(process.enter(transfer).time, met != nullptr ? met->enter.time : Ns::min());
+    };
     for (const ProcessId target : pair.access.group(epoch)) {
         const std::uint32_t number = pair.access.next_number(epoch, target);
         if (e.end == Epoch::open)
@@ -166,10 +171,13 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
         const rules::Enter complete = process.enter(e.end);
         const auto last = transfers.find(target);
         const bool has_transfer = last != transfers.end();
+        const bool waits = waited && has_transfer &&
+                           process.may_be_under_way(start_of(target, last->second), target,
+                                                    process.event(last->second).bytes, process.event(e.end).call);
         out[static_cast<std::size_t>(replay.owner_of(target))].push_back(
             {pair.access.window(epoch), process.trace.process.value, target.value, number, complete,
              has_transfer ? process.enter(last->second) : complete,
-             has_transfer ? process.event(last->second).bytes : 0, waited ? 1U : 0U});
+             has_transfer ? process.event(last->second).bytes : 0, waits ? 1U : 0U});
     }
 }
 

@@ -33,7 +33,7 @@ struct LockRecord {
     std::uint64_t bytes;    // of that
     std::uint32_t to;       // process that it goes to
     std::uint32_t exclusive;
-    std::uint32_t waited, padding;  // the unlock, for its transfers
+    std::uint32_t waited, padding;  // the unlock, for its transfers, as far as these may have been under way
 };
 
 /// A call that waited in an epoch, or for one.
@@ -102,7 +102,9 @@ public:
             lock.window.value,        all_targets, self.value, 0, unlock, process_.leave(epoch.end), {}, 0, 0,
             lock.exclusive ? 1U : 0U, 0,           0};
         add_transfer(epoch, record);
-        if (record.transfer.valid() && process_.may_have_waited(process_.event(epoch.end).call))
+        const CallRef end = process_.event(epoch.end).call;
+        if (record.transfer.valid() && process_.may_have_waited(end) &&
+            process_.may_be_under_way(record.transfer.time, {record.to}, record.bytes, end))
             record.waited = 1;
         if (lock.target < 0 || (lock.exclusive && (interest & all_waited) != 0)) {
             record.at = process_.place_of_all(lock.window).value;

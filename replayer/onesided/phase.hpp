@@ -73,6 +73,15 @@ public:
         return waited.leave - sent.time > 2 * transfer_time(from, 0) + waited.threshold;
     }
 
+    /// Whether a transfer that began at `start` may still be under way when the call begins that completes it, even if
+    /// it takes some times as long as is known: if not, nobody waits for it any more, however long the call takes.
+    [[nodiscard]] bool may_be_under_way(Ns start, ProcessId target, std::uint64_t bytes, CallRef completing) const
+    {
+        constexpr int times = 4;
+        const rules::Waiting waits = waiting(completing);
+        return waits.enter - start <= times * transfer_time(target, bytes) + waits.threshold;
+    }
+
     /// What happened elsewhere, and reaches the call one message later. What came after the call had ended released
     /// nobody: then the epochs do not belong together (some were not recorded).
     void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it)

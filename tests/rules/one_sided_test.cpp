@@ -267,6 +267,45 @@ TEST(OneSided, WaitForASlowTransfer)
     EXPECT_THAT(path(p), HasSubstr("compute 1: 1003-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-2000"));
 }
 
+/// An unlock that takes its time (no core is free) has nothing to wait for where the transfers were over long before:
+/// what the holder did in between is waited for.
+TEST(OneSided, LockThatIsHeldByWork)
+{
+    for (const bool flushes : {false, true}) {
+        Program p(3);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1, 2});
+        p[1].lock({1000, 1001}, window, 2);
+        p[1].put({1010, 1011}, window, 2);
+        if (flushes)
+            p[1].flush({1011, 1012}, window, 2);
+        p[1].unlock({1400, 1510}, window, 2);
+        p[0].lock({1200, 1512}, window, 2);
+        p[0].unlock({1520, 1521}, window, 2);
+        p[0].finish(2000);
+        p[1].finish(1600);
+        p[2].finish(1600);
+        EXPECT_THAT(path(p),
+                    HasSubstr(flushes ? "compute 1: 1012-1400 | transfer" : "compute 1: 1011-1400 | transfer"));
+    }
+}
+
+/// Likewise, of an exposure epoch.
+TEST(OneSided, WaitForWork)
+{
+    Program p(2);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1});
+    p[0].post({1000, 1001}, window, {1});
+    p[0].wait_exposed({1100, 1512}, window);
+    p[1].start({1002, 1003}, window, {0});
+    p[1].put({1010, 1011}, window, 0);
+    p[1].complete({1400, 1510}, window);
+    p[0].finish(2000);
+    p[1].finish(1600);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 1011-1400 | transfer"));
+}
+
 /// Where MPI grants the lock only when it is needed, the unlock waits for it.
 TEST(OneSided, LockThatIsTakenLate)
 {
