@@ -229,7 +229,8 @@ std::vector<std::string> notes(const View& view)
     const std::span<const Segment> segments = view.segments.records();
     if (std::any_of(view.chosen.begin(), view.chosen.end(), [&](std::uint64_t i) { return is_unsure(segments[i]); }) ||
         (view.all && std::any_of(segments.begin(), segments.end(), is_unsure)))
-        lines.emplace_back("?: another predecessor is possible within the error of measurement.");
+        lines.emplace_back(
+            "?: doubtful. Another predecessor is possible within the error, or this one explains less than half.");
     return lines;
 }
 

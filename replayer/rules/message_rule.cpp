@@ -122,6 +122,14 @@ bool leads(const Candidates& sorted, Dependence dependence, const Calibration& c
     return std::chrono::abs(best.arrival - next.arrival) >= error;
 }
 
+/// Whether it explains less than half of the time from its start to the end of the call, and much is left: something
+/// else took that, such as a partner without a processor.
+bool is_much_too_long(const Candidate& c, const Waiting& call)
+{
+    const Ns unexplained = call.leave - std::max(c.arrival, call.enter);
+    return unexplained > 4 * c.transfer + call.threshold && 2 * unexplained > call.leave - c.from.time;
+}
+
 Predecessor by_arrival(const Waiting& call, Dependence dependence, const Completed& completed,
                        const Calibration& calibration)
 {
@@ -144,7 +152,8 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const Ns margin = std::min(call.excess, std::chrono::abs(best.from.time - call.enter));
     const bool within_clocks = unsure || margin < uncertainty;
     const bool may_be_there = best.arrival <= call.enter + uncertainty;
-    return jump_to(best, call, may_be_there || within_clocks || best.guessed, within_clocks);
+    const bool is_doubtful = may_be_there || within_clocks || best.guessed || is_much_too_long(best, call);
+    return jump_to(best, call, is_doubtful, within_clocks);
 }
 
 /// The message whose partner posted it last (or, for Waitany, first); buffered sends wait for nobody.

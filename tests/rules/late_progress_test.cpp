@@ -51,6 +51,22 @@ TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
               "| compute 0: 600-700");
 }
 
+/// Both are in MPI, and nothing says why it took so long: perhaps the receiver had no processor.
+TEST(LateProgress, WhatATransferDoesNotExplainIsDoubtful)
+{
+    for (const std::int64_t end : {600, 1100}) {
+        Program p(2);
+        show_transfer_time(p);
+        p[1].recv({110, end}, 0, large);
+        p[0].ssend({200, end}, 1, large);
+        p[0].finish(1200);
+        p[1].finish(1150);
+        const std::string of_send = end == 600 ? "mpi 0: 200-600" : "mpi? 0: 200-1100";
+        EXPECT_EQ(path(p),
+                  "mpi 0: 0-100 | compute 0: 100-200 | " + of_send + " | compute 0: " + std::to_string(end) + "-1200");
+    }
+}
+
 TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
 {
     Program p(2);
