@@ -72,8 +72,8 @@ public:
             if (of_context_[context])
                 of_context_[context]->for_each(
                     [&](std::uint32_t slot, const Total& total) { visit(Place{{context}}, slot, total); });
-        for (const auto& [place, totals] : of_pseudo_)
-            totals.for_each([&](std::uint32_t slot, const Total& total) { visit(place, slot, total); });
+        for (const auto& entry : of_pseudo_)
+            entry.second.for_each([&](std::uint32_t slot, const Total& total) { visit(entry.first, slot, total); });
     }
     /// By slot.
     [[nodiscard]] const std::array<std::int64_t, model::TimeSlots::number>& computed() const { return computed_; }

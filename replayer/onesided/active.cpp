@@ -34,6 +34,7 @@ struct EpochRecord {
     std::uint32_t window, from, to;  // processes
     std::uint32_t number;            // of the pair's epochs
     rules::Enter enter;              // of the Post, or of the Complete
+    Ns leave;                        // of that
     rules::Enter transfer;           // of an access epoch: of its transfer that must have arrived last; else as `enter`
     std::uint64_t bytes;             // of that; 0: there was none
     std::uint64_t waited;            // 1: the Complete, for its transfers, as far as these may have been under way
@@ -44,6 +45,7 @@ struct Met {
     std::uint32_t epoch;
     ProcessId peer;
     rules::Enter enter;
+    Ns leave;
     rules::Enter transfer;
     std::uint64_t bytes;
     bool waited;
@@ -82,6 +84,7 @@ public:
             met_.push_back({found->second[record.number],
                             {record.from},
                             record.enter,
+                            record.leave,
                             record.transfer,
                             record.bytes,
                             record.waited != 0});
@@ -146,11 +149,12 @@ using Outgoing = std::vector<std::vector<EpochRecord>>;
 
 void emit_exposure(const Replay& replay, const WindowProcess& process, Pair& pair, std::uint32_t epoch, Outgoing& out)
 {
-    const rules::Enter post = process.enter(process.epochs.exposure[epoch].begin);
+    const std::uint32_t begin = process.epochs.exposure[epoch].begin;
+    const rules::Enter post = process.enter(begin);
     for (const ProcessId origin : pair.exposure.group(epoch))
         out[static_cast<std::size_t>(replay.owner_of(origin))].push_back(
             {pair.exposure.window(epoch), process.trace.process.value, origin.value,
-             pair.exposure.next_number(epoch, origin), post, post, 0, 0});
+             pair.exposure.next_number(epoch, origin), post, process.leave(begin), post, 0, 0});
 }
 
 void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::uint32_t epoch, Outgoing& out)
@@ -172,11 +176,12 @@ void emit_access(const Replay& replay, WindowProcess& process, Pair& pair, std::
         const auto last = transfers.find(target);
         const bool has_transfer = last != transfers.end();
         const bool waits = waited && has_transfer &&
-                           process.may_be_under_way(start_of(target, last->second), target,
-                                                    process.event(last->second).bytes, process.event(e.end).call);
+                           process.may_be_under_way(start_of(target, last->second),
+                                                    process.transfer_time(target, process.event(last->second).bytes),
+                                                    process.event(e.end).call);
         out[static_cast<std::size_t>(replay.owner_of(target))].push_back(
             {pair.access.window(epoch), process.trace.process.value, target.value, number, complete,
-             has_transfer ? process.enter(last->second) : complete,
+             process.leave(e.end), has_transfer ? process.enter(last->second) : complete,
              has_transfer ? process.event(last->second).bytes : 0, waits ? 1U : 0U});
     }
 }
@@ -239,8 +244,13 @@ void explain_exposure(WindowProcess& process, const Sides& sides)
         for (const Met& met : sides.met(e)) {
             const bool has_transfer = met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait);
             // Where the Complete had to wait for its transfers itself, these are what the target waits for, too.
-            if (!met.waited || !has_transfer || !process.is_too_early(wait, met.enter, met.peer))
-                process.depend(wait, met.enter, 0, process.link(met.peer));
+            const Ns start = std::max(met.transfer.time, process.enter(epoch.begin).time);
+            const bool is_held_by_transfer = met.waited && has_transfer &&
+                                             process.is_too_early(wait, met.enter, met.peer) &&
+                                             process.explains(start, process.transfer_time(met.peer, met.bytes), wait);
+            if (!is_held_by_transfer)
+                process.depend(wait, met.enter, 0, process.link(met.peer),
+                               process.lateness(wait, met.enter, met.leave, met.peer));
             if (has_transfer)
                 process.depend_on_transfer(wait, process.enter(epoch.begin), met.transfer, met.bytes, met.peer, false);
         }

@@ -49,6 +49,7 @@ struct Answer {
     std::uint32_t origin, event, target;
     std::uint32_t holder;  // process of the unlock
     rules::Enter unlock;   // that released the call; not valid: none
+    Ns leave;              // of that
     rules::Enter transfer;
     std::uint64_t bytes;
     std::uint32_t to;      // process that the transfer goes to
@@ -104,7 +105,7 @@ public:
         add_transfer(epoch, record);
         const CallRef end = process_.event(epoch.end).call;
         if (record.transfer.valid() && process_.may_have_waited(end) &&
-            process_.may_be_under_way(record.transfer.time, {record.to}, record.bytes, end))
+            process_.may_be_under_way(record.transfer.time, process_.transfer_time({record.to}, record.bytes), end))
             record.waited = 1;
         if (lock.target < 0 || (lock.exclusive && (interest & all_waited) != 0)) {
             record.at = process_.place_of_all(lock.window).value;
@@ -147,11 +148,15 @@ public:
         const CallRef call = process_.event(answer.event).call;
         if (answer.unlock.valid()) {
             // Where the unlock had to wait for its transfers itself, these are what others wait for, too.
-            if (answer.waited == 0 || !process_.is_too_early(call, answer.unlock, {answer.holder}))
-                process_.depend(call, answer.unlock, 0, process_.link({answer.holder}));
+            const rules::Link link = link_between(definitions_, {answer.holder}, {answer.to});
+            const bool is_held_by_transfer =
+                answer.waited != 0 && process_.is_too_early(call, answer.unlock, {answer.holder}) &&
+                process_.explains(answer.transfer.time, process_.transfer_time(link, answer.bytes), call);
+            if (!is_held_by_transfer)
+                process_.depend(call, answer.unlock, 0, process_.link({answer.holder}),
+                                process_.lateness(call, answer.unlock, answer.leave, {answer.holder}));
             if (answer.transfer.valid())
-                process_.depend(call, answer.transfer, answer.bytes,
-                                link_between(definitions_, {answer.holder}, {answer.to}));
+                process_.depend(call, answer.transfer, answer.bytes, link);
         }
         if (answer.target == all_targets)
             return;  // nobody that could enter MPI
@@ -331,6 +336,7 @@ Answer answer(const Replay& replay, const rules::Calibration& calibration, const
             question.target,
             unlock != nullptr ? unlock->origin : 0,
             unlock != nullptr ? unlock->unlock : rules::Enter{},
+            unlock != nullptr ? unlock->leave : Ns{},
             unlock != nullptr ? unlock->transfer : rules::Enter{},
             unlock != nullptr ? unlock->bytes : 0,
             unlock != nullptr ? unlock->to : 0,

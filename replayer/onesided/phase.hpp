@@ -60,9 +60,13 @@ public:
     {
         return link_between(replay_.definitions, trace.process, other);
     }
+    [[nodiscard]] Ns transfer_time(rules::Link by, std::uint64_t bytes) const
+    {
+        return calibration_.one_sided[static_cast<std::size_t>(by)].of(bytes);
+    }
     [[nodiscard]] Ns transfer_time(ProcessId other, std::uint64_t bytes) const
     {
-        return calibration_.one_sided[static_cast<std::size_t>(link(other))].of(bytes);
+        return transfer_time(link(other), bytes);
     }
 
     /// Whether a message that was sent then would have reached the call well before its end, even if messages take
@@ -73,22 +77,39 @@ public:
         return waited.leave - sent.time > 2 * transfer_time(from, 0) + waited.threshold;
     }
 
-    /// Whether a transfer that began at `start` may still be under way when the call begins that completes it, even if
-    /// it takes some times as long as is known: if not, nobody waits for it any more, however long the call takes.
-    [[nodiscard]] bool may_be_under_way(Ns start, ProcessId target, std::uint64_t bytes, CallRef completing) const
+    /// Whether a transfer that takes so long, and began at `start`, may still be under way when the call begins that
+    /// completes it: if not, nobody waits for it any more, however long the call takes.
+    [[nodiscard]] bool may_be_under_way(Ns start, Ns transfer, CallRef completing) const
     {
-        constexpr int times = 4;
         const rules::Waiting waits = waiting(completing);
-        return waits.enter - start <= times * transfer_time(target, bytes) + waits.threshold;
+        return waits.enter - start <= rules::longest(transfer) + waits.threshold;
+    }
+
+    /// Whether it explains when the call ended that waited for it.
+    [[nodiscard]] bool explains(Ns start, Ns transfer, CallRef waits) const
+    {
+        const rules::Waiting waited = waiting(waits);
+        return waited.leave - start <= rules::longest(transfer) + waited.threshold;
     }
 
     /// What happened elsewhere, and reaches the call one message later. What came after the call had ended released
     /// nobody: then the epochs do not belong together (some were not recorded).
-    void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it)
+    void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it, Ns late = {})
     {
-        if (remote.time < leave_of(trace, call))
-            result_.dependencies.push_back(
-                {call, {true, enter_of(trace, call), remote, bytes, rules::Protocol::Eager, link_of_it, false, true}});
+        if (remote.time >= leave_of(trace, call))
+            return;
+        rules::Message message{true, enter_of(trace, call), remote, bytes, rules::Protocol::Eager, link_of_it, false,
+                               true};
+        message.late = late;
+        result_.dependencies.push_back({call, message});
+    }
+
+    /// By how much the call at `released` was late with it, which lasted until `leave`, where the call that waited for
+    /// it ended too late for its enter: no core was free, say. What it releases, it may do at any time until its end.
+    [[nodiscard]] Ns lateness(CallRef waits, const rules::Enter& released, Ns leave, ProcessId by) const
+    {
+        const bool is_behind = waiting(waits).leave + transfer_time(by, 0) >= leave;
+        return is_behind && is_too_early(waits, released, by) ? leave - released.time : Ns{};
     }
 
     /// A transfer, which begins when `own` and `remote` are both there; to `other`, if it `puts`.

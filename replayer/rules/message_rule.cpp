@@ -49,7 +49,7 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
                         (message.protocol == Protocol::Rendezvous &&
                          std::chrono::abs(message.own.time - message.remote.time) <
                              calibration.clocks.between(message.own.call.location, message.remote.call.location));
-    return Candidate{std::min(start.time + transfer, call.leave),
+    return Candidate{std::min(start.time + transfer + message.late, call.leave),
                      start,
                      own,
                      transfer,
@@ -149,6 +149,9 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(all, dependence, calibration);
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
         return {Route::Delay, {}, 0, true, unsure};
+    const bool is_known = call.leave - best.from.time <= longest(best.transfer) + call.threshold;
+    if (best.own && best.from.time < call.enter && !is_known)
+        return {Route::Delay, {}, 0, true, unsure};  // its own work up to the call is what is known to take time
     const Ns margin = std::min(call.excess, std::chrono::abs(best.from.time - call.enter));
     const bool within_clocks = unsure || margin < uncertainty;
     const bool may_be_there = best.arrival <= call.enter + uncertainty;

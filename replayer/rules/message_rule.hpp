@@ -42,6 +42,7 @@ struct Message {
     // Between windows: the target's location (of what is done by others: none()), and whether data goes there.
     model::LocationId target = model::LocationId::none();
     bool puts = false;
+    Ns late{};  // between windows: by so much the call at `remote` was late, and so what it released
 
     [[nodiscard]] model::LocationId peer() const { return target.valid() ? target : remote.call.location; }
     [[nodiscard]] bool sends() const { return one_sided ? puts : !receiving; }
@@ -63,6 +64,12 @@ struct Gathered {
 
     [[nodiscard]] bool is_unknown() const { return !last.valid(); }
 };
+
+/// What a transfer takes at most, where it may take twice as long as is known.
+constexpr Ns longest(Ns transfer)
+{
+    return 2 * transfer + transfer / 4;
+}
 
 /// What a call completes.
 struct Completed {

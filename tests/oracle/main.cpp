@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
-// [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of one-sided communication
+// [--short-of-cores] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of one-sided communication
 // with --windows; with --alike, each repeats one pattern, in which ranks compute for another time), from that seed on,
 // through the whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is told
 // that messages and collectives take half as long as they do, or twice as long). With noise, each program runs on a
@@ -10,8 +10,9 @@
 // its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one that is
 // held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
 // has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
-// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). Says
-// which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the
+// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). With
+// --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
+// Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the
 // archive of each program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
@@ -49,6 +50,7 @@ struct Options {
     Weights weights = Weights::Known;
     critpath::replayer::Rules rules = critpath::replayer::Rules::Arrival;
     bool noise = false;
+    bool short_of_cores = false;
     bool lazy = false;
     bool held = false;
     bool by_groups = false;
@@ -119,6 +121,9 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
         Machine machine = options.noise ? random_machine(seed) : Machine{};
         machine.progress = !options.lazy;
+        machine.short_of_cores = options.short_of_cores;
+        if (options.short_of_cores)
+            machine.seed = seed;
         if (options.synchronous)
             go_synchronous(machine);
         if (options.by_groups)
@@ -170,6 +175,8 @@ int main(int argc, char** argv)
             options.synchronous = true;
         else if (word == "--windows")
             options.windows = true;
+        else if (word == "--short-of-cores")
+            options.short_of_cores = true;
         else if (word == "--alike")
             options.alike = true;
         else if (word == "--paper")
@@ -187,7 +194,7 @@ int main(int argc, char** argv)
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--windows] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]");
+                "[--windows] [--short-of-cores] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());

@@ -290,6 +290,23 @@ TEST(OneSided, LockThatIsHeldByWork)
     }
 }
 
+/// The lock is given back in the unlock, at any time until its end: also for who comes while it lasts.
+TEST(OneSided, LockThatIsAskedForWhileItIsGivenBack)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[1].lock({1000, 1001}, window, 2);
+    p[1].put({1010, 1011}, window, 2);
+    p[1].unlock({1400, 1510}, window, 2);
+    p[0].lock({1450, 1512}, window, 2);
+    p[0].unlock({1520, 1521}, window, 2);
+    p[0].finish(2000);
+    p[1].finish(1600);
+    p[2].finish(1600);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 1011-1400 | transfer 1>0: 1400-1512"));
+}
+
 /// Likewise, of an exposure epoch.
 TEST(OneSided, WaitForWork)
 {

@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <random>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -41,6 +42,7 @@ struct Epoch {
 struct Ended {
     Node complete;
     std::vector<Moved> moved;  // to one target
+    std::int64_t late = 0;     // by so much what it releases is
 };
 
 struct LockRequest {
@@ -49,6 +51,7 @@ struct LockRequest {
     std::vector<Moved> moved = {};
     bool is_over = false;
     Node unlock{};
+    std::int64_t late = 0;  // as Ended
 
     [[nodiscard]] bool conflicts_with(const LockRequest& other) const
     {
@@ -137,11 +140,22 @@ private:
         return {rank, static_cast<int>(calls_[at(rank)].size()) - 1, false};
     }
 
-    /// `rank` is in its last call, which is left when all of `because` allows it.
-    void leave(int rank, std::vector<Edge> because)
+    /// What the last call of `rank` takes longer, since no core was free when it began.
+    [[nodiscard]] std::int64_t lateness(int rank) const
+    {
+        constexpr std::uint32_t one_in = 3, least = 40, most = 1000;
+        if (!machine_.short_of_cores)
+            return 0;
+        std::mt19937 random(machine_.seed * 1'000'003U + static_cast<std::uint32_t>(rank) * 65'537U +
+                            static_cast<std::uint32_t>(calls_[at(rank)].size()));
+        return random() % one_in == 0 ? least + random() % (most - least) : 0;
+    }
+
+    /// `rank` is in its last call, which is left when all of `because` allows it, and `late` is over.
+    void leave(int rank, std::vector<Edge> because, std::int64_t late = 0)
     {
         const int call = static_cast<int>(calls_[at(rank)].size()) - 1;
-        because.push_back({{rank, call, false}, {}, machine_.call});
+        because.push_back({{rank, call, false}, {}, machine_.call + late});
         Times& times = times_[at(rank)].back();
         for (Edge& edge : because) {
             edge.to = {rank, call, true};
@@ -310,15 +324,16 @@ private:
     {
         const Node call = enter(r, FunctionId::MPI_Win_complete, step);
         const Epoch& epoch = access_[{step.window, r}];
+        const std::int64_t late = lateness(r);
         std::vector<int> targets;
         for (const auto& [target, number] : epoch.numbers) {
             targets.push_back(target);
-            Ended ended{call, {}};
+            Ended ended{call, {}, late};
             std::ranges::copy_if(epoch.moved, std::back_inserter(ended.moved),
                                  [&, t = target](const Moved& moved) { return moved.target == t; });
             ended_[{step.window, target, r}].push_back(ended);
         }
-        wait(r, [this, r, step, targets] {
+        wait(r, [this, r, step, targets, late] {
             std::vector<Edge> because;
             if (!add_posts(r, step.window, targets, because))
                 return false;
@@ -326,7 +341,7 @@ private:
                 because.push_back({moved.call, {}, transfer(r, moved)});
                 because.push_back({*post_of(step.window, moved.target, r), {}, transfer(r, moved)});
             }
-            leave(r, because);
+            leave(r, because, late);
             return true;
         });
     }
@@ -341,7 +356,7 @@ private:
                 const auto& ended = ended_[{step.window, r, origin}];
                 if (number >= ended.size())
                     return false;
-                because.push_back({ended[number].complete, {}, message(origin, r)});
+                because.push_back({ended[number].complete, {}, message(origin, r) + ended[number].late});
                 for (const Moved& moved : ended[number].moved) {
                     because.push_back({moved.call, {}, transfer(origin, moved)});
                     because.push_back({epoch.post, {}, transfer(origin, moved)});
@@ -375,7 +390,7 @@ private:
                     continue;
                 if (!earlier.is_over)
                     return false;
-                because.push_back({earlier.unlock, {}, message(earlier.rank, r)});
+                because.push_back({earlier.unlock, {}, message(earlier.rank, r) + earlier.late});
                 for (const Moved& moved : earlier.moved)
                     because.push_back({moved.call, {}, transfer(earlier.rank, moved)});
             }
@@ -400,7 +415,8 @@ private:
         LockRequest* held = held_by(r, step.window, step.target);
         held->is_over = true;
         held->unlock = call;
-        leave(r, own_transfers(*held, Step::all));
+        held->late = lateness(r);
+        leave(r, own_transfers(*held, Step::all), held->late);
     }
 
     void flush(int r, const Step& step)

@@ -160,5 +160,15 @@ TEST(WindowAnalysis, IsSeldomWrongWhereTargetsMustBeInMpi)
     EXPECT_LE(false_critical_share(lazy, Weights::Known), 0.03);
 }
 
+/// Where calls are late because no core is free, a transfer that takes about as long may be the reason as well.
+TEST(WindowAnalysis, BlamesNoTransferForTheLackOfCores)
+{
+    Machine machine;
+    machine.short_of_cores = true;
+    EXPECT_LE(false_critical_share(machine, Weights::Known), 0.04);
+    machine.bytes_a_tick = 1'000'000;
+    EXPECT_LE(false_critical_share(machine, Weights::Known), 0.001);
+}
+
 }  // namespace
 }  // namespace critpath::oracle::windows
