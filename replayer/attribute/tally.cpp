@@ -208,8 +208,10 @@ private:
             const Place place = divider_.place_of(sample);
             const bool is_known =
                 place.pseudo == Pseudo::Measurement && known != tool.end() && known->begin <= sample.time;
-            if (is_known)
+            if (is_known) {
+                result_.totals.mention(place);  // its counts are there
                 continue;
+            }
             result_.totals.add_sample(place, sample.time, sample.weight, is_first);
             if (const std::uint64_t address = address_in(place, sample); address != 0)
                 result_.total_addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(
@@ -245,10 +247,8 @@ std::vector<Place> Tally::places() const
     std::vector<Place> result;
     for (const auto& [key, amount] : path)
         result.push_back(key.first);
-    totals.for_each([&](Place place, std::uint32_t, const Total&) {
-        if (result.empty() || result.back() != place)
-            result.push_back(place);
-    });
+    for (const Place& place : totals.places())
+        result.push_back(place);
     for (const auto& [key, amounts] : events)
         result.push_back(key.first);
     for (std::uint32_t context = 0; context < on_path.size(); ++context)

@@ -51,6 +51,8 @@ public:
         move_to(time.count() - origin_);
         in_slot(place).add({ns, 1, is_first_thread ? 0 : ns});
     }
+    /// A place that belongs to no function, and may have no time of its own.
+    void mention(Place pseudo) { of_pseudo_[pseudo]; }
     /// Whose computation comes next.
     void begin_thread(model::LocationId location) { of_threads_.push_back({location.value, 0, {}}); }
     /// Time of that thread between its calls.
@@ -64,6 +66,17 @@ public:
     /// When all is added, and before anything is asked for.
     void finish() { store(); }
 
+    /// All that were added or mentioned.
+    [[nodiscard]] std::vector<Place> places() const
+    {
+        std::vector<Place> result;
+        for (std::uint32_t context = 0; context < of_context_.size(); ++context)
+            if (of_context_[context])
+                result.push_back({{context}});
+        for (const auto& entry : of_pseudo_)
+            result.push_back(entry.first);
+        return result;
+    }
     /// Calls `visit(place, slot, total)` for all that is not zero, by place.
     template <class Visit>
     void for_each(Visit visit) const

@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
-// [--short-of-cores] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of one-sided communication
-// with --windows; with --alike, each repeats one pattern, in which ranks compute for another time), from that seed on,
-// through the whole analysis, which knows what the simulated machine costs (or learns it from the trace, or is told
-// that messages and collectives take half as long as they do, or twice as long). With noise, each program runs on a
-// machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves what meets
-// its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one that is
-// held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by groups
-// has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for all that
-// it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls). With
+// [--short-of-cores] [--alike] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random programs (of
+// one-sided communication with --windows; with --alike, each repeats one pattern, in which ranks compute for another
+// time), from that seed on, through the whole analysis, which knows what the simulated machine costs (or learns it from
+// the trace, or is told that messages and collectives take half as long as they do, or twice as long). With noise, each
+// program runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy
+// machine moves what meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all
+// have been; one that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one
+// that goes by groups has blocking collectives between groups wait for the own group, too; on a synchronous one, a root
+// waits for all that it gives something, and whoever gives something to a root waits for that (if lazy, until they are
+// in calls). With
 // --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
-// Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the
-// archive of each program, and the truth about it.
+// Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has
+// the archive of each program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/truth.hpp"
