@@ -68,13 +68,13 @@ std::vector<std::int64_t> computed_in(std::int64_t makespan_ns, std::size_t loca
                                       std::span<const model::ComputedParts> parts, const Window& window)
 {
     const TimeSlots slots(makespan_ns);
+    std::vector<Share> shares;
+    for (std::uint32_t slot = 0; slot < TimeSlots::number; slot += model::ComputedParts::slots)
+        shares.emplace_back(slots.begin(slot), slots.begin(slot + model::ComputedParts::slots), window);
     std::vector<std::int64_t> result(locations, 0);
     for (const model::ComputedParts& of_thread : parts)
-        for (std::uint32_t i = 0; i < model::ComputedParts::number; ++i) {
-            const std::uint32_t first = i * model::ComputedParts::slots;
-            const Share share(slots.begin(first), slots.begin(first + model::ComputedParts::slots), window);
-            result.at(of_thread.location) += share.of(of_thread.ns[i]);
-        }
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            result.at(of_thread.location) += shares[i].of(of_thread.ns[i]);
     return result;
 }
 

@@ -29,6 +29,21 @@ bool is_of(const RecordHeader& header, const model::Profile& profile)
            header.makespan_ns == fact(profile, "makespan_ns", header.makespan_ns);
 }
 
+/// All records of a file of `profile`. Throws Failure(BadTrace) if they do not have its checksum.
+template <class Records>
+void check_sum(const RecordFile& file, const Records& records, const model::Profile& profile, std::string_view key)
+{
+    const auto sum = static_cast<std::int64_t>(checksum(records, 0));
+    if (sum != fact(profile, key, sum))
+        file.damaged("the checksum does not fit");
+}
+
+void check_is_of(const RecordFile& file, const model::Profile& profile)
+{
+    if (!is_of(file.header(), profile))
+        file.damaged("it belongs to another result");
+}
+
 const char* wrong_ids(const model::Segment& segment, const model::Profile& profile)
 {
     if (segment.kind >= model::segment_kinds)
@@ -102,15 +117,12 @@ void Segments::check(const model::Profile& profile) const
     }
     if (time != header().makespan_ns)
         file_.damaged("the segments do not cover the run");
-    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
-    if (sum != fact(profile, segments_checksum_fact, sum))
-        file_.damaged("the checksum does not fit");
+    check_sum(file_, records(), profile, segments_checksum_fact);
 }
 
 void Attributions::check(const model::Profile& profile) const
 {
-    if (!is_of(header(), profile))
-        file_.damaged("it belongs to another result");
+    check_is_of(file_, profile);
     const auto order = [&](const model::Attribution& a) {
         return std::tuple(profile.location_process[a.location], a.order());
     };
@@ -122,15 +134,12 @@ void Attributions::check(const model::Profile& profile) const
             file_.damaged("the attributions are not sorted");
         before = &attribution;
     }
-    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
-    if (sum != fact(profile, attribution_checksum_fact, sum))
-        file_.damaged("the checksum does not fit");
+    check_sum(file_, records(), profile, attribution_checksum_fact);
 }
 
 void Counts::check(const model::Profile& profile) const
 {
-    if (!is_of(header(), profile))
-        file_.damaged("it belongs to another result");
+    check_is_of(file_, profile);
     const model::CountRecords all = records();
     const auto order = [&](const model::CountInterval& i) {
         return std::tuple(profile.location_process[i.location], i.location, i.has(model::CountInterval::moment));
@@ -147,15 +156,12 @@ void Counts::check(const model::Profile& profile) const
             file_.damaged("the counts are not sorted");
         before = interval;
     }
-    const std::int64_t sum = static_cast<std::int64_t>(checksum(all, 0));
-    if (sum != fact(profile, counts_checksum_fact, sum))
-        file_.damaged("the checksum does not fit");
+    check_sum(file_, all, profile, counts_checksum_fact);
 }
 
 void TotalParts::check(const model::Profile& profile) const
 {
-    if (!is_of(header(), profile))
-        file_.damaged("it belongs to another result");
+    check_is_of(file_, profile);
     const model::TotalPart* before = nullptr;
     for (const model::TotalPart& part : records()) {
         if (part.slot >= model::TimeSlots::number)
@@ -166,15 +172,12 @@ void TotalParts::check(const model::Profile& profile) const
             file_.damaged("the times are not sorted");
         before = &part;
     }
-    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
-    if (sum != fact(profile, totals_checksum_fact, sum))
-        file_.damaged("the checksum does not fit");
+    check_sum(file_, records(), profile, totals_checksum_fact);
 }
 
 void Computed::check(const model::Profile& profile) const
 {
-    if (!is_of(header(), profile))
-        file_.damaged("it belongs to another result");
+    check_is_of(file_, profile);
     const model::ComputedParts* before = nullptr;
     for (const model::ComputedParts& parts : records()) {
         if (parts.location >= profile.locations.size())
@@ -183,9 +186,7 @@ void Computed::check(const model::Profile& profile) const
             file_.damaged("the computation is not sorted");
         before = &parts;
     }
-    const std::int64_t sum = static_cast<std::int64_t>(checksum(records(), 0));
-    if (sum != fact(profile, computed_checksum_fact, sum))
-        file_.damaged("the checksum does not fit");
+    check_sum(file_, records(), profile, computed_checksum_fact);
 }
 
 }  // namespace critpath::result

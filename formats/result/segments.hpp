@@ -74,47 +74,46 @@ inline std::filesystem::path computed_path(const std::filesystem::path& trace)
     return trace / directory_name / computed_format.file_name;
 }
 
-/// The segments of TRACE, mapped read-only for as long as this lives.
-class Segments
+/// One of these files, of records of one kind, mapped read-only for as long as this lives.
+template <class Record, const RecordFormat& format>
+class RecordsOf
 {
 public:
     /// Throws as RecordFile does.
-    explicit Segments(const std::filesystem::path& trace) : file_(trace, segments_format) {}
+    explicit RecordsOf(const std::filesystem::path& trace) : file_(trace, format) {}
 
     [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
-    [[nodiscard]] std::span<const model::Segment> records() const
+    [[nodiscard]] std::span<const Record> records() const
     {
-        return {static_cast<const model::Segment*>(file_.records()), header().records};
+        return {static_cast<const Record*>(file_.records()), header().records};
     }
+
+protected:
+    RecordFile file_;
+};
+
+/// The segments of TRACE.
+class Segments : public RecordsOf<model::Segment, segments_format>
+{
+public:
+    using RecordsOf::RecordsOf;
 
     /// Reads everything once: the segments form one chain over the whole makespan, all their ids exist in `profile`,
     /// and they have the checksum that `profile` has, if it has one. Throws Failure(BadTrace) if not.
     void check(const model::Profile& profile) const;
-
-private:
-    RecordFile file_;
 };
 
-/// What of them belongs to places of its own, likewise.
-class Attributions
+/// What of them belongs to places of its own.
+class Attributions : public RecordsOf<model::Attribution, attribution_format>
 {
 public:
-    explicit Attributions(const std::filesystem::path& trace) : file_(trace, attribution_format) {}
-
-    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
-    [[nodiscard]] std::span<const model::Attribution> records() const
-    {
-        return {static_cast<const model::Attribution*>(file_.records()), header().records};
-    }
+    using RecordsOf::RecordsOf;
 
     /// As Segments::check(): they are sorted, and lie in the run.
     void check(const model::Profile& profile) const;
-
-private:
-    RecordFile file_;
 };
 
-/// What was counted on them, likewise.
+/// What was counted on them, likewise mapped.
 class Counts
 {
 public:
@@ -139,42 +138,24 @@ private:
     std::size_t events_;
 };
 
-/// The times of all ranks by part of the run, likewise.
-class TotalParts
+/// The times of all ranks by part of the run.
+class TotalParts : public RecordsOf<model::TotalPart, totals_format>
 {
 public:
-    explicit TotalParts(const std::filesystem::path& trace) : file_(trace, totals_format) {}
-
-    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
-    [[nodiscard]] std::span<const model::TotalPart> records() const
-    {
-        return {static_cast<const model::TotalPart*>(file_.records()), header().records};
-    }
+    using RecordsOf::RecordsOf;
 
     /// As Segments::check(): they are sorted, and each is there once.
     void check(const model::Profile& profile) const;
-
-private:
-    RecordFile file_;
 };
 
-/// What each thread computes by part of the run, likewise.
-class Computed
+/// What each thread computes by part of the run.
+class Computed : public RecordsOf<model::ComputedParts, computed_format>
 {
 public:
-    explicit Computed(const std::filesystem::path& trace) : file_(trace, computed_format) {}
-
-    [[nodiscard]] const RecordHeader& header() const { return file_.header(); }
-    [[nodiscard]] std::span<const model::ComputedParts> records() const
-    {
-        return {static_cast<const model::ComputedParts*>(file_.records()), header().records};
-    }
+    using RecordsOf::RecordsOf;
 
     /// As Segments::check(): they are sorted, and each thread is there once.
     void check(const model::Profile& profile) const;
-
-private:
-    RecordFile file_;
 };
 
 }  // namespace critpath::result

@@ -342,33 +342,72 @@ TEST_F(CountsFile, NoticesAChangedBitInEveryByte)
     }
 }
 
-class TotalsFile : public ::testing::Test
+/// A file of phased_run(), whose records are `records` of the sample.
+template <class File, class Record, std::vector<Record> testing::Sample::*records>
+class FileOfTotals : public ::testing::Test
 {
 protected:
-    TotalsFile() : sample_(testing::phased_run()) { testing::write_result(directory_.path(), sample_); }
+    explicit FileOfTotals(std::filesystem::path (*path)(const std::filesystem::path&))
+        : sample_(testing::phased_run()), path_(path(directory_.path()))
+    {
+        testing::write_result(directory_.path(), sample_);
+    }
 
     std::string failure()
     {
         try {
-            result::TotalParts(directory_.path()).check(sample_.profile);
+            File(directory_.path()).check(sample_.profile);
         } catch (const Failure& failure) {
             EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-            EXPECT_THAT(failure.what(), AllOf(HasSubstr("totals.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
+            EXPECT_THAT(failure.what(), AllOf(HasSubstr(path_.filename().string() + ": "),
+                                              HasSubstr("run again: mpirun -n N cpreplay")));
             return failure.what();
         }
         return {};
     }
 
-    std::string failure_with(std::size_t index, const std::function<void(model::TotalPart&)>& change)
+    std::string failure_with(std::size_t index, const std::function<void(Record&)>& change)
     {
         testing::Sample changed = sample_;
-        change(changed.totals[index]);
+        change((changed.*records)[index]);
         testing::write_result(directory_.path(), changed);
         return failure();
     }
 
+    std::string failure_without()
+    {
+        std::filesystem::remove(path_);
+        return failure();
+    }
+
+    /// In each of the first bytes, and in one of some behind them.
+    void expect_that_bits_count()
+    {
+        constexpr std::size_t all = 2000, some = 97;
+        Bytes bytes = testing::read_bytes(path_);
+        for (std::size_t byte = 0; byte < bytes.size(); byte += byte < all ? 1 : some) {
+            bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+            testing::write_bytes(path_, bytes);
+            ASSERT_NE(failure(), "") << byte;
+            bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
+        }
+    }
+
     testing::TemporaryDirectory directory_;
     testing::Sample sample_;
+    std::filesystem::path path_;
+};
+
+class TotalsFile : public FileOfTotals<result::TotalParts, model::TotalPart, &testing::Sample::totals>
+{
+protected:
+    TotalsFile() : FileOfTotals(result::totals_path) {}
+};
+
+class ComputedFile : public FileOfTotals<result::Computed, model::ComputedParts, &testing::Sample::computed>
+{
+protected:
+    ComputedFile() : FileOfTotals(result::computed_path) {}
 };
 
 TEST_F(TotalsFile, ReturnsWhatWasWritten)
@@ -389,51 +428,13 @@ TEST_F(TotalsFile, RefusesWhatCannotBe)
     EXPECT_THAT(failure_with(2, [](TotalPart& p) { p.slot = 0; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(1, [](TotalPart& p) { p.call_path = 1; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(0, [](TotalPart& p) { p.ns += 1; }), HasSubstr("checksum"));
-    std::filesystem::remove(result::totals_path(directory_.path()));
-    EXPECT_THAT(failure(), HasSubstr("is missing"));
+    EXPECT_THAT(failure_without(), HasSubstr("is missing"));
 }
 
-TEST_F(TotalsFile, NoticesAChangedBitInEveryByte)
+TEST_F(TotalsFile, NoticesChangedBits)
 {
-    const auto path = result::totals_path(directory_.path());
-    Bytes bytes = testing::read_bytes(path);
-    for (std::size_t byte = 0; byte < bytes.size(); byte += byte < 256 ? 1 : 97) {
-        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-        testing::write_bytes(path, bytes);
-        ASSERT_NE(failure(), "") << byte;
-        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-    }
+    expect_that_bits_count();
 }
-
-class ComputedFile : public ::testing::Test
-{
-protected:
-    ComputedFile() : sample_(testing::phased_run()) { testing::write_result(directory_.path(), sample_); }
-
-    std::string failure()
-    {
-        try {
-            result::Computed(directory_.path()).check(sample_.profile);
-        } catch (const Failure& failure) {
-            EXPECT_EQ(failure.code(), ExitCode::BadTrace);
-            EXPECT_THAT(failure.what(),
-                        AllOf(HasSubstr("computed.bin: "), HasSubstr("run again: mpirun -n N cpreplay")));
-            return failure.what();
-        }
-        return {};
-    }
-
-    std::string failure_with(std::size_t index, const std::function<void(model::ComputedParts&)>& change)
-    {
-        testing::Sample changed = sample_;
-        change(changed.computed[index]);
-        testing::write_result(directory_.path(), changed);
-        return failure();
-    }
-
-    testing::TemporaryDirectory directory_;
-    testing::Sample sample_;
-};
 
 TEST_F(ComputedFile, ReturnsWhatWasWritten)
 {
@@ -451,20 +452,12 @@ TEST_F(ComputedFile, RefusesWhatCannotBe)
     EXPECT_THAT(failure_with(1, [](ComputedParts& p) { p.location = 2; }), HasSubstr("unknown location"));
     EXPECT_THAT(failure_with(0, [](ComputedParts& p) { p.location = 1; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(0, [](ComputedParts& p) { p.ns[7] += 1; }), HasSubstr("checksum"));
-    std::filesystem::remove(result::computed_path(directory_.path()));
-    EXPECT_THAT(failure(), HasSubstr("is missing"));
+    EXPECT_THAT(failure_without(), HasSubstr("is missing"));
 }
 
-TEST_F(ComputedFile, NoticesAChangedBitInEveryByte)
+TEST_F(ComputedFile, NoticesChangedBits)
 {
-    const auto path = result::computed_path(directory_.path());
-    Bytes bytes = testing::read_bytes(path);
-    for (std::size_t byte = 0; byte < bytes.size(); ++byte) {
-        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-        testing::write_bytes(path, bytes);
-        ASSERT_NE(failure(), "") << byte;
-        bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-    }
+    expect_that_bits_count();
 }
 
 }  // namespace

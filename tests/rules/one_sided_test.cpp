@@ -232,95 +232,75 @@ void teach_slow_transfer(Program& p, model::WindowId window)
     p[0].unlock({720, 721}, window, 1);
 }
 
-/// The transfer took longer than it should, and the unlock waited for it, as rank 0 did: not for the unlock.
-TEST(OneSided, LockThatIsHeldByASlowTransfer)
+/// Rank 1 has a lock, puts so much at 1010, and gives the lock back from 1400 to 1510; rank 0 gets it at 1512.
+std::string path_of_lock(std::uint64_t bytes, bool flushes, std::int64_t asks)
 {
     Program p(3);
     teach(p, 0, 1);
     const auto window = p.window({0, 1, 2});
-    teach_slow_transfer(p, window);
+    if (bytes == slow)
+        teach_slow_transfer(p, window);
     p[1].lock({1000, 1001}, window, 2);
-    p[1].put({1010, 1011}, window, 2, slow);
+    p[1].put({1010, 1011}, window, 2, bytes);
+    if (flushes)
+        p[1].flush({1011, 1012}, window, 2);
     p[1].unlock({1400, 1510}, window, 2);
-    p[0].lock({1200, 1512}, window, 2);
+    p[0].lock({asks, 1512}, window, 2);
     p[0].unlock({1520, 1521}, window, 2);
     p[0].finish(2000);
     p[1].finish(1600);
     p[2].finish(1600);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 1001-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-1520"));
+    return path(p);
 }
 
-/// Likewise, of an exposure epoch.
-TEST(OneSided, WaitForASlowTransfer)
+/// Likewise, of an exposure epoch of rank 0, which rank 1 completes from 1400 to 1510.
+std::string path_of_exposure(std::uint64_t bytes)
 {
     Program p(2);
     teach(p, 0, 1);
     const auto window = p.window({0, 1});
-    teach_slow_transfer(p, window);
+    if (bytes == slow)
+        teach_slow_transfer(p, window);
     p[0].post({1000, 1001}, window, {1});
     p[0].wait_exposed({1100, 1512}, window);
     p[1].start({1002, 1003}, window, {0});
-    p[1].put({1010, 1011}, window, 0, slow);
+    p[1].put({1010, 1011}, window, 0, bytes);
     p[1].complete({1400, 1510}, window);
     p[0].finish(2000);
     p[1].finish(1600);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 1003-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-2000"));
+    return path(p);
+}
+
+/// The transfer took longer than it should, and the unlock waited for it, as rank 0 did: not for the unlock.
+TEST(OneSided, LockThatIsHeldByASlowTransfer)
+{
+    EXPECT_THAT(path_of_lock(slow, false, 1200),
+                HasSubstr("compute 1: 1001-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-1520"));
+}
+
+TEST(OneSided, WaitForASlowTransfer)
+{
+    EXPECT_THAT(path_of_exposure(slow),
+                HasSubstr("compute 1: 1003-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-2000"));
 }
 
 /// An unlock that takes its time (no core is free) has nothing to wait for where the transfers were over long before:
 /// what the holder did in between is waited for.
 TEST(OneSided, LockThatIsHeldByWork)
 {
-    for (const bool flushes : {false, true}) {
-        Program p(3);
-        teach(p, 0, 1);
-        const auto window = p.window({0, 1, 2});
-        p[1].lock({1000, 1001}, window, 2);
-        p[1].put({1010, 1011}, window, 2);
-        if (flushes)
-            p[1].flush({1011, 1012}, window, 2);
-        p[1].unlock({1400, 1510}, window, 2);
-        p[0].lock({1200, 1512}, window, 2);
-        p[0].unlock({1520, 1521}, window, 2);
-        p[0].finish(2000);
-        p[1].finish(1600);
-        p[2].finish(1600);
-        EXPECT_THAT(path(p),
-                    HasSubstr(flushes ? "compute 1: 1012-1400 | transfer" : "compute 1: 1011-1400 | transfer"));
-    }
+    EXPECT_THAT(path_of_lock(8, false, 1200), HasSubstr("compute 1: 1011-1400 | transfer 1>0: 1400-1512"));
+    EXPECT_THAT(path_of_lock(8, true, 1200), HasSubstr("compute 1: 1012-1400 | transfer 1>0: 1400-1512"));
+}
+
+TEST(OneSided, WaitForWork)
+{
+    EXPECT_THAT(path_of_exposure(8), HasSubstr("compute 1: 1011-1400 | transfer 1>0: 1400-1512"));
 }
 
 /// The lock is given back in the unlock, at any time until its end: also for who comes while it lasts.
 TEST(OneSided, LockThatIsAskedForWhileItIsGivenBack)
 {
-    Program p(3);
-    teach(p, 0, 1);
-    const auto window = p.window({0, 1, 2});
-    p[1].lock({1000, 1001}, window, 2);
-    p[1].put({1010, 1011}, window, 2);
-    p[1].unlock({1400, 1510}, window, 2);
-    p[0].lock({1450, 1512}, window, 2);
-    p[0].unlock({1520, 1521}, window, 2);
-    p[0].finish(2000);
-    p[1].finish(1600);
-    p[2].finish(1600);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 1011-1400 | transfer 1>0: 1400-1512"));
-}
-
-/// Likewise, of an exposure epoch.
-TEST(OneSided, WaitForWork)
-{
-    Program p(2);
-    teach(p, 0, 1);
-    const auto window = p.window({0, 1});
-    p[0].post({1000, 1001}, window, {1});
-    p[0].wait_exposed({1100, 1512}, window);
-    p[1].start({1002, 1003}, window, {0});
-    p[1].put({1010, 1011}, window, 0);
-    p[1].complete({1400, 1510}, window);
-    p[0].finish(2000);
-    p[1].finish(1600);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 1011-1400 | transfer"));
+    EXPECT_THAT(path_of_lock(8, false, 1450), HasSubstr("compute 1: 1011-1400 | transfer 1>0: 1400-1512"));
 }
 
 /// Where MPI grants the lock only when it is needed, the unlock waits for it.
