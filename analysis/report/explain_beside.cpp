@@ -10,9 +10,35 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace critpath::report
 {
+
+namespace
+{
+
+/// "on rank 1", if few ranks have nearly all of it; else empty.
+std::string mostly_on(const std::map<model::ProcessId, std::int64_t>& of_rank, std::int64_t all)
+{
+    constexpr std::size_t few = 3;
+    constexpr double nearly_all = 0.8;
+    std::vector<std::pair<model::ProcessId, std::int64_t>> ranks(of_rank.begin(), of_rank.end());
+    std::ranges::stable_sort(ranks, [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::vector<std::uint32_t> named;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < std::min(few, ranks.size()) && part(sum, all) < nearly_all; ++i) {
+        named.push_back(ranks[i].first.value);
+        sum += ranks[i].second;
+    }
+    const bool are_all = named.size() > 1 && named.size() == ranks.size();
+    if (part(sum, all) < nearly_all || are_all)
+        return {};
+    std::ranges::sort(named);
+    return fmt::format("on rank{} {}", named.size() > 1 ? "s" : "", fmt::join(named, ", "));
+}
+
+}  // namespace
 
 Beside beside_computation(const model::Profile& profile)
 {
@@ -30,6 +56,7 @@ Beside beside_computation(const model::Profile& profile)
             result.transfer_ns += time.ns;
         } else if (is_in_mpi && row.name == model::pseudo::preempted) {
             result.preempted_ns += time.ns;
+            result.preempted_of[time.process] += time.ns;
         } else if (is_in_mpi && row.name == model::pseudo::blocked) {
             result.blocked_ns += time.ns;
         }
@@ -61,7 +88,10 @@ std::string Beside::sentence() const
             parts.push_back(fmt::format("{} ({})", what, percent(ns)));
     };
     add("messages on their way", transfer_ns);
-    add("calls of MPI that could have gone on, but had no processor", preempted_ns);
+    const std::string where = mostly_on(preempted_of, preempted_ns);
+    if (share(preempted_ns) >= least)
+        parts.push_back(fmt::format("calls of MPI that could have gone on, but had no processor ({}{}{})",
+                                    percent(preempted_ns), where.empty() ? "" : ", most of it ", where));
     add("calls of MPI that were blocked", blocked_ns);
     if (parts.empty())
         return {};

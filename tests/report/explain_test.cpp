@@ -65,8 +65,26 @@ TEST(Explain, SaysWhatThePathHasBesideComputation)
         {{0}, {0}, 500 * ms}, {{1}, {0}, 10 * ms}, {{2}, {0}, 300 * ms}, {{3}, {0}, 9 * ms}, {{4}, {0}, 181 * ms}};
     EXPECT_EQ(beside_computation(p).sentence(),
               "Beside computation, the path has calls of MPI (1.0 %: MPI_Recv 1.0 %) and calls of MPI that could have "
-              "gone on, but had no processor (30.0 %). Find out who else uses these processors: more ranks than "
+              "gone on, but had no processor (30.0 %, most of it on rank 0). Find out who else uses these processors: "
+              "more ranks than "
               "processors, other programs.");
+}
+
+TEST(Explain, NamesTheRanksThatLackAProcessorInMpi)
+{
+    model::Profile p;
+    p.rows = {{model::RowKind::Mpi, "MPI_Recv", "MPI", "", 0}, {model::RowKind::Pseudo, "[preempted]", "", "", 0}};
+    p.call_paths = {{{0}, model::CallPathId::none()}, {{1}, {0}}};
+    const auto sentence = [&](const std::vector<std::int64_t>& of_rank) {
+        p.path.clear();
+        for (std::uint32_t rank = 0; rank < of_rank.size(); ++rank)
+            p.path.push_back({{1}, {rank}, of_rank[rank] * ms});
+        return beside_computation(p).sentence();
+    };
+    EXPECT_THAT(sentence({1, 9, 1}), HasSubstr("had no processor (100.0 %, most of it on rank 1)."));
+    EXPECT_THAT(sentence({9, 1, 1, 9}), HasSubstr("(100.0 %, most of it on ranks 0, 3)."));
+    EXPECT_THAT(sentence({1, 1, 1, 1}), HasSubstr("(100.0 %)."));  // everywhere
+    EXPECT_THAT(sentence({1, 1}), HasSubstr("(100.0 %)."));
 }
 
 // What no rank does better than the others may be done better by all.
