@@ -89,7 +89,12 @@ void PieceCutter::add_lead(Segments& out)
         }
     }
     push(begin, std::min(arrival_, end), segment, out);
-    push(arrival_, end, segment_like(piece_.location, SegmentKind::Delay, jump.context, jump.confidence), out);
+    // Whatever came last, and from whom, it had to wait for that.
+    const bool is_sure = jump.confidence != model::Confidence::WithinClocks;
+    push(arrival_, end,
+         segment_like(piece_.location, SegmentKind::Delay, jump.context,
+                      is_sure ? model::Confidence::Full : jump.confidence),
+         out);
 }
 
 /// Computation up to the next call, and that call; at last, what is behind the last one. Times of calls are clipped to
@@ -112,10 +117,25 @@ void PieceCutter::next_call(Segments& out)
     const Ns enter = std::clamp(calls.enter(call_), time_, end);
     const Ns leave = std::clamp(calls.leave(call_), enter, end);
     add(time_, enter, segment_like(location, SegmentKind::Compute, context_before(call_)), out);
-    const Through& through = predecessors_.through[call_];
+    const Through through = through_call(enter, leave);
     add(enter, leave, segment_like(location, through.kind, calls.context(call_), through.confidence), out);
     time_ = leave;
     ++call_;
+}
+
+/// How the path goes through the next call, or this part of it. Of a call that nobody else explains, it is no doubt
+/// that it is itself what took long if it had no processor for most of that, and at last.
+Through PieceCutter::through_call(Ns enter, Ns leave) const
+{
+    using enum model::Confidence;
+    constexpr Ns transfer = std::chrono::microseconds{10};  // what a call may still have to do at last, or may not
+    if (piece_.is_preempted())
+        return Through{SegmentKind::Mpi, piece_.lead == Piece::preempted ? Full : Low};
+    Through through = predecessors_.through[call_];
+    if (through.confidence == Low &&
+        2 * (lacks_processor_since(trace_, enter, leave, transfer) - enter) < leave - enter)
+        through.confidence = Full;
+    return through;
 }
 
 ContextId PieceCutter::context_before(std::size_t call) const

@@ -30,4 +30,32 @@ Ns lacks_processor_since(const model::LocationTrace& location, Ns begin, Ns end,
     return std::min(since, end);
 }
 
+std::optional<Preempted> last_preempted(const model::LocationTrace& location, Ns since, Ns until, Ns moment)
+{
+    const model::Calls& calls = location.calls;
+    const auto call_around = [&](const model::OffProcessor& off) -> std::optional<std::size_t> {
+        const auto entered = std::ranges::upper_bound(calls.enters(), off.begin) - calls.enters().begin();
+        const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(entered));
+        const bool is_inside = behind > 0 && calls.leave(behind - 1) >= off.end;
+        return off.preempted && is_inside ? std::optional(behind - 1) : std::nullopt;
+    };
+    auto off = std::ranges::upper_bound(location.off, until, {}, &model::OffProcessor::end);
+    while (off != location.off.begin() && (--off)->end > since) {
+        const auto call = call_around(*off);
+        if (!call)
+            continue;
+        const Ns inside = std::max(since, calls.enter(*call));
+        Preempted result{static_cast<std::uint32_t>(*call), inside, off->begin, off->end};
+        while (off != location.off.begin()) {
+            --off;
+            if (!off->preempted || off->end <= inside || result.begin - off->end > moment)
+                break;
+            result.begin = off->begin;
+        }
+        result.begin = std::max(result.begin, inside);
+        return result;
+    }
+    return std::nullopt;
+}
+
 }  // namespace critpath::replayer

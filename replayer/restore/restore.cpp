@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/restore/restore.hpp"
 
+#include "replayer/restore/visits.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -58,6 +60,7 @@ Path restore(const Replay& replay, const Predecessors& predecessors, WalkPath wa
     Path path;
     path.pieces = walk_path(replay, predecessors, path);
     std::ranges::reverse(path.pieces);  // they come in the order of the walk
+    visit_preempted(replay, predecessors, path);
     return path;
 }
 

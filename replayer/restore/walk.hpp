@@ -30,6 +30,10 @@ struct Piece {
     // For lead:
     static constexpr std::uint32_t nothing = UINT32_MAX;
     static constexpr std::uint32_t start_delay = UINT32_MAX - 1;  // the first moment of the run is another location's
+    // Nothing, and the stretch is of a call in which the location had no processor while others waited for it: for
+    // sure, or as it seems.
+    static constexpr std::uint32_t preempted = UINT32_MAX - 2;
+    static constexpr std::uint32_t perhaps_preempted = UINT32_MAX - 3;
 
     std::int64_t begin, stretch, end;  // ns on the trace's clock; the stretch begins where the lead ends
     std::uint32_t location;
@@ -37,7 +41,8 @@ struct Piece {
     std::uint32_t end_call;
     std::uint32_t lead;  // what leads here: the jump of the location with this number, or one of the above
 
-    [[nodiscard]] bool jumps() const { return lead < start_delay; }
+    [[nodiscard]] bool jumps() const { return lead < perhaps_preempted; }
+    [[nodiscard]] bool is_preempted() const { return lead == preempted || lead == perhaps_preempted; }
 };
 
 /// The first moment of the run, and where and when it ends: on the main location with the last application event (ties:

@@ -70,6 +70,30 @@ class Explain(harness.Case):
         self.assertRegex(stretch["finding"], r"It lacked a processor for .* Always rank 1 .*: find out who else uses its")
 
     @harness.retry_once
+    def test_a_partner_that_shares_its_processor(self):
+        """It is in MPI_Recv in time (tests/workloads/crowded.c). 256 KiB take 0.3 ms at most, while 100 messages of the
+        sender's wait some ms each for the receiver, which has a third of a processor."""
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            self.skipTest("there is one processor only")
+        steps = 100
+        with competitors(processors[-1], 2):
+            self.record(2, harness.workload("crowded"), str(steps), str(processors[-1]), options=("-q",))
+        self.replay(2)
+        if harness.perf_event_refused():
+            self.skipTest("nothing is sampled on this machine")
+        self.assert_sound()
+        rows = json.loads(self.report("hotspots", "--format", "json", "--by", "callpath", "--top", "0"))["call_paths"]
+        def seconds(*ends):
+            return sum(row["own_path_seconds"] for row in rows if row["call_path"].split(";")[-len(ends):] == list(ends))
+        lacks = seconds("MPI_Recv", "[preempted]")
+        self.assertGreater(lacks, 0.001 * steps, rows)
+        waits = seconds("MPI_Send") + seconds("MPI_Recv") + seconds("MPI_Recv", "[transfer]")
+        self.assertLess(waits, 0.0006 * steps, rows)
+        self.assertAlmostEqual(seconds("work_sender"), 0.008 * steps, delta=0.1 * 0.008 * steps, msg=rows)
+        self.assertRegex(self.report("explain"), r"had\s+no\s+processor\s+\([0-9.]+ %,\s+most\s+of\s+it\s+on\s+rank\s+1\)")
+
+    @harness.retry_once
     def test_a_rank_that_has_page_faults(self):
         steps = 40
         stretch = self.explain(2, "faults", steps)

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/restore/long_waits.hpp"
+
+#include "replayer/pair/channels.hpp"
+#include "replayer/pair/lookup.hpp"
+#include "replayer/pair/send_ends.hpp"
+#include "replayer/restore/cut.hpp"
+#include "replayer/restore/lack.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::SegmentKind;
+
+constexpr Ns surely_short = std::chrono::microseconds{20};
+
+class Finder
+{
+public:
+    Finder(const Replay& replay, const Predecessors& predecessors, const Path& path)
+        : replay_(replay), predecessors_(predecessors), path_(path), cutter_(replay, predecessors, path)
+    {
+    }
+
+    std::vector<LongWait> find()
+    {
+        for (std::size_t i = 0; i < path_.pieces.size(); ++i) {
+            add_lead(i);
+            add_calls(i);
+        }
+        for (std::size_t p = 0; p < replay_.processes.size(); ++p)
+            add_partners(p);
+        std::erase_if(waits_, [](const LongWait& wait) { return !is_long(wait); });
+        for (LongWait& wait : waits_)
+            finish(wait);
+        return std::move(waits_);
+    }
+
+private:
+    [[nodiscard]] ProcessId process_of(LocationId location) const
+    {
+        return replay_.definitions.locations[location.value].process;
+    }
+    [[nodiscard]] ProcessId waiter_of(const LongWait& wait) const
+    {
+        return process_of({path_.pieces[wait.piece].location});
+    }
+
+    void add_lead(std::size_t index)
+    {
+        const Piece& piece = path_.pieces[index];
+        if (!piece.jumps() || Ns{piece.stretch - piece.begin} <= surely_short)
+            return;
+        const KnownJump jump = cutter_.jump_of(piece);
+        LongWait wait{index, LongWait::lead, Ns{piece.begin}, Ns{piece.stretch}, {}, {}, {}, {}};
+        const ProcessId own = process_of({piece.location});
+        ProcessId other = process_of(jump.to.location);
+        if (jump.kind == SegmentKind::Collective) {
+            wait.last = jump.to;
+        } else if (jump.kind == SegmentKind::Transfer) {
+            if (other == own && jump.peer.valid())
+                other = process_of(jump.peer);
+            if (other == own)
+                return;
+            wait.partners.push_back(other);
+        } else {
+            return;
+        }
+        wait.transfer = predecessors_.transfer_time(link_between(replay_.definitions, own, other), jump.bytes);
+        waits_.push_back(std::move(wait));
+    }
+
+    void add_calls(std::size_t index)
+    {
+        const Piece& piece = path_.pieces[index];
+        const model::Calls& calls = replay_.trace_of(LocationId{piece.location}).calls;
+        const Ns begin{piece.stretch}, end{piece.end};
+        for (std::size_t i = piece.first_call; i < std::min<std::size_t>(piece.end_call, calls.size()); ++i) {
+            const Ns enter = calls.enter(i);
+            if (enter >= end)
+                break;
+            if (calls.is_point(i) || calls.duration(i) <= surely_short)
+                continue;
+            const auto call = static_cast<std::uint32_t>(i);
+            LongWait wait{index, call, std::max(begin, enter), std::min(end, calls.leave(i)), {}, {}, {}, {}};
+            const functions::FunctionId function = replay_.definitions.region(calls.context(i)).function;
+            if (rules::operation(function).dependence == rules::Dependence::Members)
+                wait.last = {{piece.location}, {call}};
+            waits_.push_back(std::move(wait));
+        }
+    }
+
+    /// Of the messages that calls have completed, from the tables of the process.
+    void add_partners(std::size_t p)
+    {
+        const model::ProcessTrace& trace = replay_.processes[p];
+        std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_call;  // a call may be in several pieces
+        for (std::size_t i = 0; i < waits_.size(); ++i)
+            if (waits_[i].call != LongWait::lead && !waits_[i].last.valid() && waiter_of(waits_[i]) == trace.process)
+                by_call[trace.numbers.of({{path_.pieces[waits_[i].piece].location}, {waits_[i].call}})].push_back(i);
+        if (by_call.empty())
+            return;
+        Peers peers(replay_.definitions, trace.process);
+        const auto add_message = [&](std::uint32_t number, model::CommId comm, std::int32_t rank, std::uint64_t bytes) {
+            const auto found = by_call.find(number);
+            if (found == by_call.end() || !comm.valid())
+                return;
+            const auto peer = peers.at(comm, rank);
+            if (!peer || *peer == trace.process)
+                return;
+            const auto link = link_between(replay_.definitions, trace.process, *peer);
+            for (const std::size_t i : found->second) {
+                waits_[i].partners.push_back(*peer);
+                waits_[i].transfer = std::max(waits_[i].transfer, predecessors_.transfer_time(link, bytes));
+            }
+        };
+        const SendEnds ends(replay_.definitions, trace);
+        for (std::size_t i = 0; i < trace.sends.size(); ++i)
+            if (by_call.contains(ends.number(i))) {
+                const model::Send send = trace.sends[i];
+                add_message(ends.number(i), send.comm, send.dest, send.bytes);
+            }
+        for (std::size_t i = 0; i < trace.receives.size(); ++i)
+            if (by_call.contains(trace.receives.completion(i))) {
+                const model::Receive receive = trace.receives[i];
+                add_message(trace.receives.completion(i), receive.comm, receive.source, receive.bytes);
+            }
+    }
+
+    [[nodiscard]] static bool is_long(const LongWait& wait)
+    {
+        const bool is_for_others = wait.last.valid() || !wait.partners.empty();
+        return is_for_others && wait.end - wait.begin > wait.transfer + wait.moment();
+    }
+
+    void finish(LongWait& wait) const
+    {
+        const model::LocationTrace& trace = replay_.trace_of(LocationId{path_.pieces[wait.piece].location});
+        wait.until = lacks_processor_since(trace, wait.begin, wait.end, wait.transfer);
+        std::ranges::sort(wait.partners);
+        wait.partners.erase(std::unique(wait.partners.begin(), wait.partners.end()), wait.partners.end());
+    }
+
+    const Replay& replay_;
+    const Predecessors& predecessors_;
+    const Path& path_;
+    PathCutter cutter_;
+    std::vector<LongWait> waits_;
+};
+
+}  // namespace
+
+std::vector<LongWait> find_long_waits(const Replay& replay, const Predecessors& predecessors, const Path& path)
+{
+    return Finder(replay, predecessors, path).find();
+}
+
+}  // namespace critpath::replayer
