@@ -234,7 +234,7 @@ void run(Phases& phases, const Options& options)
         phases.remark(fmt::format("{} changes of location", path.hops));
     });
     phases.run("peers", Scope::Collective, [&] {
-        stretches = compare_with_peers(replay, path);
+        stretches = compare_with_peers(replay, predecessors, path);
         phases.remark(fmt::format("{} places", stretches.stretches.size()));
     });
     phases.run("attribute", Scope::Collective, [&] {

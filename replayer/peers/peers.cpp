@@ -289,10 +289,10 @@ void compare_by_one_call(const Replay& replay, std::vector<Gaps>& gaps, const Ch
 
 }  // namespace
 
-Stretches compare_with_peers(const Replay& replay, const Path& path)
+Stretches compare_with_peers(const Replay& replay, const Predecessors& predecessors, const Path& path)
 {
     const model::LocationTrace nothing;
-    const SameCalls same(replay);
+    const SameCalls same(replay, predecessors);
     std::vector<Gaps> gaps;
     for (const model::ProcessTrace& trace : replay.processes)
         gaps.emplace_back(trace.locations.empty() ? nothing : trace.locations.front(), same);

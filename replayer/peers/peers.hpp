@@ -25,6 +25,6 @@ struct Stretches {
 };
 
 /// Collective over `replay.comm`.
-Stretches compare_with_peers(const Replay& replay, const Path& path);
+Stretches compare_with_peers(const Replay& replay, const Predecessors& predecessors, const Path& path);
 
 }  // namespace critpath::replayer

@@ -3,6 +3,7 @@
 #include "replayer/peers/same_calls.hpp"
 
 #include "formats/support/mixed.hpp"
+#include "replayer/peers/met_calls.hpp"
 
 #include <mpi.h>
 
@@ -20,7 +21,13 @@ using model::ContextId;
 
 constexpr std::uint32_t no_group = UINT32_MAX;
 
-/// The contexts of calls whose site is known, those of one function in one caller beside each other.
+bool are_alike(const model::CallingContext& a, const model::CallingContext& b)
+{
+    return a.parent == b.parent && a.region == b.region;
+}
+
+/// The contexts of calls whose site is known, those of one function in one caller beside each other; without those that
+/// are the only ones.
 std::vector<std::uint32_t> with_site(const std::vector<model::CallingContext>& contexts)
 {
     std::vector<std::uint32_t> result;
@@ -31,7 +38,13 @@ std::vector<std::uint32_t> with_site(const std::vector<model::CallingContext>& c
         return std::tuple(contexts[i].parent, contexts[i].region, contexts[i].site, i);
     };
     std::ranges::sort(result, {}, key);
-    return result;
+    std::vector<std::uint32_t> several;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const auto is_like = [&](std::size_t other) { return are_alike(contexts[result[i]], contexts[result[other]]); };
+        if ((i > 0 && is_like(i - 1)) || (i + 1 < result.size() && is_like(i + 1)))
+            several.push_back(result[i]);
+    }
+    return several;
 }
 
 /// Who makes the calls of a context, or of any of a group.
@@ -47,7 +60,9 @@ struct Uses {
     std::vector<Use> of_group;    // by its number
 };
 
-Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups)
+/// Of calls that have met, the uses are those of the first one, `met`.
+Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups,
+               const std::vector<std::uint32_t>& met)
 {
     const std::size_t contexts = group_of.size();
     std::vector<Use> uses(contexts + groups);
@@ -68,7 +83,7 @@ Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of,
             const ContextId context = calls.context(i);
             if (calls.is_point(i) || group_of[context.value] == no_group)
                 continue;
-            use(context.value);
+            use(met[context.value]);
             use(contexts + group_of[context.value]);
         }
     }
@@ -89,7 +104,7 @@ bool are_as_frequent(const Use& a, const Use& b)
 
 }  // namespace
 
-SameCalls::SameCalls(const Replay& replay)
+SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
 {
     const auto& contexts = replay.definitions.contexts;
     for (std::uint32_t i = 0; i < contexts.size(); ++i) {
@@ -102,12 +117,11 @@ SameCalls::SameCalls(const Replay& replay)
     std::vector<std::uint32_t> group_of(contexts.size(), no_group);
     std::uint32_t groups = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-        const model::CallingContext& one = contexts[sorted[i]];
-        const model::CallingContext& before = contexts[sorted[i == 0 ? 0 : i - 1]];
-        groups += i == 0 || one.parent != before.parent || one.region != before.region ? 1 : 0;
+        groups += i == 0 || !are_alike(contexts[sorted[i]], contexts[sorted[i - 1]]) ? 1 : 0;
         group_of[sorted[i]] = groups - 1;
     }
-    const Uses uses = find_uses(replay, group_of, groups);
+    const std::vector<std::uint32_t> met = find_met_calls(replay, predecessors, group_of, no_group);
+    const Uses uses = find_uses(replay, group_of, groups, met);
     std::vector<std::vector<std::uint32_t>> firsts(groups);  // of the calls that not all ranks of the group make
     for (const std::uint32_t i : sorted) {
         const Use& use = uses.of_context[i];
@@ -123,6 +137,11 @@ SameCalls::SameCalls(const Replay& replay)
             sites_[*first] = 0;
         }
     }
+    for (const std::uint32_t i : sorted)
+        if (met[i] != i) {
+            first_[i] = first_[met[i]];
+            sites_[first_[i].value] = 0;
+        }
 }
 
 }  // namespace critpath::replayer

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns which calls of MPI are the same place of the program. Calls of one function in one caller are different places
-// where all ranks that come there make both, such as the barriers behind two phases; those that only some make, such as
-// the two branches of `if (rank == 0)`, are one if these make them about as often: not those of a master and of
-// workers.
+// Owns which calls of MPI are the same place of the program. Calls of one function in one caller are one place where
+// members of one collective have made them (met_calls.hpp). Else they are different places where all ranks that come
+// there make both, such as the barriers behind two phases; those that only some make, such as the two branches of
+// `if (rank == 0)`, are one if these make them about as often: not those of a master and of workers.
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/resolve/answers.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +22,7 @@ public:
     /// Each is one of its own.
     SameCalls() = default;
     /// Of first threads. Collective over `replay.comm`.
-    explicit SameCalls(const Replay& replay);
+    SameCalls(const Replay& replay, const Predecessors& predecessors);
 
     /// The call that stands for all that are the same.
     [[nodiscard]] model::ContextId operator()(model::ContextId call) const

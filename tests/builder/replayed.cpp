@@ -197,7 +197,7 @@ Replayed walk(const replayer::Replay& loaded, const Resolved& resolved, replayer
 {
     const auto& [pairs, collectives, predecessors] = resolved;
     const auto path = replayer::restore(loaded, predecessors, walk_path);
-    const auto stretches = replayer::compare_with_peers(loaded, path);
+    const auto stretches = replayer::compare_with_peers(loaded, resolved.predecessors, path);
     const auto attributed = replayer::attribute(loaded, {pairs, collectives, predecessors, stretches}, path);
     return {attributed.profile,
             all_segments(loaded, predecessors, path, attributed),

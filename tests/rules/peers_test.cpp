@@ -583,6 +583,34 @@ TEST(Peers, BranchesOfRanksAreOnePlaceIfTheyAreTakenAsOften)
     EXPECT_EQ(s.ranks, 3);
 }
 
+/// A compiler may make two calls of one in the source: `if (r == 0 && i < 30) more(); if (r == 1 && i >= 30) more();`
+/// before it, and no rank comes by the same one all the time. They have met, which those behind two phases never do.
+TEST(Peers, CallsThatMeetInOneCollectiveAreOnePlace)
+{
+    for (const bool are_two_phases : {false, true}) {
+        Program p(3);
+        std::int64_t time = 10;
+        for (int rank = 0; rank < 3; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {5, time});
+        for (int step = 0; step < 60; ++step) {
+            for (int rank = 0; rank < 3; ++rank) {
+                const bool is_first = are_two_phases ? step % 2 == 0 : (rank == 0) == (step < 30);
+                p[rank].called_from({"main"}, is_first ? 0x10 : 0x20);
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 2 ? 200 : 100), time + 202});
+            }
+            time += 202;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        const model::Stretch s = stretch(r, "MPI_Allreduce", "MPI_Allreduce");
+        EXPECT_EQ(s.before_site == 0, !are_two_phases);
+        EXPECT_EQ(s.ranks, 3);
+        EXPECT_NEAR(static_cast<double>(s.compared), are_two_phases ? 30 : 59, 1);
+        EXPECT_EQ(s.slowest_rank, 2);
+    }
+}
+
 TEST(Peers, AnyNumberOfProcessesComparesByTheSameCalls)
 {
     std::mt19937 random(7);
