@@ -173,8 +173,8 @@ TEST(Visits, OfSeveralPartnersTheLastOneCounts)
     EXPECT_THAT(path(p), HasSubstr("mpi 0: 100-102 | mpi 2: 102-390 | delay? 0: 390-400"));
 }
 
-/// All know what it takes; later, rank 2 comes last.
-Program& barriers(Program& p, Span off, int who)
+/// All know what it takes; later, rank 2 comes last. The path ends on `longest`.
+Program& barriers(Program& p, Span off, int who, int longest = 0)
 {
     for (int rank = 0; rank < 3; ++rank)
         p[rank].collective(FunctionId::MPI_Allreduce, {0, 3});
@@ -182,7 +182,7 @@ Program& barriers(Program& p, Span off, int who)
         p[rank].collective(FunctionId::MPI_Allreduce, {rank == 2 ? 100 : 50, 400 + rank});
     p[who].off(off, true);
     for (int rank = 0; rank < 3; ++rank)
-        p[rank].finish(rank == 0 ? 500 : 450);
+        p[rank].finish(rank == longest ? 500 : 450);
     return p;
 }
 
@@ -207,13 +207,7 @@ TEST(Visits, AnotherMemberHasNoProcessor)
 TEST(Visits, WhoComesLastItselfWaitsForAnotherMember)
 {
     Program p(3);
-    for (int rank = 0; rank < 3; ++rank)
-        p[rank].collective(FunctionId::MPI_Allreduce, {0, 3});
-    for (int rank = 0; rank < 3; ++rank)
-        p[rank].collective(FunctionId::MPI_Allreduce, {rank == 2 ? 100 : 50, 400 + rank});
-    p[1].off({60, 395}, true);
-    for (int rank = 0; rank < 3; ++rank)
-        p[rank].finish(rank == 2 ? 500 : 450);
+    barriers(p, {60, 395}, 1, 2);
     EXPECT_THAT(path(p), HasSubstr("compute 2: 3-100 | mpi? 1: 100-395 | collective 2: 395-402 | compute 2: 402-500"));
 }
 
