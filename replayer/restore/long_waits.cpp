@@ -36,8 +36,10 @@ public:
             add_lead(i);
             add_calls(i);
         }
-        for (std::size_t p = 0; p < replay_.processes.size(); ++p)
-            add_partners(p);
+        const std::vector<ByCall> by_call = waits_by_call();
+        for (std::size_t p = 0; p < by_call.size(); ++p)
+            if (!by_call[p].empty())
+                add_partners(replay_.processes[p], by_call[p]);
         std::erase_if(waits_, [](const LongWait& wait) { return !is_long(wait); });
         for (LongWait& wait : waits_)
             finish(wait);
@@ -49,11 +51,6 @@ private:
     {
         return replay_.definitions.locations[location.value].process;
     }
-    [[nodiscard]] ProcessId waiter_of(const LongWait& wait) const
-    {
-        return process_of({path_.pieces[wait.piece].location});
-    }
-
     void add_lead(std::size_t index)
     {
         const Piece& piece = path_.pieces[index];
@@ -98,40 +95,50 @@ private:
         }
     }
 
-    /// Of the messages that calls have completed, from the tables of the process.
-    void add_partners(std::size_t p)
+    /// Waits by the number of their call in the process: a call may be in several pieces.
+    using ByCall = std::unordered_map<std::uint32_t, std::vector<std::size_t>>;
+
+    /// By index into Replay::processes, of the waits in calls that are no collectives.
+    [[nodiscard]] std::vector<ByCall> waits_by_call() const
     {
-        const model::ProcessTrace& trace = replay_.processes[p];
-        std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_call;  // a call may be in several pieces
-        for (std::size_t i = 0; i < waits_.size(); ++i)
-            if (waits_[i].call != LongWait::lead && !waits_[i].last.valid() && waiter_of(waits_[i]) == trace.process)
-                by_call[trace.numbers.of({{path_.pieces[waits_[i].piece].location}, {waits_[i].call}})].push_back(i);
-        if (by_call.empty())
-            return;
+        std::vector<ByCall> result(replay_.processes.size());
+        for (std::size_t i = 0; i < waits_.size(); ++i) {
+            const LongWait& wait = waits_[i];
+            if (wait.call == LongWait::lead || wait.last.valid())
+                continue;
+            const LocationId location{path_.pieces[wait.piece].location};
+            const std::size_t p = replay_.index_of(process_of(location));
+            result[p][replay_.processes[p].numbers.of({location, {wait.call}})].push_back(i);
+        }
+        return result;
+    }
+
+    /// Of the messages that the calls of a process have completed.
+    void add_partners(const model::ProcessTrace& trace, const ByCall& by_call)
+    {
         Peers peers(replay_.definitions, trace.process);
-        const auto add_message = [&](std::uint32_t number, model::CommId comm, std::int32_t rank, std::uint64_t bytes) {
-            const auto found = by_call.find(number);
-            if (found == by_call.end() || !comm.valid())
-                return;
-            const auto peer = peers.at(comm, rank);
+        const auto add = [&](const std::vector<std::size_t>& waits, model::CommId comm, std::int32_t rank,
+                             std::uint64_t bytes) {
+            const auto peer = comm.valid() ? peers.at(comm, rank) : std::nullopt;
             if (!peer || *peer == trace.process)
                 return;
-            const auto link = link_between(replay_.definitions, trace.process, *peer);
-            for (const std::size_t i : found->second) {
+            const Ns transfer =
+                predecessors_.transfer_time(link_between(replay_.definitions, trace.process, *peer), bytes);
+            for (const std::size_t i : waits) {
                 waits_[i].partners.push_back(*peer);
-                waits_[i].transfer = std::max(waits_[i].transfer, predecessors_.transfer_time(link, bytes));
+                waits_[i].transfer = std::max(waits_[i].transfer, transfer);
             }
         };
         const SendEnds ends(replay_.definitions, trace);
         for (std::size_t i = 0; i < trace.sends.size(); ++i)
-            if (by_call.contains(ends.number(i))) {
+            if (const auto found = by_call.find(ends.number(i)); found != by_call.end()) {
                 const model::Send send = trace.sends[i];
-                add_message(ends.number(i), send.comm, send.dest, send.bytes);
+                add(found->second, send.comm, send.dest, send.bytes);
             }
         for (std::size_t i = 0; i < trace.receives.size(); ++i)
-            if (by_call.contains(trace.receives.completion(i))) {
+            if (const auto found = by_call.find(trace.receives.completion(i)); found != by_call.end()) {
                 const model::Receive receive = trace.receives[i];
-                add_message(trace.receives.completion(i), receive.comm, receive.source, receive.bytes);
+                add(found->second, receive.comm, receive.source, receive.bytes);
             }
     }
 

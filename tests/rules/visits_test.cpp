@@ -103,6 +103,8 @@ TEST(Visits, BothHaveNoProcessorOneAfterTheOther)
     p[1].finish(500);
     p[0].finish(450);
     const Replayed r = replay(p);
+    EXPECT_EQ(r.path(), "mpi 0: 0-2 | compute 0: 2-100 | transfer? 0>1: 100-101 | mpi 0: 101-290 "
+                        "| transfer? 0>1: 290-292 | delay 1: 292-400 | compute 1: 400-500");
     EXPECT_EQ(r.call_paths(), "MPI_Recv: 1 | MPI_Recv;[preempted]: 107 | MPI_Recv;[transfer]: 3 | MPI_Ssend: 2 "
                               "| MPI_Ssend;[preempted]: 189 | [compute]: 198");
 }
