@@ -243,10 +243,26 @@ std::string respite_note(const model::Profile& profile)
     constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
     if (in_waits + elsewhere < printed)
         return {};
-    return fmt::format(
-        "All ranks: without {:.3f} s of waiting in MPI and {:.3f} s elsewhere, where threads gave way to "
-        "each other too often to be sampled.",
-        static_cast<double>(in_waits) * 1e-9, static_cast<double>(elsewhere) * 1e-9);
+    const auto seconds = [](std::int64_t ns) { return fmt::format("{:.3f} s", static_cast<double>(ns) * 1e-9); };
+    std::string what;
+    if (in_waits >= printed)
+        what = seconds(in_waits) + " of waiting in MPI";
+    if (elsewhere >= printed)
+        what += what.empty() ? seconds(elsewhere) + " outside of waits in MPI"
+                             : " and " + seconds(elsewhere) + " elsewhere";
+    if (what.empty())
+        what = seconds(in_waits + elsewhere);
+    return fmt::format("All ranks: without {}, where threads gave way to each other too often to be sampled.", what);
+}
+
+std::string doubt_note(const model::Profile& profile)
+{
+    constexpr double large = 0.01;
+    const double doubted = part(fact(profile, "low_confidence_ns"), fact(profile, "path_ns"));
+    if (doubted < large)
+        return {};
+    return fmt::format("{} % of the path rests on doubtful decisions (cpreport path marks them).",
+                       percent_text(doubted));
 }
 
 void sort_by_path(std::vector<Hotspot>& items)

@@ -109,6 +109,9 @@ std::string unsampled_note(const Hotspots& hotspots);
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile);
 
+/// A sentence on how much of the whole path is in doubt, whatever the sampling error; empty if that is next to nothing.
+std::string doubt_note(const model::Profile& profile);
+
 /// Most time on the path first; equal ones keep their order.
 void sort_by_path(std::vector<Hotspot>& items);
 

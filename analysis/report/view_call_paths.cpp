@@ -319,6 +319,8 @@ Document call_path_view(const HotspotRequest& request)
     if (request.window)
         if (std::string totals = totals_note(profile, *request.window); !totals.empty())
             document.notes.push_back(std::move(totals));
+    if (std::string doubt = doubt_note(profile); !doubt.empty() && !request.window)
+        document.notes.push_back(std::move(doubt));
     if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));

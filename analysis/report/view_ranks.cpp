@@ -217,6 +217,8 @@ Document list(const HotspotRequest& request, std::vector<Carrier> carriers, cons
     if (request.window)
         if (std::string note = computed_note(request.profile, *request.window); !note.empty())
             document.notes.push_back(std::move(note));
+    if (std::string note = doubt_note(request.profile); !note.empty() && !request.window)
+        document.notes.push_back(std::move(note));
     if (!known.computed)
         return document;
     const Computation computation(request.profile);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
+#include <iterator>
 
 namespace critpath::replayer
 {
@@ -15,15 +17,21 @@ namespace
 {
 
 using functions::FunctionId;
+using model::ContextId;
 using model::LocationTrace;
 using model::Ns;
+using model::RegionId;
 using model::SegmentKind;
 
 /// Parts of names: MPI libraries and those below them have one loop of this kind each, and it gives way with these.
 constexpr std::array<std::string_view, 7> polling = {"progress",        "poll", "yield", "clock_gettime", "nanosleep",
                                                      "event_base_loop", "futex"};
+/// What it calls are the looks of those that registered with it.
+constexpr std::string_view calls_nothing_but_polling = "opal_progress";
 /// And these move data, however much somebody waits meanwhile for other data.
 constexpr std::array<std::string_view, 5> copying = {"memcpy", "memmove", "copy", "pack", "process_vm_"};
+
+constexpr std::int64_t nearly_all = 95;  // percent
 
 template <class Parts>
 bool has_one_of(std::string_view name, const Parts& parts)
@@ -69,18 +77,50 @@ private:
     std::size_t near_call_ = 0, near_jump_ = 0;
 };
 
-/// By RegionId, of all processes.
-std::vector<SpinEvidence> evidence_of(const Replay& replay, const Predecessors& predecessors)
+/// Who calls whom, by the contexts of a trace; as many as there are pairs of functions.
+class CallGraph
 {
-    const model::Definitions& definitions = replay.definitions;
-    std::vector<SpinEvidence> evidence(definitions.regions.size());
+public:
+    struct Edge {
+        RegionId caller, function;  // caller: none() where nobody is known
+        auto operator<=>(const Edge&) const = default;
+    };
+
+    explicit CallGraph(const std::vector<model::CallingContext>& contexts)
+    {
+        const auto edge = [&](const model::CallingContext& context) {
+            const bool is_called = context.parent.valid();
+            return Edge{is_called ? contexts[context.parent.value].region : RegionId::none(), context.region};
+        };
+        edges_.reserve(contexts.size());
+        std::ranges::transform(contexts, std::back_inserter(edges_), edge);
+        std::ranges::sort(edges_);
+        edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+        edge_of_.reserve(contexts.size());
+        for (const model::CallingContext& context : contexts)
+            edge_of_.push_back(
+                static_cast<std::uint32_t>(std::ranges::lower_bound(edges_, edge(context)) - edges_.begin()));
+    }
+
+    [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+    [[nodiscard]] std::size_t edge_of(ContextId context) const { return edge_of_[context.value]; }
+
+private:
+    std::vector<Edge> edges_;
+    std::vector<std::uint32_t> edge_of_;  // by ContextId
+};
+
+/// By edge, of all processes.
+std::vector<SpinEvidence> evidence_of(const Replay& replay, const Predecessors& predecessors, const CallGraph& graph)
+{
+    std::vector<SpinEvidence> evidence(graph.edges().size());
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         for (std::size_t l = 0; l < replay.processes[p].locations.size(); ++l) {
             const LocationTrace& location = replay.processes[p].locations[l];
             Judge judge(replay, location, predecessors.processes[p][l]);
             for (const model::Sample& sample : location.samples)
                 if (sample.context.valid())
-                    ++(evidence[definitions.contexts[sample.context.value].region.value].*judge(sample.time));
+                    ++(evidence[graph.edge_of(sample.context)].*judge(sample.time));
         }
     constexpr std::size_t numbers = sizeof(SpinEvidence) / sizeof(std::int64_t);
     MPI_Allreduce(MPI_IN_PLACE, evidence.data(), static_cast<int>(evidence.size() * numbers), MPI_INT64_T, MPI_SUM,
@@ -93,7 +133,6 @@ std::vector<SpinEvidence> evidence_of(const Replay& replay, const Predecessors& 
 bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEvidence& all)
 {
     constexpr std::int64_t enough = 20;          // samples
-    constexpr std::int64_t nearly_all = 95;      // percent
     constexpr std::int64_t much_more_often = 4;  // times
     if (has_one_of(function, copying))
         return false;
@@ -107,20 +146,68 @@ bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEv
     return in_flight <= much_more_often * in_waits;
 }
 
+bool spins_for_callers(const SpinEvidence& evidence, const SpinEvidence& callers)
+{
+    constexpr std::int64_t some = 3;       // samples
+    constexpr double much_more_often = 4;  // times
+    if (evidence.waits < some)
+        return false;
+    // What they call once something has come is not there while nothing can have come.
+    const double elsewhere = static_cast<double>(evidence.samples() - evidence.waits);
+    const double callers_elsewhere = static_cast<double>(callers.samples() - callers.waits);
+    return elsewhere * static_cast<double>(callers.waits) <=
+           much_more_often * callers_elsewhere * static_cast<double>(evidence.waits);
+}
+
+SpinEvidence& SpinEvidence::operator+=(const SpinEvidence& more)
+{
+    waits += more.waits;
+    flight += more.flight;
+    work += more.work;
+    return *this;
+}
+
 SpinFunctions::SpinFunctions(const Replay& replay, const Predecessors& predecessors)
     : replay_(replay), spins_(replay.definitions.regions.size(), false)
 {
     if (!replay.definitions.has_samples)
         return;
-    const std::vector<SpinEvidence> evidence = evidence_of(replay, predecessors);
+    const std::vector<model::Region>& regions = replay.definitions.regions;
+    const CallGraph graph(replay.definitions.contexts);
+    const std::vector<SpinEvidence> by_edge = evidence_of(replay, predecessors, graph);
+    std::vector<SpinEvidence> evidence(regions.size());
     SpinEvidence all;
-    for (const SpinEvidence& e : evidence) {
-        all.waits += e.waits;
-        all.flight += e.flight;
-        all.work += e.work;
+    for (std::size_t edge = 0; edge < by_edge.size(); ++edge) {
+        evidence[graph.edges()[edge].function.value] += by_edge[edge];
+        all += by_edge[edge];
     }
-    for (std::size_t region = 0; region < evidence.size(); ++region)
-        spins_[region] = spins(replay.definitions.regions[region].name, evidence[region], all);
+    SpinEvidence spinning;
+    for (std::size_t region = 0; region < regions.size(); ++region)
+        if ((spins_[region] = spins(regions[region].name, evidence[region], all)))
+            spinning += evidence[region];
+    // Down the calls, one level in a round.
+    for (bool more = true; more;) {
+        more = false;
+        std::vector<std::int64_t> for_spinning(regions.size(), 0), for_polling(regions.size(), 0);
+        for (std::size_t edge = 0; edge < by_edge.size(); ++edge) {
+            const auto [caller, function] = graph.edges()[edge];
+            if (!caller.valid() || !spins_[caller.value])
+                continue;
+            for_spinning[function.value] += by_edge[edge].samples();
+            if (regions[caller.value].name == calls_nothing_but_polling)
+                for_polling[function.value] += by_edge[edge].samples();
+        }
+        for (std::size_t region = 0; region < regions.size(); ++region) {
+            const SpinEvidence& of_region = evidence[region];
+            const auto are_nearly_all = [&](std::int64_t samples) {
+                return samples > 0 && samples * 100 >= of_region.samples() * nearly_all;
+            };
+            if (spins_[region] || !are_nearly_all(for_spinning[region]) || has_one_of(regions[region].name, copying))
+                continue;
+            if (are_nearly_all(for_polling[region]) || spins_for_callers(of_region, spinning))
+                spins_[region] = more = true;
+        }
+    }
 }
 
 }  // namespace critpath::replayer

@@ -20,10 +20,17 @@ struct SpinEvidence {
     std::int64_t waits = 0;   // it waited for somebody who had not come yet: nothing can have arrived
     std::int64_t flight = 0;  // in MPI, with something on its way, or for a reason that nobody knows
     std::int64_t work = 0;    // outside of MPI, or in a call that waited for nobody
+
+    SpinEvidence& operator+=(const SpinEvidence& more);
+    [[nodiscard]] std::int64_t samples() const { return waits + flight + work; }
 };
 
 /// Whether a function that was sampled in MPI spins. `all`: of the samples of all functions.
 bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEvidence& all);
+
+/// Whether a function that spinning ones call, and nobody else, spins for them. `callers`: of the samples of the
+/// former.
+bool spins_for_callers(const SpinEvidence& evidence, const SpinEvidence& callers);
 
 class SpinFunctions
 {

@@ -443,6 +443,30 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
     EXPECT_EQ(unsampled_note(by_function(profile)).find("timers"), std::string::npos);
 }
 
+TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
+{
+    constexpr std::int64_t ms = 1'000'000;
+    model::Profile profile;
+    profile.facts = {{"path_ns", 1000 * ms}, {"low_confidence_ns", 9 * ms}};
+    EXPECT_EQ(doubt_note(profile), "");
+    profile.facts["low_confidence_ns"] = 226 * ms;
+    EXPECT_EQ(doubt_note(profile).find("22.6 % of the path rests on doubtful decisions"), 0U);
+    EXPECT_EQ(doubt_note({}), "");
+}
+
+TEST(Hotspots, RespitesAreSaidWhereTheyWere)
+{
+    constexpr std::int64_t ms = 1'000'000;
+    model::Profile profile;
+    EXPECT_EQ(respite_note(profile), "");
+    profile.facts = {{"wait_respite_ns", 2 * ms}, {"respite_ns", 3 * ms}};
+    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.002 s of waiting in MPI and 0.003 s elsewhere, "), 0U);
+    profile.facts["respite_ns"] = 0;
+    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.002 s of waiting in MPI, "), 0U);
+    profile.facts = {{"respite_ns", 3 * ms}};
+    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.003 s outside of waits in MPI, "), 0U);
+}
+
 TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
 {
     model::Profile profile = testing::sampled_run().profile;

@@ -181,6 +181,46 @@ TEST(Inside, AnyNumberOfProcessesFindsTheSame)
     EXPECT_TRUE(same_bytes(together.attributions, replay_alone(p, replayer::Rules::Arrival).attributions));
 }
 
+TEST(Inside, WhatIsCalledByWhatSpinsMaySpinAsWell)
+{
+    const SpinEvidence callers{400, 200, 200};
+    EXPECT_TRUE(replayer::spins_for_callers({3, 3, 3}, callers));
+    EXPECT_TRUE(replayer::spins_for_callers({3, 12, 0}, callers));
+    EXPECT_FALSE(replayer::spins_for_callers({3, 10, 3}, callers));  // mostly there once something has come
+    EXPECT_FALSE(replayer::spins_for_callers({2, 0, 0}, callers));   // too few to tell
+    EXPECT_TRUE(replayer::spins_for_callers({3, 0, 0}, {400, 0, 0}));
+    EXPECT_FALSE(replayer::spins_for_callers({3, 1, 0}, {400, 0, 0}));
+}
+
+/// Rank 1 waits until `from`, and for a message from then until 400; of what the loop of `called` calls, in turn.
+std::string inside_of_loop(std::int64_t from, const std::string& loop, const std::vector<std::string>& called)
+{
+    Program p(2);
+    p[0].send({from, from + 1}, 1);
+    p[1].recv({10, 400}, 0);
+    std::size_t next = 0;
+    for (std::int64_t t = 20; t < 400; t += 10)
+        p[1].sample(t, {"main", loop, called[next++ % called.size()]}, 10);
+    p[1].sample(395, {"main", loop, "on_arrival"}, 10);
+    p.finish(500);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.path_us("[transfer]"), 400 - from);
+    return inside(r, 0, 500);
+}
+
+TEST(Inside, PollersWithoutSymbolsSpinAsTheirCallersDo)
+{
+    // Most of the polling is within the transfer, and the poller is seen in few waits.
+    EXPECT_EQ(inside_of_loop(100, "wait_progress", {"btl.so+0x10", "wait_progress"}), "1 from 0: on_arrival 10");
+    // As ever, who copies is no poller, and neither is who is there only after the message has been sent.
+    EXPECT_EQ(inside_of_loop(390, "wait_progress", {"memcpy"}), "1 from 0: memcpy 10 | 1 from 0: on_arrival 10");
+    // Nothing else is known to call both.
+    EXPECT_EQ(inside_of_loop(380, "main_loop", {"btl.so+0x10"}).find("btl.so+0x10") != std::string::npos, false);
+    EXPECT_NE(inside_of_loop(100, "main_loop", {"btl.so+0x10", "another"}).find("btl.so+0x10"), std::string::npos);
+    // This loop calls nothing but pollers, whenever it was seen.
+    EXPECT_EQ(inside_of_loop(20, "opal_progress", {"btl.so+0x10"}), "");
+}
+
 TEST(Inside, FunctionsThatSpinAreLearned)
 {
     const SpinEvidence all{1000, 500, 5000};
