@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -136,7 +137,7 @@ double processor_seconds()
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
-    if (argc != 2) {
+    if (argc != 2 || !std::string_view(argv[1]).ends_with(".otf2")) {  // libotf2 takes no directory
         fmt::print(stderr, "usage: read_trace TRACE/traces.otf2\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

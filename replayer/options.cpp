@@ -131,7 +131,7 @@ CommandLine parse_command_line(int argc, char** argv)
         options.timings = choice<TimingsFormat>(
             "--timings", timings,
             {{"table", TimingsFormat::Table}, {"json", TimingsFormat::Json}, {"none", TimingsFormat::None}});
-        if (limit->count() > 0) {
+        if (limit->count() > 0 && memory != "all") {
             options.memory = size("--memory", memory);
         }
     } catch (const CLI::CallForHelp&) {

@@ -215,7 +215,7 @@ class CommandLine(unittest.TestCase):
         for word in ("abc", "500X", "1.5G", "-5", "99999999999G", "5Mib5"):
             self.refuse(USAGE, f"--memory: '{word}' is not a size; give bytes, or a unit, for example: --memory=500M",
                         arguments=[f"--memory={word}", self.trace])
-        for word in ("1048576", "900k", "500M", "2GiB", "1tb"):
+        for word in ("1048576", "900k", "500M", "2GiB", "1tb", "all"):
             self.assertEqual(self.run_bare("--memory", word, "-q", self.trace).code, DONE)
 
     def test_values_that_are_missing_or_too_many(self):
