@@ -215,10 +215,8 @@ void run(Phases& phases, const Options& options)
         pairs = options.engine.pair(replay, calibration);
         phases.remark(fmt::format("{} messages", pairs.messages));
     });
-    phases.run("one-sided", Scope::Collective, [&] {
-        learn_one_sided(replay, calibration);
-        windows = one_sided(replay, calibration);
-    });
+    phases.run("one-sided", Scope::Collective,
+               [&] { windows = one_sided(replay, calibration, learn_one_sided(replay, calibration)); });
     phases.run("collect", Scope::Collective, [&] {
         answers = first_answers(replay, calibration.calls);
         collectives.emplace(collect(replay, calibration, options.engine.reduce_instances,

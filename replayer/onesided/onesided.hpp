@@ -7,6 +7,7 @@
 #pragma once
 
 #include "replayer/analysis.hpp"
+#include "replayer/pair/waited_messages.hpp"
 #include "replayer/rules/calibration.hpp"
 #include "replayer/rules/message_rule.hpp"
 
@@ -45,13 +46,13 @@ struct ProcessWindows {
     std::vector<FoundInWindow> found;
 };
 
-/// Learns from each transfer and the call that completed it how long transfers between windows take. Collective over
-/// `replay.comm`; a trace without windows costs nothing, here and below.
-void learn_one_sided(const Replay& replay, rules::Calibration& calibration);
+/// Learns from each transfer and the call that completed it how long transfers between windows take; the examples.
+/// Collective over `replay.comm`; a trace without windows costs nothing, here and below.
+ExamplesByLink learn_one_sided(const Replay& replay, rules::Calibration& calibration);
 
-/// By owned process. `calibration` must know the costs of calls and the times of transfers; from what belongs together
-/// it learns how long it takes that somebody is told something. Collective over `replay.comm`.
-std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& calibration);
+/// By owned process. `calibration` must know the costs of calls and the times of transfers; from what belongs together,
+/// beside the `examples`, it learns how long it takes that somebody is told something. Collective over `replay.comm`.
+std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& calibration, ExamplesByLink examples);
 
 inline constexpr std::uint64_t epoch_window = 65536;  // epochs of one traced process in one round
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/exchange.hpp"
+#include "replayer/onesided/came_back.hpp"
 #include "replayer/onesided/phase.hpp"
 
 #include <algorithm>
@@ -165,7 +166,8 @@ public:
         const rules::Waiting waiting = process_.waiting(call);
         const Ns transfer = process_.transfer_time({answer.target}, event.bytes);
         const Ns usual = 4 * transfer + waiting.threshold;
-        if (is_transfer && waiting.excess <= transfer + waiting.threshold)
+        if (is_transfer && waiting.excess <= transfer + waiting.threshold &&
+            !ends_with_progress(waiting, answer, transfer))
             return;  // copying is work
         // Where no core is free, the call may end later, but so close to the enter that it is hardly by chance.
         constexpr int chance = 8;
@@ -201,6 +203,18 @@ public:
     }
 
 private:
+    /// A transfer that was over sooner than it can be copied, and one message after its target had come to MPI, waited
+    /// for that.
+    [[nodiscard]] bool ends_with_progress(const rules::Waiting& waiting, const Answer& answer, Ns transfer)
+    {
+        const Ns message = process_.transfer_time({answer.target}, 0);
+        const auto is_about = [&](Ns time, Ns cost) {
+            return std::chrono::abs(time - cost) <= std::max(waiting.threshold, cost / 8);
+        };
+        return answer.progress.valid() && waiting.excess > waiting.threshold && !is_about(waiting.excess, transfer) &&
+               waiting.leave - answer.progress.time <= rules::longest(message) + waiting.threshold;
+    }
+
     void add_transfer(const Epoch& epoch, LockRecord& record)
     {
         const std::uint32_t number = process_.epochs.of_event[epoch.begin].epoch;
@@ -304,27 +318,13 @@ private:
     const LockRecord* last_ = nullptr;
 };
 
-/// The call by which the target came back to MPI while the question's call was inside, if it had been outside for most
-/// of that time.
-rules::Enter progress(const Replay& replay, const Question& question)
+rules::Enter progress(const Replay& replay, const rules::Calibration& calibration, const Question& question)
 {
     if (question.target == all_targets || question.target == question.origin)
         return {};
-    const model::ProcessTrace& trace = replay.trace_of(ProcessId{question.target});
-    if (trace.locations.empty())
-        return {};
-    const model::LocationTrace& main = trace.locations.front();
-    const model::Calls& calls = main.calls;
-    const Ns middle = question.enter + (question.leave - question.enter) / 2;  // it was outside then, or not mostly
-    const auto found = std::ranges::upper_bound(calls.enters(), middle) - calls.enters().begin();
-    const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(found));  // points are inside of no call
-    const std::size_t next = calls.next_call(static_cast<std::size_t>(found));
-    if (next == calls.size() || calls.enter(next) >= question.leave)
-        return {};
-    const Ns outside_since = behind > 0 ? std::max(question.enter, calls.leave(behind - 1)) : question.enter;
-    if (2 * (calls.enter(next) - outside_since) <= question.leave - question.enter)
-        return {};
-    return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
+    const rules::Link link = link_between(replay.definitions, {question.target}, {question.origin});
+    return came_back(replay, {question.target}, question.enter, question.leave,
+                     calibration.one_sided[static_cast<std::size_t>(link)].of(0));
 }
 
 Answer answer(const Replay& replay, const rules::Calibration& calibration, const Registry& registry,
@@ -341,7 +341,7 @@ Answer answer(const Replay& replay, const rules::Calibration& calibration, const
             unlock != nullptr ? unlock->bytes : 0,
             unlock != nullptr ? unlock->to : 0,
             unlock != nullptr ? unlock->waited : 0,
-            progress(replay, question)};
+            progress(replay, calibration, question)};
 }
 
 std::vector<std::uint8_t> agree_on_interests(const Replay& replay, const std::vector<Holder>& holders)

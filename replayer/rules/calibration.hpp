@@ -118,6 +118,9 @@ private:
     std::vector<Point> hull_;
 };
 
+/// What a transfer may take at most without any example: 20 us and a copy at 1 GB/s.
+Ns usual_transfer(std::uint64_t bytes);
+
 // --------------------------------------------------------------------------------------- time of collectives
 
 struct CollectiveKey {

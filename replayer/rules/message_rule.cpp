@@ -27,6 +27,7 @@ struct Candidate {
     bool guessed = false;                                // it may have had nothing to do with the end of the call
     model::LocationId peer = model::LocationId::none();  // of a message, as Predecessor
     bool sends = false;
+    Ns late{};  // as Message
 
     /// The candidate that comes out on top goes last (or, if the `first` is wanted, first). Equal arrivals are told
     /// apart by the start; between equal starts the own post wins, because a path that stays at home needs no
@@ -49,7 +50,7 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
                         (message.protocol == Protocol::Rendezvous &&
                          std::chrono::abs(message.own.time - message.remote.time) <
                              calibration.clocks.between(message.own.call.location, message.remote.call.location));
-    return Candidate{std::min(start.time + transfer + message.late, call.leave),
+    return Candidate{std::min(start.time + transfer, call.leave),
                      start,
                      own,
                      transfer,
@@ -58,7 +59,8 @@ std::optional<Candidate> candidate(const Message& message, const Waiting& call, 
                      unsure,
                      message.held,
                      message.peer(),
-                     message.sends()};
+                     message.sends(),
+                     message.late};
 }
 
 using Candidates = std::pmr::vector<Candidate>;
@@ -74,6 +76,15 @@ private:
     std::pmr::monotonic_buffer_resource memory_{bytes_.data(), bytes_.size()};
 };
 
+/// Calls that release somebody may be late with it, but hardly where what was on time explains the end as well.
+void add_lateness(const Waiting& call, Candidates& all)
+{
+    if (std::ranges::any_of(all, [&](const Candidate& c) { return call.leave - c.arrival <= call.threshold; }))
+        return;
+    for (Candidate& c : all)
+        c.arrival = std::min(c.arrival + c.late, call.leave);
+}
+
 Candidates candidates(const Waiting& call, const Completed& completed, const Calibration& calibration, Space& space)
 {
     Candidates result(space.memory());
@@ -81,6 +92,8 @@ Candidates candidates(const Waiting& call, const Completed& completed, const Cal
     for (const Message& message : completed.messages)
         if (const auto c = candidate(message, call, calibration))
             result.push_back(*c);
+    if (std::ranges::any_of(result, [](const Candidate& c) { return c.late > Ns{0}; }))
+        add_lateness(call, result);
     for (const Gathered& g : completed.collectives)
         if (!g.is_unknown() && !g.needs_nobody)
             result.push_back({std::min(g.last.time + g.least, call.leave), g.last, g.own, g.least, g.bytes,
@@ -219,18 +232,18 @@ Ns explained_end(const Waiting& call, Dependence dependence, const Completed& co
 
 bool stood_still(const Waiting& call, Ns target, const Completed& completed, const Calibration& calibration)
 {
-    Ns due = call.enter;
-    Ns transfer = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
+    const Ns message = std::max(calibration.one_sided[0].of(0), calibration.one_sided[1].of(0));
     const auto answers_in = [&](Ns answer) {
         return std::chrono::abs(call.leave - target - answer) <= std::max(call.threshold, answer / 8);
     };
     const bool is_tight = answers_in(calibration.one_sided[0].of(0)) || answers_in(calibration.one_sided[1].of(0));
+    Ns due = call.enter, due_at_last = call.enter;
     Space space;
     for (const Candidate& c : candidates(call, completed, calibration, space)) {
         due = std::max(due, c.arrival);
-        transfer = std::max(transfer, c.transfer);
+        due_at_last = std::max(due_at_last, c.arrival - c.transfer + longest(c.transfer));
     }
-    return call.leave - due > 4 * transfer + call.threshold || (is_tight && call.leave - due > call.threshold);
+    return call.leave - due_at_last > 4 * message + call.threshold || (is_tight && call.leave - due > call.threshold);
 }
 
 Predecessor message_predecessor(RuleSet rules, const Waiting& call, Dependence dependence, const Completed& completed,

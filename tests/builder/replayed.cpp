@@ -176,9 +176,9 @@ Resolved resolve(const replayer::Replay& loaded, const Knowledge& know, const re
     know(calibration);
     auto pairs = engine.pair(loaded, calibration);
     know(calibration);
-    replayer::learn_one_sided(loaded, calibration);
+    auto examples = replayer::learn_one_sided(loaded, calibration);
     know(calibration);
-    const auto windows = replayer::one_sided(loaded, calibration);
+    const auto windows = replayer::one_sided(loaded, calibration, std::move(examples));
     auto answers = replayer::first_answers(loaded, calibration.calls);
     const replayer::Conclude conclude =
         at_once ? replayer::conclude_at_once(loaded, calibration, answers) : replayer::later;

@@ -424,6 +424,88 @@ TEST(OneSided, TransfersThatCopyAreWork)
     EXPECT_THAT(path(p), HasSubstr("mpi 0: 110-511 | compute 0: 511-520 | mpi 0: 520-1021"));
 }
 
+/// What was over sooner than it is copied, just when the target can have answered, waited for that one.
+TEST(OneSided, TransfersThatAreOverTooSoonForACopyMayWaitForTheTarget)
+{
+    for (const bool answers : {true, false}) {
+        Program p(2);
+        teach(p, 0, 1);
+        const auto window = p.window({0, 1});
+        p[0].lock({100, 101}, window, 1);
+        p[0].put({110, 510}, window, 1, 100'000);
+        p[0].flush({510, 511}, window, 1, 100'000);
+        p[0].put({1110, 1304}, window, 1, 100'000);
+        p[0].flush({1304, 1305}, window, 1, 100'000);
+        p[0].unlock({1312, 1313}, window, 1);
+        p[1].call(FunctionId::MPI_Wait, {answers ? 1302 : 1292, 1310});
+        p[0].finish(1500);
+        p[1].finish(1400);
+        EXPECT_THAT(path(p), HasSubstr(answers ? "compute 1: 31-1302 | transfer? 1>0: 1302-1304 | mpi 0: 1304-1305 | "
+                                               : "compute 0: 511-1110 | mpi 0: 1110-1305"));
+    }
+}
+
+/// Another epoch was over long ago, however large its transfer was: what takes long now stands still.
+TEST(OneSided, ALargeTransferOfLongAgoDoesNotExplainAWait)
+{
+    Program p(3);
+    teach(p, 0, 1);
+    const auto window = p.window({0, 1, 2});
+    p[2].lock({100, 101}, window, 1, true);
+    p[2].put({110, 510}, window, 1, 100'000);
+    p[2].unlock({511, 512}, window, 1);
+    p[0].lock({1100, 1101}, window, 1);
+    p[0].put({1110, 2404}, window, 1);
+    p[0].unlock({2410, 2411}, window, 1);
+    p[1].call(FunctionId::MPI_Wait, {2400, 2401});
+    p[0].finish(2600);
+    p[1].finish(2500);
+    p[2].finish(2500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 31-2400 | transfer? 1>0: 2400-2404 | compute 0: 2404-2410"));
+}
+
+/// Where all transfers stood still, what they took since their targets came back is what is learned.
+TEST(OneSided, StandingStillIsNotLearnedAsTheTimeOfTransfers)
+{
+    Program p(2);
+    const auto window = p.window({0, 1});
+    for (const int begin : {0, 2000}) {
+        p[0].lock({begin + 100, begin + 101}, window, 1);
+        p[0].put({begin + 110, begin + 1130}, window, 1);
+        p[0].unlock({begin + 1131, begin + 1132}, window, 1);
+        p[1].call(FunctionId::MPI_Wait, {begin + 1100, begin + 1101});
+    }
+    p[0].finish(3300);
+    p[1].finish(3200);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 1101-3100 | transfer? 1>0: 3100-3130 | "));
+}
+
+/// A transfer explains when the wait was over, so that it did not wait for a Complete that was late with it.
+TEST(OneSided, WhatIsOnTimeComesBeforeWhatMayBeLate)
+{
+    Program p(4);
+    teach(p, 1, 0);
+    const auto window = p.window({0, 1, 2, 3});
+    p[1].lock({100, 101}, window, 0);
+    p[1].put({110, 510}, window, 0, 100'000);
+    p[1].flush({510, 511}, window, 0);
+    p[1].unlock({512, 513}, window, 0);
+    p[0].post({600, 601}, window, {1, 2});
+    p[0].wait_exposed({610, 1104}, window);
+    p[3].post({600, 601}, window, {2});
+    p[3].wait_exposed({610, 1107}, window);
+    p[1].start({700, 701}, window, {0});
+    p[1].put({704, 705}, window, 0, 100'000);
+    p[1].complete({740, 1104}, window);
+    p[2].start({620, 621}, window, {0, 3});
+    p[2].put({705, 706}, window, 3, 100'000);
+    p[2].complete({750, 1105}, window);
+    p[0].finish(2000);
+    for (int r = 1; r < 4; ++r)
+        p[r].finish(1500);
+    EXPECT_THAT(path(p), HasSubstr("compute 1: 701-704 | transfer 1>0: 704-1104 | compute 0: 1104-2000"));
+}
+
 TEST(OneSided, RequestWaitsForItsOwnTransfer)
 {
     Program p(2);

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/onesided/came_back.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace critpath::replayer
+{
+
+using model::Ns;
+
+rules::Enter came_back(const Replay& replay, model::ProcessId process, Ns enter, Ns leave, Ns after)
+{
+    const model::ProcessTrace& trace = replay.trace_of(process);
+    if (trace.locations.empty())
+        return {};
+    const model::LocationTrace& main = trace.locations.front();
+    const model::Calls& calls = main.calls;
+    const Ns unexplained = std::max(leave - after, enter) - enter;
+    const Ns middle = enter + unexplained / 2;  // it was outside then, or not mostly
+    const auto found = std::ranges::upper_bound(calls.enters(), middle) - calls.enters().begin();
+    const std::size_t behind = calls.behind_last_call(static_cast<std::size_t>(found));  // points are inside of no call
+    const std::size_t next = calls.next_call(static_cast<std::size_t>(found));
+    if (next == calls.size() || calls.enter(next) >= leave)
+        return {};
+    const Ns outside_since = behind > 0 ? std::max(enter, calls.leave(behind - 1)) : enter;
+    if (2 * (calls.enter(next) - outside_since) <= unexplained)
+        return {};
+    return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
+}
+
+}  // namespace critpath::replayer
