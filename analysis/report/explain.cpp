@@ -4,6 +4,7 @@
 
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 

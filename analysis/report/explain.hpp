@@ -67,8 +67,7 @@ struct Untold {
 struct FunctionShare {
     std::string name;  // all of it
     double share = 0;
-
-    [[nodiscard]] std::string short_name() const;
+    std::string short_name = {};  // tells it from all others of the stretch
 };
 
 /// What the path's time in a stretch is time of.

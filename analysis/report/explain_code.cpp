@@ -5,6 +5,7 @@
 // they take on other threads, which the one on the path waits for.
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
 #include "analysis/report/text.hpp"
@@ -14,6 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -100,18 +103,27 @@ std::string listed(const std::vector<FunctionShare>& functions)
 {
     std::vector<std::string> words;
     for (const FunctionShare& function : functions)
-        words.push_back(fmt::format("{} ({})", function.short_name(), whole_percent(function.share)));
+        words.push_back(fmt::format("{} ({})", function.short_name, whole_percent(function.share)));
     const std::string last = words.back();
     words.pop_back();
     return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
-}  // namespace
-
-std::string FunctionShare::short_name() const
+/// `all` functions of the stretch.
+void add_short_names(const std::vector<Amount>& all, Code& code)
 {
-    return shorten_name(printable(name), name_width);
+    std::set<std::string> names;
+    for (const Amount& function : all)
+        names.insert(printable(function.row->name));
+    const std::map<std::string, std::string> short_names = shorten_names(names, name_width);
+    const auto add = [&](FunctionShare& function) { function.short_name = short_names.at(printable(function.name)); };
+    std::ranges::for_each(code.functions, add);
+    std::ranges::for_each(code.longer, add);
+    if (code.of_threads)
+        add(*code.of_threads);
 }
+
+}  // namespace
 
 Code code_of(const model::Profile& profile, std::size_t stretch)
 {
@@ -153,6 +165,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
     }
     if (!of_threads.empty() && part(of_threads.front().ns, code.threads_ns()) >= function_from)
         code.of_threads = {of_threads.front().row->name, part(of_threads.front().ns, code.threads_ns())};
+    add_short_names(functions, code);
     return code;
 }
 
@@ -253,7 +266,7 @@ std::string threads_in_words(const Explanation& explanation)
         return "";
     std::string words = fmt::format(" It waited for its own threads for {} of that", duration_text(code.threads_ns()));
     if (code.of_threads)
-        words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->short_name(),
+        words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->short_name,
                              whole_percent(code.of_threads->share));
     if (part(code.preempted_ns, code.threads_ns()) >= threads_lack_from)
         words += fmt::format(", {} lacked a processor for {}", code.of_threads ? "and" : "which",

@@ -223,7 +223,7 @@ Remedy remedy_of(Factor cause, const Explanation& e)
 {
     if (cause == Factor::Threads) {
         const std::string work =
-            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name()) : "work";
+            e.code.of_threads ? fmt::format("the work of {}", e.code.of_threads->short_name) : "work";
         return {fmt::format("share {} out evenly among its threads, or make it faster", work),
                 fmt::format("share {} out evenly among the threads of the slow ones, or make it faster", work)};
     }

@@ -111,63 +111,6 @@ std::size_t skip_columns(std::string_view text, std::size_t width)
     return bytes;
 }
 
-/// True if the '<' or '>' at `at` belongs to the name of an operator or to "->".
-bool is_operator_sign(std::string_view name, std::size_t at)
-{
-    if (name[at] == '>' && at > 0 && name[at - 1] == '-')
-        return true;
-    constexpr std::string_view word = "operator";
-    std::size_t begin = at;
-    while (begin > 0 &&
-           (name[begin - 1] == '<' || name[begin - 1] == '>' || name[begin - 1] == '=' || name[begin - 1] == '-'))
-        --begin;
-    return begin >= word.size() && name.substr(begin - word.size(), word.size()) == word;
-}
-
-/// `name` with what stands between outermost `open` and `close` replaced by an ellipsis.
-std::string fold(std::string_view name, char open, char close)
-{
-    std::string folded;
-    int depth = 0;
-    std::size_t inner = 0;  // bytes within the outermost pair
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool counts = !is_operator_sign(name, i);
-        if (name[i] == close && counts && depth > 0 && --depth == 0) {
-            if (inner > 0)
-                folded += ellipsis;
-            folded += close;
-            continue;
-        }
-        if (depth == 0)
-            folded += name[i];
-        else
-            ++inner;
-        if (name[i] == open && counts && depth++ == 0)
-            inner = 0;
-    }
-    // An unbalanced name is left as it is.
-    return depth == 0 ? folded : std::string(name);
-}
-
-/// As fold() for parentheses, but of the last pair only: "(anonymous namespace)" and "operator()" stay.
-std::string fold_parameters(std::string_view name)
-{
-    int depth = 0;
-    const std::size_t close = name.rfind(')');
-    if (close == std::string_view::npos)
-        return std::string(name);
-    for (std::size_t i = close + 1; i-- > 0;) {
-        depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-        if (depth != 0)
-            continue;
-        const std::string_view inner = name.substr(i + 1, close - i - 1);
-        if (inner.empty() || inner == "anonymous namespace")
-            return std::string(name);
-        return std::string(name.substr(0, i + 1)).append(ellipsis).append(name.substr(close));
-    }
-    return std::string(name);
-}
-
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -232,16 +175,6 @@ std::string shorten_end(std::string_view text, std::size_t width)
     if (display_width(text) <= width)
         return std::string(text);
     return width == 0 ? std::string() : std::string(text.substr(0, bytes_in(text, width - 1))).append(ellipsis);
-}
-
-std::string shorten_name(std::string_view name, std::size_t width)
-{
-    std::string result(name);
-    if (display_width(result) > width)
-        result = fold_parameters(result);
-    if (display_width(result) > width)
-        result = fold(result, '<', '>');
-    return shorten_middle(result, width);
 }
 
 std::string_view basename(std::string_view path)

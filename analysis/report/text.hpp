@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns text on a terminal: how wide UTF-8 is, and how a long name is shortened without losing what tells it apart.
+// Owns text on a terminal: how wide UTF-8 is, and how it is shortened and quoted.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,6 @@ std::string shorten_middle(std::string_view text, std::size_t width);
 
 /// `text` in at most `width` columns, with an ellipsis at its end if it is longer.
 std::string shorten_end(std::string_view text, std::size_t width);
-
-/// A function's name in at most `width` columns: first its parameters and template arguments become an ellipsis,
-/// then its middle.
-std::string shorten_name(std::string_view name, std::size_t width);
 
 /// The last component of a path; the path itself if there is none.
 std::string_view basename(std::string_view path);

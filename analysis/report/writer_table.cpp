@@ -3,13 +3,17 @@
 //
 // Owns tables for people: columns as wide as their content, shortened names where the line is too short, and the
 // labelled values and notes around them.
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/writer.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace critpath::report
 {
@@ -25,7 +29,8 @@ constexpr std::size_t readable_name_width = 40;  // beside columns that can be s
 struct Shape {
     std::size_t column;  // index into Table::columns
     std::size_t width;
-    int decimals = 0;  // of seconds
+    int decimals = 0;                               // of seconds
+    std::map<std::string, std::string> names = {};  // as they are shown, where they are too long
 };
 
 struct CellText {
@@ -113,6 +118,22 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
     }
 }
 
+/// Names that are too long have to be known together.
+void shorten_names_of(std::vector<Shape>& shapes, const Table& table)
+{
+    std::vector<std::set<std::string>> long_names(shapes.size());
+    if (std::ranges::none_of(shapes, [&](const Shape& s) { return table.columns[s.column].fit == Fit::Name; }))
+        return;
+    table.each_row([&](std::span<const Cell> row) {
+        for (std::size_t i = 0; i < shapes.size(); ++i)
+            if (table.columns[shapes[i].column].fit == Fit::Name)
+                if (std::string text = text_of(row[shapes[i].column], 0); display_width(text) > shapes[i].width)
+                    long_names[i].insert(std::move(text));
+    });
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+        shapes[i].names = shorten_names(long_names[i], shapes[i].width);
+}
+
 std::string shortened(const std::string& text, Fit fit, std::size_t width)
 {
     switch (fit) {
@@ -131,7 +152,8 @@ std::string shortened(const std::string& text, Fit fit, std::size_t width)
 /// Appends `text` to `line` at the place of `shape`.
 void place(std::string& line, const std::string& text, const Shape& shape, const Column& column, Align align)
 {
-    const std::string fitted = shortened(text, column.fit, shape.width);
+    const auto known = shape.names.find(text);
+    const std::string fitted = known != shape.names.end() ? known->second : shortened(text, column.fit, shape.width);
     const std::size_t used = display_width(fitted);
     const std::string padding(shape.width > used ? shape.width - used : 0, ' ');
     line.append(align == Align::Right ? padding : "")
@@ -159,6 +181,7 @@ void write_one(const Table& table, const Style& style, Output& output)
         return;
     leave_out_spare(shapes, table, style.width);
     fit_into(shapes, table, style.width);
+    shorten_names_of(shapes, table);
     std::string line;
     if (style.header) {
         if (!table.title.empty())

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/meant_function.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/text.hpp"
 
 #include <gtest/gtest.h>
@@ -120,6 +122,65 @@ TEST(Text, SuggestsTheNearestWord)
     EXPECT_EQ(nearest_word("zzzzzz", words), "");
     EXPECT_EQ(nearest_word("", words), "");
     EXPECT_EQ(nearest_word("node", {"sort", "top", "by"}), "") << "less than every third letter may differ";
+}
+
+/// In that many columns, by the order of the names.
+std::vector<std::string> together(const std::set<std::string>& names, std::size_t width)
+{
+    std::vector<std::string> result;
+    for (const auto& [name, shortened] : shorten_names(names, width)) {
+        EXPECT_LE(display_width(shortened), width) << shortened;
+        result.push_back(shortened);
+    }
+    return result;
+}
+
+TEST(Text, NamesThatWouldReadTheSameShowWhereTheyDiffer)
+{
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(together({"app::smooth(long, std::map<int, double>)", "app::smooth(long, std::map<char, double>)"}, 28),
+              (Names{"app::smooth(long, std:…char…", "app::smooth(long, std::…int…"}));
+    EXPECT_EQ(together({"Operator<CellCenteredField, double>::apply(long, double)",
+                        "Operator<FaceCenteredField, double>::apply(long, double)"},
+                       40),
+              (Names{"Operator<Cell…>::apply(…)", "Operator<Face…>::apply(…)"}));
+    EXPECT_EQ(together({"LAMMPS_NS::FixNVE::initial_integrate(int)", "LAMMPS_NS::FixNVX::initial_integrate(int)"}, 28),
+              (Names{"…FixNVE::initial_…tegrate(…)", "…FixNVX::initial_…tegrate(…)"}));
+    EXPECT_EQ(together({"├ f(int, double, long)", "│ └ f(int, double, char)"}, 12),
+              (Names{"│ └ f(…char…", "├ f(in…long…"}));
+    EXPECT_EQ(together({"f(int, double) [clone .isra.0]", "f(int, double) [clone .part.0]"}, 24),
+              (Names{"f(int, double) [cl…isra…", "f(int, double) [cl…part…"}));
+    EXPECT_EQ(together({"f(int, double) [clone .isra.0]", "g(int, double)"}, 14),
+              (Names{"f(int, double)", "g(int, double)"}));
+    EXPECT_EQ(together({"first(int, double)", "second(int, double)"}, 10), (Names{"first(…)", "second(…)"}));
+}
+
+TEST(Text, WhatIsShownMeansTheFunction)
+{
+    const std::set<std::string> names = {"Operator<CellCenteredField, double>::apply(long, double)",
+                                         "Operator<FaceCenteredField, double>::apply(long, double)",
+                                         "f(int, double) [clone .isra.0]"};
+    for (const std::size_t width : {14, 24, 40})
+        for (const auto& [name, shortened] : shorten_names(names, width))
+            EXPECT_EQ(meant_function({}, {}, names, shortened), name);
+}
+
+TEST(Text, NamesOfAnyLengthFitAndStayApart)
+{
+    std::mt19937 random(17);
+    for (int round = 0; round < 500; ++round) {
+        std::set<std::string> names;
+        const std::string begin = "outer::f<", end = ">::call(std::vector<int> const&)";
+        for (int i = 0; i < 4; ++i) {
+            std::string inner = "äö_";
+            for (auto letters = random() % 40; letters > 0; --letters)
+                inner += static_cast<char>('a' + random() % 2);
+            names.insert(begin + inner + end);
+        }
+        for (const std::size_t width : {16, 24, 40, 80})
+            for (const std::string& name : together(names, width))
+                EXPECT_EQ(valid_utf8(name, true), name);
+    }
 }
 
 }  // namespace
