@@ -40,6 +40,7 @@ Place place_of(const model::Profile& profile, CallPathId blocked)
 std::optional<std::string> blocked_note(const model::Profile& profile, const Selection& selection)
 {
     constexpr double least = 0.01;
+    constexpr double much = 0.05;  // too much for its place to be a guess without a word
     constexpr double sure = 0.9;
     constexpr std::size_t most = 3;
     struct Blocked {
@@ -55,17 +56,27 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
         by_path[time.call_path].found_ns += time.found_ns;
     }
     std::map<Place, Blocked> sums;
+    std::int64_t unseen_ns = 0;
     for (const auto& [call_path, time] : by_path) {
-        if (time.found_ns == 0 || profile.row(call_path).name != model::pseudo::blocked)
+        if (profile.row(call_path).name != model::pseudo::blocked)
             continue;
+        if (time.found_ns == 0) {
+            unseen_ns += time.ns;
+            continue;
+        }
         Blocked& sum = sums[place_of(profile, call_path)];
         sum.ns += time.ns;
         sum.found_ns += time.found_ns;
     }
     std::vector<std::pair<Place, Blocked>> places(sums.begin(), sums.end());
     std::erase_if(places, [&](const auto& entry) { return part(entry.second.ns, path_ns) < least; });
+    const std::string unseen = part(unseen_ns, path_ns) < much
+                                   ? ""
+                                   : fmt::format("where it was for {}, nobody looked: threads are looked at in "
+                                                 "waits of 1 ms or longer",
+                                                 duration_text(unseen_ns));
     if (places.empty())
-        return std::nullopt;
+        return unseen.empty() ? std::nullopt : std::optional(fmt::format("{}: {}.", model::pseudo::blocked, unseen));
     std::ranges::stable_sort(places, [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), most)), places.end());
     std::vector<std::string> words;
@@ -76,6 +87,8 @@ std::optional<std::string> blocked_note(const model::Profile& profile, const Sel
         words.push_back(fmt::format("{}{} in {}{}", part(time.found_ns, time.ns) < sure ? "about " : "",
                                     duration_text(time.ns), own, caller));
     }
+    if (!unseen.empty())
+        words.push_back(unseen);
     return fmt::format("{}: {}.", model::pseudo::blocked, fmt::join(words, "; "));
 }
 

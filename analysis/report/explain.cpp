@@ -145,7 +145,7 @@ void add_excess(Explanation& e)
     const std::int64_t for_threads = e.longer_for_threads_ns();
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
         e.cause = 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted : Factor::Threads;
-    if (!e.knows_off && e.cause == Factor::Processor)
+    if (!e.knows_all_off() && e.cause == Factor::Processor)
         e.cause = Factor::Time;
 }
 
@@ -341,8 +341,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
         e.after_site = site_of(e.stretch->after, e.stretch->after_site);
     }
     add_owners(profile, stretch, e);
-    e.knows_off = knows_time_off_processor(profile);
     e.code = code_of(profile, stretch);
+    e.knows_off = knows_time_off_processor(profile);
     const auto threads = profile.facts.find("threads_calling_mpi");
     e.has_threads = have_threads(profile, stretch);
     e.are_threads_in_mpi = threads != profile.facts.end() && threads->second > 0;

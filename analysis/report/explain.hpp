@@ -80,7 +80,8 @@ struct Code {
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
-    std::int64_t preempted_ns = 0;            // of these: they had no processor
+    std::int64_t preempted_ns = 0;    // of these: they had no processor
+    std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
@@ -118,6 +119,8 @@ struct Explanation {
     std::optional<Factor> cause;
     std::optional<Untold> untold;  // of those with peers
 
+    /// Of nearly all of its time.
+    [[nodiscard]] bool knows_all_off() const { return knows_off && code.not_sampled_ns == 0; }
     /// Whether this part is more than what samples may be wrong by.
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
     /// The functions that make what it takes longer than on its peers, with their parts of that; empty: nothing tells.

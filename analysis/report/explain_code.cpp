@@ -29,6 +29,7 @@ namespace
 constexpr std::size_t most_functions = 3;
 constexpr double function_from = 0.1;           // of what all functions take
 constexpr double worth_saying = 0.01;           // and of the stretch
+constexpr double not_sampled_from = 0.1;        // of the stretch: more than chance
 constexpr double most_from = 0.5;               // of the stretch: these functions together are most of it
 constexpr double threads_lack_from = 0.05;      // of the time that is waited for threads: that they lack a processor
 constexpr double at_most_lacked = 0.999;        // of a time: something is done in it
@@ -154,7 +155,10 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
         add_longer(std::move(all_compared), code);
     sort_by_time(functions);
     sort_by_time(of_threads);
-    all_ns = std::max(all_ns, profile.stretches[stretch].path_ns);
+    const std::int64_t path_ns = profile.stretches[stretch].path_ns;
+    if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
+        code.not_sampled_ns = path_ns - all_ns;
+    all_ns = std::max(all_ns, path_ns);
     for (const auto& [row, ns] : functions) {
         const double share = part(ns, all_ns), of_functions = part(ns, functions_ns);
         const bool by_chance =

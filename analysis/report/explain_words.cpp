@@ -62,7 +62,7 @@ bool is_shared_with_threads(const Explanation& e)
 
 std::vector<NamedPart> named_parts(const Explanation& e)
 {
-    const std::string in_time = e.knows_off ? "time on the processor" : "time, with a processor or without";
+    const std::string in_time = e.knows_all_off() ? "time on the processor" : "time, with a processor or without";
     const struct {
         std::string more, less;
     } names[factors] = {{"more instructions", "fewer instructions"},
@@ -197,6 +197,8 @@ std::string off_in_words(const Explanation& e)
     if (part(e.blocked_otherwise_ns(), s.looked_at_ns) >= off_from)
         words += fmt::format(" It was blocked {}for {} of that.", threads.empty() ? "" : "otherwise ",
                              duration_text(e.blocked_otherwise_ns()));
+    if (e.code.not_sampled_ns > 0)
+        words += fmt::format(" It was not sampled for {} of that.", duration_text(e.code.not_sampled_ns));
     if (!e.has_more_faults())
         return words;
     words +=
@@ -314,6 +316,13 @@ std::string who_always(const Explanation& e)
     return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
 }
 
+/// How often it is so, as far as what is persistent tells.
+std::string_view how_often(const Explanation& e)
+{
+    constexpr double nearly_all = 0.9;
+    return *e.persistent >= nearly_all ? "Always" : "Mostly";
+}
+
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
@@ -334,14 +343,15 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" Always {} (persistent, {}): {}.", who_always(e), whole_percent(*e.persistent), remedy.one);
-    case Verdict::PersistentNode:
-        return fmt::format(" Always the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
-                           printable(e.node), whole_percent(*e.persistent), whole_percent(*e.persistent_nodes),
+        return fmt::format(" {} {} (persistent, {}): {}.", how_often(e), who_always(e), whole_percent(*e.persistent),
                            remedy.one);
+    case Verdict::PersistentNode:
+        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
+                           how_often(e), printable(e.node), whole_percent(*e.persistent),
+                           whole_percent(*e.persistent_nodes), remedy.one);
     case Verdict::FasterRanks:
-        return fmt::format(" Always the same ranks take less (persistent, {}): {}.", whole_percent(*e.persistent),
-                           remedy.many);
+        return fmt::format(" {} the same ranks take less (persistent, {}): {}.", how_often(e),
+                           whole_percent(*e.persistent), remedy.many);
     case Verdict::Transient: {
         const std::string words = fmt::format(" {} (transient, {} persistent)",
                                               is_one ? "Not always, but now and then" : "Now this rank, now that",

@@ -4,6 +4,7 @@
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/lines.hpp"
+#include "analysis/report/names.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/ranges.h>
@@ -73,9 +74,11 @@ std::string only_one(const std::set<std::string>& names, const std::string& want
                          [&](const std::string& name) { return is_meant(name, wanted); });
     if (found.size() <= 1)
         return found.empty() ? std::string() : found.front();
-    constexpr std::size_t most = 5;
+    constexpr std::size_t most = 5, width = 60;
     const std::size_t all = found.size();
     found.resize(std::min(all, most));
+    const auto short_names = shorten_names({found.begin(), found.end()}, width);
+    std::ranges::transform(found, found.begin(), [&](const std::string& name) { return short_names.at(name); });
     fail(ExitCode::Usage, "'{}' is meant by {} functions: {}{}; give more of its name", wanted, all,
          fmt::join(found, ", "), all > most ? " ..." : "");
 }

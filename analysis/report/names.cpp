@@ -167,7 +167,8 @@ std::string shorten_name(std::string_view name, std::size_t width)
     std::string result(name);
     if (display_width(result) > width)
         result = fold_parameters(result);
-    if (display_width(result) > width)
+    const bool has_arguments = !result.starts_with("py::");  // but "<module>" and "<lambda>"
+    if (display_width(result) > width && has_arguments)
         result = fold(result, '<', '>');
     return shorten_middle(result, width);
 }

@@ -39,13 +39,20 @@ TEST(BlockedNote, NamesTheFunctionAndWhoCallsItsBinary)
         "[blocked]: about 300 ms in clock_nanosleep, called by write_checkpoint; 100 ms in read, called by main.");
 }
 
-TEST(BlockedNote, SaysNothingWhereNobodyLookedOrOfLittle)
+TEST(BlockedNote, SaysWhereNobodyLookedAndNothingOfLittle)
 {
     OneRank run;
-    const CallPathId main = run.add("main", CallPathId::none(), 999 * ms);
-    add_blocked(run, "read", "/lib/libc.so.6", main, 300 * ms, 0);
+    const CallPathId main = run.add("main", CallPathId::none(), 960 * ms);
     add_blocked(run, "poll", "/lib/libc.so.6", main, 1 * ms, 1 * ms);
+    add_blocked(run, "read", "/lib/libc.so.6", main, 39 * ms, 0);
     EXPECT_EQ(blocked_note(run.profile()), std::nullopt);
+    add_blocked(run, "fsync", "/lib/libc.so.6", main, 300 * ms, 0);
+    EXPECT_EQ(blocked_note(run.profile()), "[blocked]: where it was for 339 ms, nobody looked: threads are looked at "
+                                           "in waits of 1 ms or longer.");
+    add_blocked(run, "write", "/lib/libc.so.6", main, 100 * ms, 100 * ms);
+    EXPECT_EQ(blocked_note(run.profile()),
+              "[blocked]: 100 ms in write, called by main; where it was for 339 ms, nobody looked: threads are looked "
+              "at in waits of 1 ms or longer.");
 }
 
 TEST(BlockedNote, AddsUpWhatIsOfOnePlace)

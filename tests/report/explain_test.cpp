@@ -240,6 +240,29 @@ TEST(Explain, LackOfAProcessor)
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
 }
 
+TEST(Explain, WhatWasNotSampledMayHaveLackedAProcessor)
+{
+    for (const bool is_much : {true, false}) {
+        model::Profile p = one_stretch();
+        p.stretches[0].processor_ns = 500 * ms;
+        set_code(p, {{sampled("loop"), {0, {}, is_much ? 600 * ms : 960 * ms, 90, 0, 0}}});
+        EXPECT_EQ(explain(p, 0).cause, is_much ? Factor::Time : Factor::Processor);
+        const std::string words = sentence(p);
+        EXPECT_THAT(words, HasSubstr(is_much ? "by more time, with a processor or without. "
+                                             : "by more time on the processor. Always"));
+        EXPECT_EQ(words.find("It was not sampled for 400 ms of that. ") != std::string::npos, is_much) << words;
+    }
+}
+
+TEST(Explain, AlwaysIsSaidOfNearlyAll)
+{
+    model::Profile p = one_stretch();
+    EXPECT_THAT(sentence(p), HasSubstr("Always rank 3 (persistent, 90 %)"));
+    p.stretches[0].rank_variance = 60;
+    p.stretches[0].noise_variance = 40;
+    EXPECT_THAT(sentence(p), HasSubstr("Mostly rank 3 (persistent, 60 %)"));
+}
+
 // Peers may lack a processor as well: what makes the difference is to be told from what takes most of the time.
 TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
 {
