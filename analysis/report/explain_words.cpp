@@ -255,6 +255,15 @@ Remedy remedy_of(Factor cause, const Explanation& e)
     return remedies[static_cast<std::size_t>(cause)];
 }
 
+/// What the others do between other calls need not be the same work: then there is nothing to share.
+std::string_view provided(const Explanation& e)
+{
+    const auto by = model::ComparedBy{e.stretch->compared_by};
+    const bool is_work = !e.cause || *e.cause < Factor::Preempted || *e.cause == Factor::Time;
+    const bool is_of_other_calls = by == model::ComparedBy::CallAfter || by == model::ComparedBy::CallBefore;
+    return is_work && is_of_other_calls ? "if the others do the same work there, " : "";
+}
+
 /// Of what comes by turns.
 std::string remedy_of_some(const Explanation& e)
 {
@@ -343,15 +352,15 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" {} {} (persistent, {}): {}.", how_often(e), who_always(e), whole_percent(*e.persistent),
-                           remedy.one);
+        return fmt::format(" {} {} (persistent, {}): {}{}.", how_often(e), who_always(e), whole_percent(*e.persistent),
+                           provided(e), remedy.one);
     case Verdict::PersistentNode:
-        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}.",
+        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}{}.",
                            how_often(e), printable(e.node), whole_percent(*e.persistent),
-                           whole_percent(*e.persistent_nodes), remedy.one);
+                           whole_percent(*e.persistent_nodes), provided(e), remedy.one);
     case Verdict::FasterRanks:
-        return fmt::format(" {} the same ranks take less (persistent, {}): {}.", how_often(e),
-                           whole_percent(*e.persistent), remedy.many);
+        return fmt::format(" {} the same ranks take less (persistent, {}): {}{}.", how_often(e),
+                           whole_percent(*e.persistent), provided(e), remedy.many);
     case Verdict::Transient: {
         const std::string words = fmt::format(" {} (transient, {} persistent)",
                                               is_one ? "Not always, but now and then" : "Now this rank, now that",

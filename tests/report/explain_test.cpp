@@ -559,7 +559,9 @@ TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
 {
     model::Profile p = one_stretch();
     EXPECT_THAT(sentence(p), Not(HasSubstr("Its peers are")));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("the same work")));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallAfter);
+    EXPECT_THAT(sentence(p), HasSubstr("(persistent, 90 %): if the others do the same work there, move work"));
     EXPECT_THAT(sentence(p), HasSubstr(" Its peers are what the others do before the same MPI_Allreduce, to which they "
                                        "come from other calls. It takes 100 % longer than on its peers"));
     p.stretches[0].compared_by = static_cast<std::int64_t>(model::ComparedBy::CallBefore);
