@@ -27,11 +27,15 @@ std::array<struct sigaction, fatal_signals.size()> previous;
 
 // Between the signal and the end only what is async-signal-safe.
 struct CrashHandler {
-    static void handle(int signal)
+    static void handle(int signal, siginfo_t* info, void* /*context*/)
     {
         const LastWords* words = innermost;
         innermost = nullptr;
-        if (words != nullptr) {
+        // What was going on is not the reason if somebody else sent the signal.
+        const bool is_sent = info->si_code <= 0 && info->si_pid != ::getpid();
+        if (is_sent) {
+            [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, sent_line.data(), sent_line.size());
+        } else if (words != nullptr) {
             if (speaks_later) {
                 const timespec moment = {1, 0};
                 ::nanosleep(&moment, nullptr);
@@ -49,6 +53,7 @@ struct CrashHandler {
         ::raise(signal);  // comes when this handler has returned
     }
 
+    static inline std::string sent_line;
     static std::string line(const std::string& message) { return fmt::format("{}: {}\n", tool_name, message); }
 };
 
@@ -67,6 +72,7 @@ void catch_crashes(const char* tool, bool later)
 {
     tool_name = tool;
     speaks_later = later;
+    CrashHandler::sent_line = CrashHandler::line("ended by a signal that another process has sent");
     // A stack that has overflowed cannot take the handler.
     alignas(16) static std::array<std::byte, 1 << 16> handler_stack;
     stack_t stack{};
@@ -75,8 +81,8 @@ void catch_crashes(const char* tool, bool later)
     ::sigaltstack(&stack, nullptr);
     struct sigaction action {
     };
-    action.sa_handler = CrashHandler::handle;
-    action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = CrashHandler::handle;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     for (std::size_t i = 0; i < fatal_signals.size(); ++i) {
         ::sigaction(fatal_signals[i], &action, &previous[i]);
     }

@@ -26,9 +26,11 @@ class Deaths(unittest.TestCase):
         self.trace = os.path.join(self.scratch, "trace")
         subprocess.run([MAKE_TRACE, self.trace], check=True)
 
-    def replay(self, place, number, ranks, bare=False):
+    def replay(self, place, number, ranks, bare=False, by_another=False):
         """Exit code, and what cpreplay itself said."""
         variables = {"LD_PRELOAD": LIBRARY, "DIE_IN": place, "DIE_SIGNAL": str(int(number)), "DIE_RANK": str(ranks)}
+        if by_another:
+            variables["DIE_BY"] = "another"
         command = ["env", *(f"{name}={value}" for name, value in variables.items()), CPREPLAY, self.trace]
         if not bare:
             command = [MPIEXEC, "-n", str(PROCESSES), *command]
@@ -63,6 +65,14 @@ class Deaths(unittest.TestCase):
         self.assertEqual(messages, [f"cpreplay: phase write: crashed on process {LAST} of {PROCESSES}; this is a defect "
                                     "of cpreplay, please report it"], self.said)
         self.assertFalse(os.path.exists(os.path.join(self.trace, "critpath", "critpath.sqlite")))
+
+    def test_a_signal_of_another_process(self):
+        """Neither the file nor cpreplay is to blame."""
+        for place in ("read", "write"):
+            with self.subTest(place=place):
+                code, messages = self.replay(place, signal.SIGSEGV, LAST, by_another=True)
+                self.assertNotIn(code, (DONE, BAD_TRACE), self.said)
+                self.assertEqual(messages, ["cpreplay: ended by a signal that another process has sent"], self.said)
 
     def test_killed(self):
         """Nothing can be said by the one that is killed; the launcher does it."""

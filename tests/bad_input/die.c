@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Preloaded into cpreplay, ends one of its processes: DIE_RANK with the signal DIE_SIGNAL while it reads events
- * (DIE_IN=read), or while the others wait for it to write the result (DIE_IN=write). DIE_RANK may be "all". */
+ * (DIE_IN=read), or while the others wait for it to write the result (DIE_IN=write). DIE_RANK may be "all". With
+ * DIE_BY, another process sends the signal. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <otf2/otf2.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void die_in(const char* place)
 {
@@ -20,7 +22,15 @@ static void die_in(const char* place)
     if (strcmp(getenv("DIE_IN"), place) != 0 || (strcmp(ranks, "all") != 0 && atoi(ranks) != rank)) {
         return;
     }
-    raise(atoi(getenv("DIE_SIGNAL")));
+    const int number = atoi(getenv("DIE_SIGNAL"));
+    if (getenv("DIE_BY") == NULL) {
+        raise(number);
+    } else if (fork() == 0) {
+        kill(getppid(), number);
+        _exit(0);
+    } else {
+        pause();
+    }
 }
 
 OTF2_ErrorCode OTF2_Reader_ReadLocalEvents(OTF2_Reader* reader, OTF2_EvtReader* events, uint64_t number, uint64_t* read)
