@@ -67,16 +67,20 @@ void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>&
             return protocol == Protocol::Eager ? send.post.time : std::max(send.post.time, post);
         };
         WaitedMessages of_process;
-        Enders(replay, trace, pairs[p]).for_each(start_of, [&](std::uint32_t i, Ns start, bool is_ender) {
-            const rules::Waiting completion =
-                waiting(replay, trace, calibration.calls, trace.numbers.ref(trace.receives.completion(i)));
-            const Ns elapsed = completion.leave - start;
-            const MatchedSend send = pairs[p].of_receive[i];
-            const std::uint64_t bytes = trace.receives.bytes(i);
-            examples[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
-            if (TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(completion, is_ender)))
-                of_process.add({send.link, bytes, send.post.call, start, completion.leave});
-        });
+        Enders(replay, trace, pairs[p])
+            .for_each(start_of, [&](std::uint32_t i, Ns start, bool is_ender, bool is_alone) {
+                const rules::Waiting completion =
+                    waiting(replay, trace, calibration.calls, trace.numbers.ref(trace.receives.completion(i)));
+                const Ns elapsed = completion.leave - start;
+                const MatchedSend send = pairs[p].of_receive[i];
+                const std::uint64_t bytes = trace.receives.bytes(i);
+                examples[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
+                // Of several, another one may have stood still, and who holds up that one nobody has asked yet.
+                const bool is_plausible = is_alone || elapsed <= 2 * rules::usual_transfer(bytes);
+                if (is_plausible &&
+                    TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(completion, is_ender)))
+                    of_process.add({send.link, bytes, send.post.call, start, completion.leave});
+            });
         waited.insert(waited.end(), of_process.all().begin(), of_process.all().end());
     }
     add_waited(replay, waited, examples);

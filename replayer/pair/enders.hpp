@@ -36,8 +36,8 @@ public:
         std::ranges::sort(collectives_);
     }
 
-    /// Calls `visit(receive, start, whether that is so)` for each message that a call completed. `start_of(receive)`:
-    /// when its transfer began.
+    /// Calls `visit(receive, start, whether that is so, whether the call received nothing else)` for each message that
+    /// a call completed. `start_of(receive)`: when its transfer began.
     template <class StartOf, class Visit>
     void for_each(StartOf start_of, Visit visit)
     {
@@ -65,7 +65,7 @@ public:
                 return message.start == last && message.link == farthest && message.bytes == largest;
             };
             for (const Started& message : of_call)
-                visit(message.receive, message.start, is_known && is_ender(message));
+                visit(message.receive, message.start, is_known && is_ender(message), of_call.size() == 1);
         }
     }
 

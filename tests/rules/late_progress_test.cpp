@@ -164,6 +164,31 @@ TEST(LateProgress, IsNotLearnedAsTheTimeOfTransfers)
     }
 }
 
+/// Who waits for several messages waits for the one that stands still, which need not be the one that began last.
+TEST(LateProgress, WhatWaitsBesideIsNotLearnedAsTheTimeOfTransfers)
+{
+    Program p(3);
+    constexpr std::int64_t rounds = 4, round = 30'030, work_of_root = 15'000;
+    const std::int64_t overlapped[] = {5'000, 30'000, 5'000};
+    for (std::int64_t k = 0; k < rounds; ++k)
+        for (int r = 0; r < 3; ++r) {
+            const std::int64_t t = 10 + k * round + (r == 0 ? work_of_root : 0);
+            const int left = (r + 2) % 3, right = (r + 1) % 3;
+            const std::vector<Request> requests = {
+                p[r].irecv({t, t + 1}, left, 4000, 1), p[r].irecv({t + 1, t + 2}, right, 4000, 2),
+                p[r].isend({t + 2, t + 3}, right, 4000, 1), p[r].isend({t + 3, t + 4}, left, 4000, 2)};
+            p[r].waitall({t + overlapped[r], 10 + (k + 1) * round - 10 + 2 * r}, requests);
+        }
+    p[0].finish(rounds * round + work_of_root);
+    p[1].finish(rounds * round + 1'000);
+    p[2].finish(rounds * round + 1'000);
+    const Replayed r = replay(p);
+    std::int64_t on_rank_1 = 0;
+    for (const model::Segment& segment : r.segments)
+        on_rank_1 += segment.location == 1 ? segment.end - segment.begin : 0;
+    EXPECT_GE(on_rank_1, rounds * 29'900 * 1000) << r.path();
+}
+
 /// The second message took longer than the first, as if it had lain at its sender until that came back; but a small
 /// message seldom does, and not much is to be explained.
 TEST(LateProgress, OfASmallMessageASmallDelayIsNoProof)
