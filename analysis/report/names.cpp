@@ -176,19 +176,22 @@ std::string shorten_name(std::string_view name, std::size_t width)
 std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width)
 {
     std::map<std::string, std::string> result;
-    std::map<std::string, std::set<std::string_view>> alike;  // by what they would read
+    std::map<std::string, std::set<std::string_view>> alike;  // by what they would read, without what is drawn
     for (const std::string& name : names) {
         const std::string& shortened = result[name] = shorten_name(name, width);
         alike[shortened.substr(drawing(shortened))].insert(std::string_view(name).substr(drawing(name)));
     }
+    std::map<std::string, Common> common;  // likewise
+    for (const auto& [read, same] : alike)
+        if (same.size() > 1)
+            common[read] = common_of({same.begin(), same.end()});
     for (auto& [name, shortened] : result) {
-        const auto& same = alike.at(shortened.substr(drawing(shortened)));
-        if (same.size() < 2)
+        const auto found = common.find(shortened.substr(drawing(shortened)));
+        if (found == common.end())
             continue;
-        const std::size_t drawn = drawing(name);
-        const std::size_t used = std::min(width, display_width(std::string_view(name).substr(0, drawn)));
-        shortened = name.substr(0, drawn) + show_difference(std::string_view(name).substr(drawn),
-                                                            common_of({same.begin(), same.end()}), width - used);
+        const std::string drawn = name.substr(0, drawing(name));
+        const std::size_t used = std::min(width, display_width(drawn));
+        shortened = drawn + show_difference(std::string_view(name).substr(drawn.size()), found->second, width - used);
     }
     return result;
 }

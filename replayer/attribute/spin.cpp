@@ -128,6 +128,34 @@ std::vector<SpinEvidence> evidence_of(const Replay& replay, const Predecessors& 
     return evidence;
 }
 
+/// One level down the calls: whether that found more of those that spin.
+bool spread_down(const std::vector<model::Region>& regions, const CallGraph& graph,
+                 const std::vector<SpinEvidence>& by_edge, const std::vector<SpinEvidence>& evidence,
+                 const SpinEvidence& spinning, std::vector<bool>& spins)
+{
+    std::vector<std::int64_t> for_spinning(regions.size(), 0), for_polling(regions.size(), 0);
+    for (std::size_t edge = 0; edge < by_edge.size(); ++edge) {
+        const auto [caller, function] = graph.edges()[edge];
+        if (!caller.valid() || !spins[caller.value])
+            continue;
+        for_spinning[function.value] += by_edge[edge].samples();
+        if (regions[caller.value].name == calls_nothing_but_polling)
+            for_polling[function.value] += by_edge[edge].samples();
+    }
+    bool more = false;
+    for (std::size_t region = 0; region < regions.size(); ++region) {
+        const SpinEvidence& of_region = evidence[region];
+        const auto are_nearly_all = [&](std::int64_t samples) {
+            return samples > 0 && samples * 100 >= of_region.samples() * nearly_all;
+        };
+        if (spins[region] || !are_nearly_all(for_spinning[region]) || has_one_of(regions[region].name, copying))
+            continue;
+        if (are_nearly_all(for_polling[region]) || spins_for_callers(of_region, spinning))
+            spins[region] = more = true;
+    }
+    return more;
+}
+
 }  // namespace
 
 bool spins(std::string_view function, const SpinEvidence& evidence, const SpinEvidence& all)
@@ -185,28 +213,7 @@ SpinFunctions::SpinFunctions(const Replay& replay, const Predecessors& predecess
     for (std::size_t region = 0; region < regions.size(); ++region)
         if ((spins_[region] = spins(regions[region].name, evidence[region], all)))
             spinning += evidence[region];
-    // Down the calls, one level in a round.
-    for (bool more = true; more;) {
-        more = false;
-        std::vector<std::int64_t> for_spinning(regions.size(), 0), for_polling(regions.size(), 0);
-        for (std::size_t edge = 0; edge < by_edge.size(); ++edge) {
-            const auto [caller, function] = graph.edges()[edge];
-            if (!caller.valid() || !spins_[caller.value])
-                continue;
-            for_spinning[function.value] += by_edge[edge].samples();
-            if (regions[caller.value].name == calls_nothing_but_polling)
-                for_polling[function.value] += by_edge[edge].samples();
-        }
-        for (std::size_t region = 0; region < regions.size(); ++region) {
-            const SpinEvidence& of_region = evidence[region];
-            const auto are_nearly_all = [&](std::int64_t samples) {
-                return samples > 0 && samples * 100 >= of_region.samples() * nearly_all;
-            };
-            if (spins_[region] || !are_nearly_all(for_spinning[region]) || has_one_of(regions[region].name, copying))
-                continue;
-            if (are_nearly_all(for_polling[region]) || spins_for_callers(of_region, spinning))
-                spins_[region] = more = true;
-        }
+    while (spread_down(regions, graph, by_edge, evidence, spinning, spins_)) {
     }
 }
 
