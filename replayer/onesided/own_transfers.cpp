@@ -53,8 +53,10 @@ OwnTransfer own_transfer(const Replay& replay, const model::ProcessTrace& trace,
 bool may_have_stood_still(const OwnTransfer& own, const WindowEvent& completion)
 {
     // In epochs that the target opens, its post is what they wait for.
+    const bool is_large = own.bytes >= rules::large_message;
+    const Ns suspicious = is_large ? 4 * rules::fastest_copy(own.bytes) : 2 * rules::usual_transfer(own.bytes);
     return completion.what != WindowEvent::What::Complete && TransferExamples::is_evidence(own.elapsed, own.inside) &&
-           own.leave - own.enter > 2 * rules::usual_transfer(own.bytes);
+           own.leave - own.enter > suspicious;
 }
 
 /// Of those that may have stood still, the fastest ones of each link and size; all others are in `examples`.

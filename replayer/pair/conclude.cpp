@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/pair/conclude.hpp"
 
-#include "replayer/pair/call_costs.hpp"
-#include "replayer/pair/enders.hpp"
+#include "replayer/pair/learn_transfers.hpp"
 #include "replayer/pair/lookup.hpp"
-#include "replayer/pair/transfer_times.hpp"
-#include "replayer/pair/waited_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +16,6 @@ namespace
 {
 
 using functions::SendMode;
-using rules::Protocol;
 
 /// Calls `visit(i, receive, its send, the post of the receive)` for all matched receives; `i` is the owned process,
 /// `receive` its index there.
@@ -53,39 +49,18 @@ void learn_limits(const Replay& replay, const std::vector<ProcessPairs>& pairs, 
     std::copy_n(limits.begin() + rules::links, rules::links, calibration.local_limit.begin());
 }
 
-void learn_transfer_times(const Replay& replay, const std::vector<ProcessPairs>& pairs, rules::Calibration& calibration)
+/// Calls whose messages meet their receivers take as long as these do. If all of them waited, none of them tells.
+void bound_costs(rules::Calibration& calibration)
 {
-    ExamplesByLink examples;
-    std::vector<WaitedMessage> waited;
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-        const model::ProcessTrace& trace = replay.processes[p];
-        const auto start_of = [&](std::uint32_t i) {
-            const MatchedSend send = pairs[p].of_receive[i];
-            const Protocol protocol = rules::protocol(send.mode, trace.receives.bytes(i), send.over_before,
-                                                      calibration.eager_limit[static_cast<std::size_t>(send.link)]);
-            const Ns post = enter_of(trace, trace.numbers.ref(trace.receives.post(i))).time;
-            return protocol == Protocol::Eager ? send.post.time : std::max(send.post.time, post);
-        };
-        WaitedMessages of_process;
-        Enders(replay, trace, pairs[p])
-            .for_each(start_of, [&](std::uint32_t i, Ns start, bool is_ender, bool is_alone) {
-                const rules::Waiting completion =
-                    waiting(replay, trace, calibration.calls, trace.numbers.ref(trace.receives.completion(i)));
-                const Ns elapsed = completion.leave - start;
-                const MatchedSend send = pairs[p].of_receive[i];
-                const std::uint64_t bytes = trace.receives.bytes(i);
-                examples[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
-                // Of several, another one may have stood still, and who holds up that one nobody has asked yet.
-                const bool is_plausible = is_alone || elapsed <= 2 * rules::usual_transfer(bytes);
-                if (is_plausible &&
-                    TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(completion, is_ender)))
-                    of_process.add({send.link, bytes, send.post.call, start, completion.leave});
-            });
-        waited.insert(waited.end(), of_process.all().begin(), of_process.all().end());
+    const std::int64_t eager = *std::ranges::max_element(calibration.eager_limit);
+    const std::uint64_t from = std::max(rules::large_message, static_cast<std::uint64_t>(eager));
+    for (int bucket = rules::size_bucket(from - 1) + 1; bucket < rules::size_buckets; ++bucket) {
+        Ns most{0};
+        for (const rules::TransferTime& transfer : calibration.transfer)
+            most = std::max(most, transfer.of(rules::largest_size(bucket)));
+        if (most > Ns{0})
+            calibration.calls.bound_messages(bucket, rules::longest(most));
     }
-    add_waited(replay, waited, examples);
-    for (std::size_t link = 0; link < rules::links; ++link)
-        calibration.transfer[link] = examples[link].agree(replay.comm);
 }
 
 void add_counts(const Replay& replay, const rules::ClockUncertainty& clocks, Pairs& pairs)
@@ -118,7 +93,8 @@ Pairs conclude(const Replay& replay, std::vector<ProcessPairs> processes, std::u
     result.processes = std::move(processes);
     result.unmatched_sends = unmatched_sends;
     learn_limits(replay, result.processes, calibration);
-    learn_transfer_times(replay, result.processes, calibration);
+    calibration.transfer = learn_transfers(replay, result.processes, calibration);
+    bound_costs(calibration);
     add_counts(replay, calibration.clocks, result);
     return result;
 }

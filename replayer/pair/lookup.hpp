@@ -40,6 +40,12 @@ inline Ns leave_of(const model::ProcessTrace& trace, CallRef ref)
     return ref.valid() ? calls_of(trace, ref.location).leave(ref.call.value) : Ns::max();
 }
 
+/// The enter of a call; the end of all time for a call that never came.
+inline Ns time_of(const model::ProcessTrace& trace, CallRef ref)
+{
+    return ref.valid() ? enter_of(trace, ref).time : Ns::max();
+}
+
 inline functions::FunctionId function_of(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)
 {

@@ -23,7 +23,8 @@ Pairs pair(const Replay& replay, rules::Calibration& calibration)
     const auto receive = [&](const SendRecord& send, const model::ProcessTrace& trace, std::size_t p,
                              std::uint32_t index) {
         const rules::Enter post = enter_of(trace, trace.numbers.ref(trace.receives.post(index)));
-        pairs[p].of_receive.set(index, matched_send(replay, calibration.clocks, send, post));
+        const Ns called = time_of(trace, trace.numbers.ref(trace.receives.completion(index)));
+        pairs[p].of_receive.set(index, matched_send(replay, calibration.clocks, send, post, called));
         return post;
     };
     const auto reply = [&](const ReplyRecord& record) {

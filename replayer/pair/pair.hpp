@@ -26,6 +26,7 @@ struct MatchedSend {
     bool surely_over = false;    // and by more than the clocks are off
     bool unaided = false;        // likewise, and the receiving process was outside of MPI from its post to its end
     bool within_clocks = false;  // which of the two was first, the clocks cannot tell
+    bool there_at_call = false;  // it was over before the call was entered that completed the receive
 };
 
 /// The matched sends of all receives of a process, in 17 bytes each.
@@ -38,26 +39,30 @@ public:
     void set(std::size_t receive, const MatchedSend& send)
     {
         posts_[receive] = {send.post.call.location.value, send.post.call.call.value, send.post.time};
+        const unsigned proof = send.unaided ? alone : send.surely_over ? surely : send.over_before ? over : 0U;
         facts_[receive] = static_cast<std::uint8_t>(
-            static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | (send.unaided ? alone : 0U) |
-            (send.over_before ? over : 0U) | (send.surely_over ? surely : 0U) | (send.within_clocks ? unsure : 0U));
+            static_cast<unsigned>(send.mode) | static_cast<unsigned>(send.link) << 3U | proof << 4U |
+            (send.there_at_call ? there : 0U) | (send.within_clocks ? unsure : 0U));
     }
     [[nodiscard]] bool has(std::size_t receive) const { return posts_[receive].call != model::CallId::none().value; }
     [[nodiscard]] MatchedSend operator[](std::size_t receive) const
     {
         const auto& [location, call, time] = posts_[receive];
         const unsigned facts = facts_[receive];
+        const unsigned proof = facts >> 4U & 3U;
         return {{{{location}, {call}}, time},
                 static_cast<functions::SendMode>(facts & 7U),
                 static_cast<rules::Link>(facts >> 3U & 1U),
-                (facts & over) != 0,
-                (facts & surely) != 0,
-                (facts & alone) != 0,
-                (facts & unsure) != 0};
+                proof >= over,
+                proof >= surely,
+                proof >= alone,
+                (facts & unsure) != 0,
+                (facts & there) != 0};
     }
 
 private:
-    static constexpr unsigned alone = 16, over = 32, surely = 64, unsure = 128;
+    static constexpr unsigned over = 1, surely = 2, alone = 3;  // each proves what those before it do
+    static constexpr unsigned there = 64, unsure = 128;
     struct Post {
         std::uint32_t location = model::LocationId::none().value;
         std::uint32_t call = model::CallId::none().value;

@@ -15,6 +15,17 @@ namespace critpath::replayer
 
 using functions::SendMode;
 
+namespace
+{
+
+/// Whether the call that completed a message may turn out to have waited for it once it is known what such ones take.
+bool is_much(std::uint64_t bytes, Ns duration)
+{
+    return bytes >= rules::large_message && duration > 4 * rules::fastest_copy(bytes);
+}
+
+}  // namespace
+
 WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace, const rules::CallCosts& costs)
 {
     return [&, ends = SendEnds(replay.definitions, trace)](std::size_t send) {
@@ -28,7 +39,8 @@ WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace
             return false;
         if (replay.rules == Rules::Enter || operation.polls)
             return true;
-        return waiting(replay, trace, costs, completion).waited() ||
+        const rules::Waiting call = waiting(replay, trace, costs, completion);
+        return call.waited() || is_much(trace.sends.bytes(send), call.leave - call.enter) ||
                status_poll_before(replay.definitions, trace, completion).valid();
     };
 }
@@ -93,7 +105,7 @@ bool is_outside(const model::ProcessTrace& trace, Ns begin, Ns end, CallRef near
 }  // namespace
 
 MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
-                         const rules::Enter& post)
+                         const rules::Enter& post, Ns called)
 {
     const Ns leave{send.leave};
     const Ns uncertainty = clocks.between(LocationId{send.location}, post.call.location);
@@ -108,7 +120,8 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
             over_before,
             surely_over,
             unaided,
-            leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty};
+            leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty,
+            leave < called};
 }
 
 ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post)

@@ -72,9 +72,10 @@ private:
     std::uint64_t next_ = 0;
 };
 
-/// What a receive, which was posted at `post`, learns from the record of its send.
+/// What a receive learns from the record of its send; it was posted at `post`, and the call that completed it was
+/// entered at `called`.
 MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& clocks, const SendRecord& send,
-                         const rules::Enter& post);
+                         const rules::Enter& post, model::Ns called);
 
 /// The answer of that receive, and what the sender learns from it.
 ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post);

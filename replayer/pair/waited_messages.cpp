@@ -6,6 +6,8 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <tuple>
 
 namespace critpath::replayer
@@ -25,37 +27,62 @@ struct Answer {
     Ns since;
 };
 
-/// The start of the message; or when the thread that posted it came back to MPI, if it was outside for half of the time
-/// of the message, and back before its end.
-Ns moved_since(const Replay& replay, const Question& question)
+bool takes_less(const WaitedMessage& a, const WaitedMessage& b)
 {
-    constexpr std::uint32_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
-    const model::ProcessId process = replay.definitions.locations[question.post.location.value].process;
-    const model::Calls& calls = calls_of(replay.processes[replay.index_of(process)], question.post.location);
-    const std::uint32_t post = question.post.call.value;
-    const auto end = static_cast<std::uint32_t>(std::min<std::size_t>(calls.size(), std::size_t{post} + most_calls));
-    Ns outside_since = std::max(question.start, calls.leave(post));
-    for (std::uint32_t i = post + 1; i < end && calls.enter(i) <= question.end; ++i) {
-        if (calls.is_point(i))
-            continue;
-        if (2 * (calls.enter(i) - outside_since) >= question.end - question.start)
-            return calls.enter(i);
-        outside_since = std::max(outside_since, calls.leave(i));
-    }
-    return question.start;
+    const auto order = [](const WaitedMessage& m) { return std::tuple(m.end - m.since, m.bytes, m.start, m.post); };
+    return order(a) < order(b);
+}
+
+/// Of those that moved: the fastest, but none that took less than half as long as the one in the middle, since that may
+/// have moved on by itself before. They change their order.
+const WaitedMessage& typical(std::vector<WaitedMessage>& messages)
+{
+    std::ranges::sort(messages, takes_less);
+    const auto took = [](const WaitedMessage& m) { return m.end - m.since; };
+    return *std::ranges::lower_bound(messages, took(messages[messages.size() / 2]) / 2, {}, took);
 }
 
 }  // namespace
 
+Ns moved_since(const model::Calls& calls, model::CallId post, Ns start, Ns end)
+{
+    constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+    const std::size_t last = std::min(calls.size(), post.value + most_calls);
+    Ns outside_since = std::max(start, calls.leave(post.value));
+    for (std::size_t i = post.value + 1; i < last && calls.enter(i) <= end; ++i) {
+        if (calls.is_point(i))
+            continue;
+        if (8 * (calls.enter(i) - outside_since) >= end - start)
+            return calls.enter(i);
+        outside_since = std::max(outside_since, calls.leave(i));
+    }
+    return start;
+}
+
 void WaitedMessages::add(const WaitedMessage& message)
 {
-    const auto key = [](const WaitedMessage& m) { return std::tuple(m.link, rules::size_bucket(m.bytes)); };
-    const auto time = [](const WaitedMessage& m) { return std::tuple(m.end - m.start, m.bytes); };
-    const auto same = std::ranges::find(fastest_, key(message), key);
-    if (same == fastest_.end())
-        fastest_.push_back(message);
-    else if (time(message) < time(*same))
-        *same = message;
+    constexpr std::size_t most_asked = 4;  // a sender comes back by chance now and then, but hardly each time
+    const Key key{message.link, rules::size_bucket(message.bytes)};
+    std::vector<WaitedMessage>& some = message.has_moved() ? moved_[key] : fastest_[key];
+    if (message.has_moved()) {
+        some.push_back(message);
+    } else {
+        some.insert(std::ranges::upper_bound(some, message, takes_less), message);
+        if (some.size() > most_asked)
+            some.pop_back();
+    }
+}
+
+std::vector<WaitedMessage> WaitedMessages::examples()
+{
+    constexpr std::size_t least = 3;
+    std::vector<WaitedMessage> result;
+    for (const auto& [key, messages] : fastest_)
+        std::ranges::copy(messages, std::back_inserter(result));
+    for (auto& [key, messages] : moved_)
+        if (messages.size() >= least)
+            result.push_back(typical(messages));
+    return result;
 }
 
 void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages, ExamplesByLink& examples)
@@ -70,14 +97,20 @@ void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages
     auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
-            back[asker].push_back({q.index, moved_since(replay, q)});
+            back[asker].push_back(
+                {q.index, moved_since(replay.trace_of(q.post.location).calls, q.post.call, q.start, q.end)});
+    std::map<std::tuple<ProcessId, rules::Link, int>, std::vector<WaitedMessage>> moved;
     for (const Answer& answer : replayer::exchange(replay.comm, back).items) {
-        const WaitedMessage& m = messages[answer.index];
-        TransferExamples& of_link = examples[static_cast<std::size_t>(m.link)];
-        if (answer.since == m.start)
-            of_link.add(m.end - m.start, m.end - m.start, m.bytes);
+        WaitedMessage m = messages[answer.index];
+        m.since = std::max(answer.since, m.since);
+        if (m.has_moved())
+            moved[{m.receiver, m.link, rules::size_bucket(m.bytes)}].push_back(m);
         else
-            of_link.add_moved(m.end - answer.since, m.bytes);
+            examples[static_cast<std::size_t>(m.link)].add(m.end - m.start, m.end - m.start, m.bytes);
+    }
+    for (auto& [key, some] : moved) {
+        const WaitedMessage& m = typical(some);
+        examples[static_cast<std::size_t>(m.link)].add_moved(m.end - m.since, m.bytes);
     }
 }
 

@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -19,25 +21,37 @@ using ExamplesByLink = std::array<TransferExamples, rules::links>;
 
 /// A message from its start to the end of the call that waited for it.
 struct WaitedMessage {
+    model::ProcessId receiver;
     rules::Link link;
     std::uint64_t bytes;
     model::CallRef post;  // of its send
     Ns start, end;
+    Ns since;  // when the receiver came back to MPI, if it may have stood still for that (moved_since()); else `start`
+
+    [[nodiscard]] bool has_moved() const { return since != start; }
 };
 
-/// The fastest message of each size and link that a process has waited for.
+/// `start`, of a message until `end`; or, if the thread that posted it on one side, in the call `post`, was outside of
+/// MPI for an eighth of that time, and back before its end, when it came back.
+Ns moved_since(const model::Calls& calls, model::CallId post, Ns start, Ns end);
+
+/// What a process has to tell of the messages that it waited for, by size and link: the fastest ones; and of those that
+/// waited for the process, if there are some, one of the faster ones. The fastest may have moved on by itself
+/// meanwhile.
 class WaitedMessages
 {
 public:
     void add(const WaitedMessage& message);
-    [[nodiscard]] const std::vector<WaitedMessage>& all() const { return fastest_; }
+    [[nodiscard]] std::vector<WaitedMessage> examples();
 
 private:
-    std::vector<WaitedMessage> fastest_;  // few: one of each size and link that was seen
+    using Key = std::pair<rules::Link, int>;
+
+    std::map<Key, std::vector<WaitedMessage>> fastest_, moved_;
 };
 
-/// Adds them to `examples`: as moved those whose senders were outside of MPI for at least half of their time, and back
-/// before their end. Collective over `replay.comm`.
+/// Adds them to `examples`: those of which one side was outside of MPI for an eighth of their time, and back before
+/// their end, as moved, and of these one, of each receiver, size and link. Collective over `replay.comm`.
 void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages, ExamplesByLink& examples);
 
 }  // namespace critpath::replayer

@@ -175,6 +175,16 @@ private:
         return late_.questions() > before;
     }
 
+    /// When somebody can have held up a call that would have ended before `due`, had nobody done so. If the operation
+    /// was over for others by then, what goes on through the hands of a member had not reached the call yet.
+    [[nodiscard]] static Period held_up(const CompletedCollective& c, Ns due)
+    {
+        if (c.held_up.until < due)
+            return {c.held_up.until, Ns::max()};
+        // Of a short time, whoever comes to MPI at all may have been outside for the most.
+        return c.held_up.since < due ? c.held_up : Period{};
+    }
+
     /// Those of the call that comes next in `late_`.
     void add_late_collectives(const rules::Waiting& waiting, Ns explained)
     {
@@ -184,12 +194,10 @@ private:
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
-            // Of a short time, whoever comes to MPI at all may have been outside for the most.
-            const bool is_clear = c.held_up.since < waiting.leave - query->limit;
             const auto ask = [&](const rules::MemberQuery& question) {
-                const Period held_up = question.returns && is_clear ? c.held_up : Period{};
+                const Period asked = question.returns ? held_up(c, waiting.leave - query->limit) : Period{};
                 late_.collectives.push_back(
-                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question, {}, held_up}});
+                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question, {}, asked}});
             };
             ask(*query);
             const bool others_later = c.last_post > std::max(waiting.enter, c.gathered.last.time);

@@ -24,6 +24,11 @@ constexpr Ns most_cost(std::uint64_t bytes)
     return std::chrono::microseconds{5} + Ns{static_cast<std::int64_t>(std::min(bytes, most_bytes))};
 }
 
+bool completes_messages(Dependence dependence)
+{
+    return dependence == Dependence::AllMessages || dependence == Dependence::AnyMessage;
+}
+
 int bin_of(std::int64_t ns)
 {
     const auto value = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
@@ -124,9 +129,21 @@ void CallCosts::set(CallKey key, const Durations& durations)
         costs_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
 }
 
+void CallCosts::bound_messages(int bucket, Ns most)
+{
+    most_of_messages_[static_cast<std::size_t>(bucket)] = most;
+}
+
+Ns CallCosts::most(FunctionId function, int bucket) const
+{
+    const Ns usual = most_cost(largest_size(bucket));
+    const auto& of_messages = most_of_messages_[static_cast<std::size_t>(bucket)];
+    return of_messages && completes_messages(operation(function).dependence) ? std::min(usual, *of_messages) : usual;
+}
+
 CallCost CallCosts::of_bucket(FunctionId function, int bucket) const
 {
-    const Ns most = most_cost(bucket < 63 ? (std::uint64_t{1} << bucket) - 1 : UINT64_MAX);
+    const Ns most = this->most(function, bucket);
     if (costs_.empty() || function >= FunctionId::count)
         return {most, least_threshold};
     const CallCost& cost = costs_[index_of({function, bucket})];

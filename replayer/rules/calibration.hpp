@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,11 @@ using model::Ns;
 
 using model::size_bucket;
 inline constexpr int size_buckets = 65;
+
+constexpr std::uint64_t largest_size(int bucket)
+{
+    return bucket < 64 ? (std::uint64_t{1} << bucket) - 1 : UINT64_MAX;
+}
 
 /// Where a message travels. Each class has a speed and an eager limit of its own.
 enum class Link : std::uint8_t { SameNode, OtherNode };
@@ -75,8 +81,14 @@ public:
     }
     [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const;
 
+    /// Calls that complete messages of `bucket` cost no more than `most`: all of them may have waited.
+    void bound_messages(int bucket, Ns most);
+
 private:
+    [[nodiscard]] Ns most(FunctionId function, int bucket) const;
+
     std::vector<CallCost> costs_;  // by function and bucket, made at the first set(); a negative cost: no example
+    std::array<std::optional<Ns>, size_buckets> most_of_messages_;
 };
 
 // ------------------------------------------------------------------------------------------ time of messages
@@ -94,6 +106,12 @@ using FastestMessages = std::array<FastestMessage, size_buckets>;
 
 /// What a message may take of which it is only known that it was there when somebody asked for it: 20 us, and 1 GB/s.
 Ns usual_transfer(std::uint64_t bytes);
+
+/// No processor copies faster: 64 GB/s. What was there sooner had come before.
+constexpr Ns fastest_copy(std::uint64_t bytes)
+{
+    return Ns{static_cast<std::int64_t>(bytes / 64)};
+}
 
 /// Least time of a message by its size: the lower convex hull of the fastest messages, made monotone first (a
 /// larger message is not faster). Without any message it is 0.
@@ -118,9 +136,6 @@ private:
     std::vector<Point> hull_;
 };
 
-/// What a transfer may take at most without any example: 20 us and a copy at 1 GB/s.
-Ns usual_transfer(std::uint64_t bytes);
-
 // --------------------------------------------------------------------------------------- time of collectives
 
 struct CollectiveKey {
@@ -135,6 +150,9 @@ struct CollectiveKey {
 Ns usual_completion(FunctionId function, std::uint64_t bytes, std::size_t members);
 
 // ------------------------------------------------------------------------------------------------ all of it
+
+/// From this size on, what a call costs is next to nothing beside what its messages take.
+inline constexpr std::uint64_t large_message = 65536;
 
 /// Standard sends up to this size are buffered by every implementation that is in use. Larger limits are learned; but
 /// a program whose sends all complete together with its receives (Isend, Irecv, Waitall) proves nothing.

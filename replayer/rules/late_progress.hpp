@@ -28,7 +28,8 @@ struct Standstill {
 /// How an enter of MPI explains the end of the call.
 enum class Fit : std::uint8_t {
     None,
-    Loose,  // the call ended soon after it, and much too late for anything else
+    Loose,  // the call ended when a slow one was over, or soon after it, and much too late for anything else
+    Close,  // somewhat sooner than a transfer can be over that began then
     Tight,  // the call ended when a transfer was over that began then
 };
 

@@ -229,6 +229,16 @@ class Workload(harness.Case):
                    pieces={"work_late": (8, 100), "work_after": (8, 50)}, absent=["work_early"])
 
     @harness.retry_once
+    def test_a_large_message_stands_still_while_its_receiver_works(self):
+        self.check(2, "posted", "send", path=[1, 0] * 10,
+                   pieces={"work_beside": (10, 40), "work_after": (10, 30)}, absent=["work_early"])
+
+    @harness.retry_once
+    def test_an_allreduce_stands_still_while_a_member_works(self):
+        self.check(3, "posted", "allreduce", path=[1, 0] * 10,
+                   pieces={"work_beside": (10, 40), "work_after": (10, 30)}, absent=[])
+
+    @harness.retry_once
     def test_rotating_slow_rank_before_allreduce(self):
         self.check(3, "rotating_allreduce", path=[0, 1, 2] * 3, pieces={"work_slow": (9, 100)}, absent=["work_fast"])
         stretch = self.costliest()

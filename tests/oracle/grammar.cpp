@@ -37,11 +37,22 @@ constexpr Rule rules[block_kinds] = {
     {"threads", blocks::threads},
     {"tool", blocks::tool},
     {"creations", blocks::creations},
+    {"standing", blocks::standing},
 };
 
 const Rule& rule(BlockKind kind)
 {
     return rules[static_cast<std::size_t>(kind)];
+}
+
+/// One block, in which ranks compute for another time each time.
+Recipe repeated(int ranks, BlockKind kind, std::mt19937& random)
+{
+    Recipe recipe{ranks, {}};
+    const auto content = static_cast<std::uint32_t>(random());
+    for (auto i = 8 + random() % 10; i > 0; --i)
+        recipe.blocks.push_back({kind, content, static_cast<std::uint32_t>(random())});
+    return recipe;
 }
 
 }  // namespace
@@ -56,19 +67,23 @@ Recipe random_recipe(std::uint32_t seed)
     std::mt19937 random(seed);
     Recipe recipe{2 + static_cast<int>(random() % 7), {}};
     for (auto i = 3 + random() % 10; i > 0; --i)
-        recipe.blocks.push_back({static_cast<BlockKind>(random() % block_kinds), static_cast<std::uint32_t>(random())});
+        recipe.blocks.push_back(
+            {static_cast<BlockKind>(random() % random_kinds), static_cast<std::uint32_t>(random())});
     return recipe;
 }
 
 Recipe alike_recipe(std::uint32_t seed)
 {
     std::mt19937 random(seed);
-    Recipe recipe{2 + static_cast<int>(random() % 7), {}};
-    const auto kind = static_cast<BlockKind>(random() % block_kinds);
-    const auto content = static_cast<std::uint32_t>(random());
-    for (auto i = 8 + random() % 10; i > 0; --i)
-        recipe.blocks.push_back({kind, content, static_cast<std::uint32_t>(random())});
-    return recipe;
+    const int ranks = 2 + static_cast<int>(random() % 7);
+    return repeated(ranks, static_cast<BlockKind>(random() % random_kinds), random);
+}
+
+Recipe standing_recipe(std::uint32_t seed)
+{
+    std::mt19937 random(seed);
+    const int ranks = 2 + static_cast<int>(random() % 7);
+    return repeated(ranks, BlockKind::Standing, random);
 }
 
 Program expand(const Recipe& recipe)

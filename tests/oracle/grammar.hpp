@@ -32,8 +32,10 @@ enum class BlockKind : std::uint8_t {
     Threads,         // of some ranks, which send and receive beside their main threads
     Tool,            // messages around the collector's own work
     Creations,       // of communicators, by their members alone
+    Standing,        // messages beside whose transfer one side always computes; only in standing_recipe()
 };
-inline constexpr int block_kinds = 16;
+inline constexpr int block_kinds = 17;
+inline constexpr int random_kinds = 16;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
 
@@ -51,6 +53,9 @@ struct Recipe {
 Recipe random_recipe(std::uint32_t seed);
 /// Of one kind of block and its size alone, as most applications are: what a trace teaches comes from nothing else.
 Recipe alike_recipe(std::uint32_t seed);
+/// Of large messages alone, and the same rank computes beside each of them: on a machine that moves nothing meanwhile,
+/// no message shows what one takes that does not stand still.
+Recipe standing_recipe(std::uint32_t seed);
 Program expand(const Recipe& recipe);
 std::string text(const Recipe& recipe);
 

@@ -43,6 +43,8 @@ private:
             return;
         }
         verdict_.false_critical += segment.end - segment.begin;
+        if (slack > (graph_.last() - graph_.first()) / 50)
+            verdict_.misleading += segment.end - segment.begin;
         verdict_.faults.push_back(fmt::format("{} {}>{} {}-{}: {}", model::name(static_cast<SegmentKind>(segment.kind)),
                                               segment.origin(), segment.location, ticks(segment.begin),
                                               ticks(segment.end),

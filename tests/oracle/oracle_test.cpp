@@ -287,12 +287,12 @@ constexpr double at_most(double share)
 
 /// Which part of the paths of so many programs is false-critical.
 template <class MachineOf>
-double false_critical_share(MachineOf machine_of, Weights weights, replayer::Rules rules = replayer::Rules::Arrival,
-                            std::uint32_t count = programs)
+double false_critical_share(MachineOf machine_of, Weights weights, Recipe (*recipe_of)(std::uint32_t) = random_recipe,
+                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = programs)
 {
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = 1; seed <= count; ++seed) {
-        const Outcome outcome = check(random_recipe(seed), machine_of(seed), weights, rules);
+        const Outcome outcome = check(recipe_of(seed), machine_of(seed), weights, rules);
         EXPECT_EQ(outcome.broken, "") << "seed " << seed;
         path += outcome.verdict.makespan;
         false_critical += outcome.verdict.false_critical;
@@ -300,10 +300,10 @@ double false_critical_share(MachineOf machine_of, Weights weights, replayer::Rul
     return static_cast<double>(false_critical) / static_cast<double>(path);
 }
 
-double false_critical_share(const Machine& machine, Weights weights, replayer::Rules rules = replayer::Rules::Arrival,
-                            std::uint32_t count = programs)
+double false_critical_share(const Machine& machine, Weights weights, Recipe (*recipe_of)(std::uint32_t) = random_recipe,
+                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = programs)
 {
-    return false_critical_share([&](std::uint32_t /*seed*/) { return machine; }, weights, rules, count);
+    return false_critical_share([&](std::uint32_t /*seed*/) { return machine; }, weights, recipe_of, rules, count);
 }
 
 TEST(Analysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
@@ -364,6 +364,22 @@ TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
     EXPECT_LE(false_critical_share(lazy, Weights::Known), at_most(0.003));
 }
 
+/// All of them, so that no message shows what one takes. Where the fastest were believed to do so, 0.5 % of the path
+/// was wrong by much.
+TEST(Analysis, IsSeldomWrongByMuchWhereEachTransferStandsStill)
+{
+    Machine lazy;
+    lazy.progress = false;
+    std::int64_t path = 0, misleading = 0;
+    for (std::uint32_t seed = 1; seed <= 3 * programs; ++seed) {
+        const Verdict verdict = check(standing_recipe(seed), lazy, Weights::Learned).verdict;
+        path += verdict.makespan;
+        misleading += verdict.misleading;
+    }
+    EXPECT_LE(static_cast<double>(misleading), at_most(0.002) * static_cast<double>(path));
+    EXPECT_LE(false_critical_share(Machine{}, Weights::Learned, standing_recipe), at_most(0.001));
+}
+
 /// Buffered sends that wait until the receiver's rank is in MPI, as large ones do in some MPIs. Without a rule for
 /// that, 0.6 % of the path is wrong.
 TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
@@ -402,7 +418,7 @@ TEST(Analysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
 /// it.
 TEST(Judge, SeesWhatIsWrong)
 {
-    EXPECT_GT(false_critical_share(Machine{}, Weights::Learned, replayer::Rules::Enter, 20), 0.01);
+    EXPECT_GT(false_critical_share(Machine{}, Weights::Learned, random_recipe, replayer::Rules::Enter, 20), 0.01);
 }
 
 TEST(Shrink, LeavesTheBlockThatFails)

@@ -68,6 +68,19 @@ TEST(CallCosts, ACallThatAlwaysWaitedCostsNoMoreThanACopy)
     EXPECT_EQ(costs.of(FunctionId::MPI_Send, 0).least, microseconds{5});  // without any example
 }
 
+/// Nor more than what its message takes, once that is known. Of other calls that says nothing.
+TEST(CallCosts, ACallThatAlwaysWaitedForAMessageCostsNoMoreThanThat)
+{
+    Durations waits;
+    waits.add(microseconds{500});
+    CallCosts costs;
+    for (const FunctionId function : {FunctionId::MPI_Send, FunctionId::MPI_Bcast})
+        costs.set({function, size_bucket(1'000'000)}, waits);
+    costs.bound_messages(size_bucket(1'000'000), microseconds{200});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Send, 1'000'000).least, microseconds{200});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Bcast, 1'000'000).least, microseconds{500});
+}
+
 TEST(CallCosts, SizesHaveCostsOfTheirOwn)
 {
     Durations small;

@@ -19,6 +19,7 @@ void cancelled(Sketch& s);
 void buffers(Sketch& s);
 void threads(Sketch& s);
 void tool(Sketch& s);
+void standing(Sketch& s);
 
 // Collectives (collective_blocks.cpp)
 void collectives(Sketch& s);

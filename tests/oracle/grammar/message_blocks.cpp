@@ -197,4 +197,46 @@ void tool(Sketch& s)
     });
 }
 
+/// One rank computes for longer than all others and any message; in between, it is in MPI for the moment of a post
+/// alone. It receives or sends what the others send or receive in blocking calls, or all of them overlap the same
+/// exchange.
+void standing(Sketch& s)
+{
+    const auto bytes = s.one_of<std::uint64_t>({70'000, 400'000, 4'000'000});
+    const int busy = s.draw(0, s.ranks() - 1);
+    const auto shape = s.one_of({1, 2, 3});
+    const auto work = [&](int r) {
+        if (r == busy)
+            s.add(r, {.kind = Kind::Compute, .ticks = 12'000});
+        s.compute(r, 20);
+    };
+    std::vector<std::vector<int>> requests(at(s.ranks()));
+    const auto exchange = [&](int from, int to) {
+        if (shape != 1 || to == busy)
+            requests[at(to)].push_back(s.irecv(to, from, 8));
+        if (shape != 1 || from == busy)
+            requests[at(from)].push_back(s.isend(from, to, 8, bytes));
+    };
+    s.each([&](int r) {
+        if (shape == 3)
+            exchange(r, (r + 1) % s.ranks());
+        else if (r != busy && (r + busy) % 2 == 0)
+            exchange(r, busy);
+        else if (r != busy)
+            exchange(busy, r);
+    });
+    s.each(work);
+    s.each([&](int r) {
+        if (shape == 1 && r != busy) {
+            if ((r + busy) % 2 == 0)
+                s.send(r, busy, 8, bytes);
+            else
+                s.recv(r, busy, 8);
+        }
+        s.compute(r, 20);
+        if (!requests[at(r)].empty())
+            s.complete(r, requests[at(r)]);
+    });
+}
+
 }  // namespace critpath::oracle::blocks
