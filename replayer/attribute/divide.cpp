@@ -20,6 +20,12 @@ using model::Segment;
 
 __extension__ using Wide = __int128;
 
+/// Of the thread on the path, while its time goes to others.
+PathThread waiting(const Waiter& waiter)
+{
+    return waiter.spins ? PathThread::Preempted : PathThread::Blocked;
+}
+
 Pseudo kind_of(const OffProcessor& off)
 {
     return off.preempted ? Pseudo::Preempted : Pseudo::Blocked;
@@ -67,14 +73,15 @@ void PathDivider::add_computation(const Segment& segment)
         const ContextId context = context_of(location, o, begin, end);
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter = waiter_of(stretch.trace, location.location, o, begin, end, code_);
-        const std::int64_t worked = o.preempted ? 0 : give_to_team(stretch, waiter);
-        const std::int64_t more = o.preempted ? 0 : give_rests(stretch, waiter, worked);
+        const bool waits = !o.preempted || spins_behind(location, o, code_);
+        const std::int64_t worked = waits ? give_to_team(stretch, waiter) : 0;
+        const std::int64_t more = waits ? give_rests(stretch, waiter, worked) : 0;
         // Or it waits until they have a processor again, of whom there may be several.
         const std::int64_t left = ns - worked - more;
-        const std::vector<Lack> lacks = o.preempted ? std::vector<Lack>{} : preemption_of_others(waiter, code_);
+        const std::vector<Lack> lacks = waits ? preemption_of_others(waiter, code_) : std::vector<Lack>{};
         const std::int64_t for_others = std::min(left, time_of(lacks));
         // Of a mixed interval, nobody knows what came first.
-        share_out(stretch, lacks, begin + Ns{more}, for_others);
+        share_out(stretch, lacks, begin + Ns{more}, for_others, waiting(waiter));
         add_interval(stretch, {AttributionKind::Computation,
                                {context, kind_of(o)},
                                location.location,
@@ -193,13 +200,14 @@ void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
 }
 
 /// Time of the path in which others lacked a processor, by how long each did.
-void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lacks, Ns begin, std::int64_t ns)
+void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lacks, Ns begin, std::int64_t ns,
+                            PathThread thread)
 {
     std::int64_t all = time_of(lacks);
     for (const Lack& lack : lacks) {
         const auto part = static_cast<std::int64_t>(Wide{ns} * lack.ns / all);
         add_interval(stretch, {AttributionKind::Computation, place_of(*lack.off, *lack.location),
-                               lack.location->location, begin, part, PathThread::Blocked});
+                               lack.location->location, begin, part, thread});
         begin += Ns{part};
         ns -= part;
         all -= lack.ns;
@@ -218,8 +226,8 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
     std::deque<Rest>& rests = rests_[waiter.location];
-    share_out(stretch, {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread),
-                        PathThread::Blocked, &rests});
+    share_out(stretch,
+              {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), waiting(waiter), &rests});
     constexpr std::size_t most = 64;  // older ones may be of what is over by now
     while (rests.size() > most)
         rests.pop_front();
@@ -256,7 +264,7 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
                                rest->work.location->location,
                                begin,
                                ns,
-                               PathThread::Blocked,
+                               waiting(waiter),
                                sample.offset});
         counter_.add_work(waiter.location, begin, ns, rest->work);
         given += ns;

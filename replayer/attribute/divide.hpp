@@ -101,7 +101,8 @@ private:
     std::int64_t for_each_off(const Stretch& stretch, Add add);
     std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
     std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
-    void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns);
+    void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns,
+                   PathThread thread);
 
     const Replay& replay_;
     const model::Definitions& definitions_;

@@ -45,8 +45,9 @@ struct Coverage {
     std::int64_t sampled = 0;
 };
 
-/// What the thread on the path did in some of the path's time: it worked itself, or waited for its team.
-enum class PathThread : std::uint8_t { Works, Spins, Blocked };
+/// What the thread on the path did in some of the path's time: it worked itself, or waited for its team, also while it
+/// lacked a processor to do so.
+enum class PathThread : std::uint8_t { Works, Spins, Blocked, Preempted };
 
 /// An attribution whose call path has no number yet.
 struct PlacedAttribution {

@@ -87,6 +87,8 @@ std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns en
 
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
+    if (waiter.spins && code.is_apart(location.location))
+        return false;
     return location.location != waiter.location && waiter.waits_for != model::WaitsFor::Other &&
            (waiter.all_go_on || !code.is_apart(location.location) || !goes_on(waiter, location, code));
 }
@@ -98,7 +100,19 @@ Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, c
 {
     Waiter waiter{trace, location, begin, end, off.end, off.waits_for};
     waiter.all_go_on = off.waits_for == model::WaitsFor::Thread && work_of_others(waiter, code).empty();
+    waiter.spins = off.preempted;
     return waiter;
+}
+
+bool spins_behind(const LocationTrace& location, const model::OffProcessor& off, const SampledCode& code)
+{
+    const auto sample = std::ranges::upper_bound(location.samples, off.end, {}, &model::Sample::time);
+    if (!off.preempted || sample == location.samples.end() || !sample->context.valid() ||
+        !code.waits_for_team(sample->context))
+        return false;
+    // It stands for all time on the processor since then.
+    return model::last_entered(location.calls, sample->time) == model::last_entered(location.calls, off.end) &&
+           on_processor(location, off.end, sample->time) <= sample->weight;
 }
 
 std::int64_t weight_of(const std::vector<Work>& work)

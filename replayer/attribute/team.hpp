@@ -33,10 +33,15 @@ struct Waiter {
     model::Ns back;  // when it has a processor again: with `end`, or behind it
     model::WaitsFor waits_for = model::WaitsFor::Unknown;
     bool all_go_on = false;  // it waits for a thread, and all that worked go on when it is back
+    bool spins = false;      // it lacks a processor, and then spins for its team: for no thread that has no team
 };
 
 Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off,
                  model::Ns begin, model::Ns end, const SampledCode& code);
+
+/// Whether the thread, which was preempted, spins for its team as soon as it has a processor again: until then it has
+/// missed nothing.
+bool spins_behind(const model::LocationTrace& location, const model::OffProcessor& off, const SampledCode& code);
 
 /// Samples of what the threads did in (begin, end] that `waiter`, which is blocked, may wait for: not of those that
 /// wait as well, nor in calls of MPI. A thread that has nothing to do with OpenMP is none of them if it goes on when

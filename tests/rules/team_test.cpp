@@ -285,6 +285,57 @@ TEST_F(TwoThreads, WhoLacksAProcessorIsWhereItWorkedAndNotWhereItCameToWait)
     EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("loop;[preempted]: 500"));
 }
 
+// It has no processor for a while, and has to wait for the other one after that, too.
+TEST_F(TwoThreads, WhoSpinsAfterALackOfAProcessorHasMissedNothing)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 300; t += 100)
+        sample(0, t - 1, main, 100);
+    thread(0).off = {{us(300), us(700), true}};
+    for (int t = 800; t <= 1000; t += 100)
+        sample(0, t - 1, spin, 100);
+    for (int t = 400; t <= 800; t += 100)
+        sample(1, t, loop, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("main2"), 300);
+    EXPECT_EQ(r.path_us("loop"), 400 + 200);
+    EXPECT_EQ(r.path_us("[preempted]"), 0);
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 100);
+    EXPECT_EQ(threads(r), "400, 600");
+}
+
+// As far as the other one works.
+TEST_F(TwoThreads, WhoSpinsAfterALackOfAProcessorMayHaveBeenTheLast)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 299, main, 299);
+    thread(0).off = {{us(300), us(900), true}};
+    sample(0, 999, spin, 100);
+    sample(1, 400, loop, 100);
+    sample(1, 500, spin, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 100);
+    EXPECT_EQ(r.path_us("[preempted]"), 500);
+}
+
+TEST_F(TwoThreads, WhoWorksAfterALackOfAProcessorHasMissedThatTime)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 299, main, 299);
+    thread(0).off = {{us(300), us(900), true}};
+    sample(0, 999, main, 100);
+    for (int t = 400; t <= 1000; t += 100)
+        sample(1, t, loop, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 0);
+    EXPECT_EQ(r.path_us("[preempted]"), 600);
+}
+
 TEST_F(TwoThreads, WhereItWorkedBeforeACallItIsNoMore)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
