@@ -24,9 +24,12 @@ constexpr Ns most_cost(std::uint64_t bytes)
     return std::chrono::microseconds{5} + Ns{static_cast<std::int64_t>(std::min(bytes, most_bytes))};
 }
 
-bool completes_messages(Dependence dependence)
+/// Of several, nobody knows how many they were, so that what one takes says nothing.
+bool completes_one_message(FunctionId function)
 {
-    return dependence == Dependence::AllMessages || dependence == Dependence::AnyMessage;
+    using enum functions::SemanticClass;
+    const auto of = functions::semantic_class(function);
+    return of == Send || of == Recv || of == Mrecv || of == Sendrecv || of == Wait || of == Waitany;
 }
 
 int bin_of(std::int64_t ns)
@@ -138,7 +141,7 @@ Ns CallCosts::most(FunctionId function, int bucket) const
 {
     const Ns usual = most_cost(largest_size(bucket));
     const auto& of_messages = most_of_messages_[static_cast<std::size_t>(bucket)];
-    return of_messages && completes_messages(operation(function).dependence) ? std::min(usual, *of_messages) : usual;
+    return of_messages && completes_one_message(function) ? std::min(usual, *of_messages) : usual;
 }
 
 CallCost CallCosts::of_bucket(FunctionId function, int bucket) const

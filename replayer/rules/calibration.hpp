@@ -81,7 +81,7 @@ public:
     }
     [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const;
 
-    /// Calls that complete messages of `bucket` cost no more than `most`: all of them may have waited.
+    /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
 
 private:

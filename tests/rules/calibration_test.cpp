@@ -74,10 +74,11 @@ TEST(CallCosts, ACallThatAlwaysWaitedForAMessageCostsNoMoreThanThat)
     Durations waits;
     waits.add(microseconds{500});
     CallCosts costs;
-    for (const FunctionId function : {FunctionId::MPI_Send, FunctionId::MPI_Bcast})
+    for (const FunctionId function : {FunctionId::MPI_Send, FunctionId::MPI_Waitall, FunctionId::MPI_Bcast})
         costs.set({function, size_bucket(1'000'000)}, waits);
     costs.bound_messages(size_bucket(1'000'000), microseconds{200});
     EXPECT_EQ(costs.of(FunctionId::MPI_Send, 1'000'000).least, microseconds{200});
+    EXPECT_EQ(costs.of(FunctionId::MPI_Waitall, 1'000'000).least, microseconds{500});  // perhaps of many messages
     EXPECT_EQ(costs.of(FunctionId::MPI_Bcast, 1'000'000).least, microseconds{500});
 }
 
