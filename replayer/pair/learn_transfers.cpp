@@ -60,7 +60,8 @@ private:
     /// When the process came back to MPI, as moved_since().
     [[nodiscard]] Ns back_since(std::uint32_t receive, Ns start, Ns end) const
     {
-        return moved_since(calls_of(trace_, post(receive).location), post(receive).call, start, end);
+        return moved_since(calls_of(trace_, post(receive).location), post(receive).call, trace_.receives.bytes(receive),
+                           start, end);
     }
 
     void learn(std::uint32_t receive, Ns start, bool is_ender, bool is_alone)
@@ -72,12 +73,13 @@ private:
         const std::uint64_t bytes = trace_.receives.bytes(receive);
         examples_[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
         const bool is_evidence = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
-        const Ns since = is_evidence ? start : back_since(receive, start, call.leave);
+        const bool may_have_waited =
+            !is_evidence && bytes >= rules::large_message && is_ender && meets(receive) && !send.there_at_call;
+        const Ns since = may_have_waited ? back_since(receive, start, call.leave) : start;
         const Ns took = call.leave - since;
         // Of several, another one may have stood still, and who holds up that one nobody has asked yet.
         const bool is_plausible = is_alone || took <= 2 * rules::usual_transfer(bytes);
-        const bool has_waited = bytes >= rules::large_message && meets(receive) && is_ender && since != start &&
-                                !send.there_at_call && took >= rules::fastest_copy(bytes);
+        const bool has_waited = since != start && took >= rules::fastest_copy(bytes);
         if (is_plausible && (is_evidence || has_waited))
             waited_.add({trace_.process, send.link, bytes, send.post.call, start, call.leave, since});
     }

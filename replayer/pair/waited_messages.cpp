@@ -19,6 +19,7 @@ namespace
 struct Question {
     std::uint32_t index;
     model::CallRef post;
+    std::uint64_t bytes;
     Ns start, end;
 };
 
@@ -44,15 +45,16 @@ const WaitedMessage& typical(std::vector<WaitedMessage>& messages)
 
 }  // namespace
 
-Ns moved_since(const model::Calls& calls, model::CallId post, Ns start, Ns end)
+Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end)
 {
+    const std::int64_t part = bytes >= rules::large_message ? 8 : 2;
     constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
     const std::size_t last = std::min(calls.size(), post.value + most_calls);
     Ns outside_since = std::max(start, calls.leave(post.value));
     for (std::size_t i = post.value + 1; i < last && calls.enter(i) <= end; ++i) {
         if (calls.is_point(i))
             continue;
-        if (8 * (calls.enter(i) - outside_since) >= end - start)
+        if (part * (calls.enter(i) - outside_since) >= end - start)
             return calls.enter(i);
         outside_since = std::max(outside_since, calls.leave(i));
     }
@@ -61,11 +63,13 @@ Ns moved_since(const model::Calls& calls, model::CallId post, Ns start, Ns end)
 
 void WaitedMessages::add(const WaitedMessage& message)
 {
-    constexpr std::size_t most_asked = 4;  // a sender comes back by chance now and then, but hardly each time
+    constexpr std::size_t most_asked = 4;    // a sender comes back by chance now and then, but hardly each time
+    constexpr std::size_t most_kept = 1024;  // enough to know what is usual
     const Key key{message.link, rules::size_bucket(message.bytes)};
     std::vector<WaitedMessage>& some = message.has_moved() ? moved_[key] : fastest_[key];
     if (message.has_moved()) {
-        some.push_back(message);
+        if (some.size() < most_kept)
+            some.push_back(message);
     } else {
         some.insert(std::ranges::upper_bound(some, message, takes_less), message);
         if (some.size() > most_asked)
@@ -91,14 +95,14 @@ void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages
     for (std::uint32_t i = 0; i < messages.size(); ++i) {
         const WaitedMessage& m = messages[i];
         const model::ProcessId sender = replay.definitions.locations[m.post.location.value].process;
-        out[static_cast<std::size_t>(replay.owner_of(sender))].push_back({i, m.post, m.start, m.end});
+        out[static_cast<std::size_t>(replay.owner_of(sender))].push_back({i, m.post, m.bytes, m.start, m.end});
     }
     const auto questions = replayer::exchange(replay.comm, out);
     auto back = lists_for<Answer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
         for (const Question& q : questions.from(static_cast<int>(asker)))
             back[asker].push_back(
-                {q.index, moved_since(replay.trace_of(q.post.location).calls, q.post.call, q.start, q.end)});
+                {q.index, moved_since(replay.trace_of(q.post.location).calls, q.post.call, q.bytes, q.start, q.end)});
     std::map<std::tuple<ProcessId, rules::Link, int>, std::vector<WaitedMessage>> moved;
     for (const Answer& answer : replayer::exchange(replay.comm, back).items) {
         WaitedMessage m = messages[answer.index];

@@ -32,8 +32,9 @@ struct WaitedMessage {
 };
 
 /// `start`, of a message until `end`; or, if the thread that posted it on one side, in the call `post`, was outside of
-/// MPI for an eighth of that time, and back before its end, when it came back.
-Ns moved_since(const model::Calls& calls, model::CallId post, Ns start, Ns end);
+/// MPI for so much of that time that it may have stood still (half; of a large message, an eighth), and back before its
+/// end, when it came back.
+Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end);
 
 /// What a process has to tell of the messages that it waited for, by size and link: the fastest ones; and of those that
 /// waited for the process, if there are some, one of the faster ones. The fastest may have moved on by itself
@@ -47,11 +48,11 @@ public:
 private:
     using Key = std::pair<rules::Link, int>;
 
-    std::map<Key, std::vector<WaitedMessage>> fastest_, moved_;
+    std::map<Key, std::vector<WaitedMessage>> fastest_, moved_;  // of the latter, the first ones
 };
 
-/// Adds them to `examples`: those of which one side was outside of MPI for an eighth of their time, and back before
-/// their end, as moved, and of these one, of each receiver, size and link. Collective over `replay.comm`.
+/// Adds them to `examples`: those that may have stood still (moved_since()) for either side, as moved, and of these
+/// one, of each receiver, size and link. Collective over `replay.comm`.
 void add_waited(const Replay& replay, const std::vector<WaitedMessage>& messages, ExamplesByLink& examples);
 
 }  // namespace critpath::replayer
