@@ -23,7 +23,7 @@ __extension__ using Wide = __int128;
 /// Of the thread on the path, while its time goes to others.
 PathThread waiting(const Waiter& waiter)
 {
-    return waiter.spins ? PathThread::Preempted : PathThread::Blocked;
+    return waiter.is_preempted ? PathThread::Preempted : PathThread::Blocked;
 }
 
 Pseudo kind_of(const OffProcessor& off)

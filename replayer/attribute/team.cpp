@@ -87,7 +87,7 @@ std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns en
 
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
-    if (waiter.spins && code.is_apart(location.location))
+    if (waiter.is_preempted && code.is_apart(location.location))
         return false;
     return location.location != waiter.location && waiter.waits_for != model::WaitsFor::Other &&
            (waiter.all_go_on || !code.is_apart(location.location) || !goes_on(waiter, location, code));
@@ -100,7 +100,7 @@ Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, c
 {
     Waiter waiter{trace, location, begin, end, off.end, off.waits_for};
     waiter.all_go_on = off.waits_for == model::WaitsFor::Thread && work_of_others(waiter, code).empty();
-    waiter.spins = off.preempted;
+    waiter.is_preempted = off.preempted;
     return waiter;
 }
 

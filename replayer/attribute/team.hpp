@@ -32,8 +32,8 @@ struct Waiter {
     model::Ns begin, end;
     model::Ns back;  // when it has a processor again: with `end`, or behind it
     model::WaitsFor waits_for = model::WaitsFor::Unknown;
-    bool all_go_on = false;  // it waits for a thread, and all that worked go on when it is back
-    bool spins = false;      // it lacks a processor, and then spins for its team: for no thread that has no team
+    bool all_go_on = false;     // it waits for a thread, and all that worked go on when it is back
+    bool is_preempted = false;  // it lacks a processor, and may wait for its team alone
 };
 
 Waiter waiter_of(const model::ProcessTrace& trace, model::LocationId location, const model::OffProcessor& off,

@@ -33,8 +33,8 @@ public:
     /// Half of its time, or more.
     static bool is_evidence(Ns elapsed, Ns waited) { return elapsed > Ns{0} && 2 * waited >= elapsed; }
 
-    /// It was waited for until its sender came back to MPI, and so long after that. That may be less than it takes, if
-    /// it had moved on by itself, so that it counts where nothing better is known.
+    /// One of its sides waited for it until the other one came back to MPI, and so long after that. That may be less
+    /// than it takes, if it had moved on by itself, so that it counts where nothing better is known.
     void add_moved(Ns elapsed, std::uint64_t bytes);
 
     /// What follows from the examples of all processes. Collective.
