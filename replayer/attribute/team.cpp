@@ -110,9 +110,10 @@ bool spins_behind(const LocationTrace& location, const model::OffProcessor& off,
     if (!off.preempted || sample == location.samples.end() || !sample->context.valid() ||
         !code.waits_for_team(sample->context))
         return false;
-    // It stands for all time on the processor since then.
+    // It stands for all time on the processor since then. Where that is short, nobody has to add it up.
+    const std::int64_t since = (sample->time - off.end).count();
     return model::last_entered(location.calls, sample->time) == model::last_entered(location.calls, off.end) &&
-           on_processor(location, off.end, sample->time) <= sample->weight;
+           (since <= sample->weight || on_processor(location, off.end, sample->time) <= sample->weight);
 }
 
 std::int64_t weight_of(const std::vector<Work>& work)

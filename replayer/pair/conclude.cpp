@@ -57,9 +57,9 @@ void bound_costs(rules::Calibration& calibration)
     for (int bucket = rules::size_bucket(from - 1) + 1; bucket < rules::size_buckets; ++bucket) {
         Ns most{0};
         for (const rules::TransferTime& transfer : calibration.transfer)
-            most = std::max(most, transfer.of(rules::largest_size(bucket)));
+            most = std::max(most, transfer.of(rules::smallest_size(bucket)));
         if (most > Ns{0})
-            calibration.calls.bound_messages(bucket, rules::longest(most));
+            calibration.calls.bound_messages(bucket, most);
     }
 }
 

@@ -72,16 +72,20 @@ private:
         const MatchedSend send = pairs_.of_receive[receive];
         const std::uint64_t bytes = trace_.receives.bytes(receive);
         examples_[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
-        const bool is_evidence = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
-        const bool may_have_waited =
-            !is_evidence && bytes >= rules::large_message && is_ender && meets(receive) && !send.there_at_call;
-        const Ns since = may_have_waited ? back_since(receive, start, call.leave) : start;
-        const Ns took = call.leave - since;
+        const bool is_waited_for = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
+        const bool may_stand_still = bytes >= rules::large_message && is_ender && meets(receive);
+        const Ns since = may_stand_still ? back_since(receive, start, call.leave) : start;
+        const bool was_there =
+            since != start && (send.there_at_call || call.leave - since < rules::fastest_copy(bytes));
+        if (was_there)
+            waited_.add_there(send.link, bytes);
+        const WaitedMessage message{
+            trace_.process, send.link, bytes, send.post.call, start, call.leave, was_there ? start : since,
+            is_waited_for};
         // Of several, another one may have stood still, and who holds up that one nobody has asked yet.
-        const bool is_plausible = is_alone || took <= 2 * rules::usual_transfer(bytes);
-        const bool has_waited = since != start && took >= rules::fastest_copy(bytes);
-        if (is_plausible && (is_evidence || has_waited))
-            waited_.add({trace_.process, send.link, bytes, send.post.call, start, call.leave, since});
+        const bool is_plausible = is_alone || message.end - message.since <= 2 * rules::usual_transfer(bytes);
+        if (is_plausible && (is_waited_for || message.has_moved()))
+            waited_.add(message);
     }
 
     const Replay& replay_;

@@ -121,7 +121,7 @@ MatchedSend matched_send(const Replay& replay, const rules::ClockUncertainty& cl
             surely_over,
             unaided,
             leave != Ns::max() && std::chrono::abs(post.time - leave) < uncertainty,
-            leave < called};
+            leave - uncertainty < called};
 }
 
 ReplyRecord reply_to(const SendRecord& send, const rules::Enter& post)

@@ -43,6 +43,36 @@ const WaitedMessage& typical(std::vector<WaitedMessage>& messages)
     return *std::ranges::lower_bound(messages, took(messages[messages.size() / 2]) / 2, {}, took);
 }
 
+/// Three quarters of the messages take less than the others by so much at least, as `took` says, and a quarter less
+/// than those.
+template <class Took>
+Ns spread(const std::vector<WaitedMessage>& messages, Took took)
+{
+    std::vector<Ns> times;
+    std::ranges::transform(messages, std::back_inserter(times), took);
+    std::ranges::sort(times);
+    return times[3 * times.size() / 4] - times[times.size() / 4];
+}
+
+/// Whether they took the same time since they were posted, rather than since their receiver came back. That comes back
+/// so shortly before the end of what moves on by itself by chance only, so that it is asked where most were waited for.
+bool take_time_since_post(const std::vector<WaitedMessage>& messages)
+{
+    constexpr int much = 2;  // transfers scatter, and a busy machine disturbs both times
+    return 2 * std::ranges::count_if(messages, &WaitedMessage::is_waited_for) > std::ssize(messages) &&
+           spread(messages, [](const WaitedMessage& m) { return m.end - m.since; }) >
+               much * spread(messages, [](const WaitedMessage& m) { return m.end - m.start; });
+}
+
+/// Keeps the fastest ones.
+void add_fastest(std::vector<WaitedMessage>& some, const WaitedMessage& message)
+{
+    constexpr std::size_t most_asked = 4;  // a sender comes back by chance now and then, but hardly each time
+    some.insert(std::ranges::upper_bound(some, message, takes_less), message);
+    if (some.size() > most_asked)
+        some.pop_back();
+}
+
 }  // namespace
 
 Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end)
@@ -63,29 +93,30 @@ Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t byte
 
 void WaitedMessages::add(const WaitedMessage& message)
 {
-    constexpr std::size_t most_asked = 4;    // a sender comes back by chance now and then, but hardly each time
     constexpr std::size_t most_kept = 1024;  // enough to know what is usual
-    const Key key{message.link, rules::size_bucket(message.bytes)};
-    std::vector<WaitedMessage>& some = message.has_moved() ? moved_[key] : fastest_[key];
-    if (message.has_moved()) {
-        if (some.size() < most_kept)
-            some.push_back(message);
-    } else {
-        some.insert(std::ranges::upper_bound(some, message, takes_less), message);
-        if (some.size() > most_asked)
-            some.pop_back();
-    }
+    OfSize& some = of_size(message.link, message.bytes);
+    if (!message.has_moved())
+        add_fastest(some.still, message);
+    else if (some.moved.size() < most_kept)
+        some.moved.push_back(message);
 }
 
 std::vector<WaitedMessage> WaitedMessages::examples()
 {
     constexpr std::size_t least = 3;
     std::vector<WaitedMessage> result;
-    for (const auto& [key, messages] : fastest_)
-        std::ranges::copy(messages, std::back_inserter(result));
-    for (auto& [key, messages] : moved_)
-        if (messages.size() >= least)
-            result.push_back(typical(messages));
+    for (auto& [key, some] : sizes_) {
+        if (some.moved.size() >= least && some.moved.size() > some.there && !take_time_since_post(some.moved)) {
+            result.push_back(typical(some.moved));
+        } else {
+            for (WaitedMessage& message : some.moved) {
+                message.since = message.start;
+                if (message.is_waited_for)
+                    add_fastest(some.still, message);
+            }
+        }
+        std::ranges::copy(some.still, std::back_inserter(result));
+    }
     return result;
 }
 

@@ -27,6 +27,7 @@ struct WaitedMessage {
     model::CallRef post;  // of its send
     Ns start, end;
     Ns since;  // when the receiver came back to MPI, if it may have stood still for that (moved_since()); else `start`
+    bool is_waited_for;  // for half of its time or more
 
     [[nodiscard]] bool has_moved() const { return since != start; }
 };
@@ -36,19 +37,30 @@ struct WaitedMessage {
 /// end, when it came back.
 Ns moved_since(const model::Calls& calls, model::CallId post, std::uint64_t bytes, Ns start, Ns end);
 
-/// What a process has to tell of the messages that it waited for, by size and link: the fastest ones; and of those that
-/// waited for the process, if there are some, one of the faster ones. The fastest may have moved on by itself
-/// meanwhile.
+/// What a process has to tell of the messages that it waited for, by size and link: the fastest ones, and of those that
+/// may have waited for the process, one of the faster ones. The fastest may have moved on by itself meanwhile. Where
+/// more messages were there when the process came back, or the time since then scatters much more than that since they
+/// were posted, none has waited for it.
 class WaitedMessages
 {
 public:
     void add(const WaitedMessage& message);
+    /// The receiver was outside of MPI, but did not hold it up.
+    void add_there(rules::Link link, std::uint64_t bytes) { ++of_size(link, bytes).there; }
     [[nodiscard]] std::vector<WaitedMessage> examples();
 
 private:
-    using Key = std::pair<rules::Link, int>;
+    struct OfSize {
+        std::vector<WaitedMessage> still;  // the fastest
+        std::vector<WaitedMessage> moved;  // the first ones
+        std::size_t there = 0;
+    };
+    [[nodiscard]] OfSize& of_size(rules::Link link, std::uint64_t bytes)
+    {
+        return sizes_[{link, rules::size_bucket(bytes)}];
+    }
 
-    std::map<Key, std::vector<WaitedMessage>> fastest_, moved_;  // of the latter, the first ones
+    std::map<std::pair<rules::Link, int>, OfSize> sizes_;
 };
 
 /// Adds them to `examples`: those that may have stood still (moved_since()) for either side, as moved, and of these

@@ -177,9 +177,9 @@ private:
 
     /// When somebody can have held up a call that would have ended before `due`, had nobody done so. If the operation
     /// was over for others by then, what goes on through the hands of a member had not reached the call yet.
-    [[nodiscard]] static Period held_up(const CompletedCollective& c, Ns due)
+    [[nodiscard]] Period held_up(const CompletedCollective& c, Ns due) const
     {
-        if (c.held_up.until < due)
+        if (c.held_up.until < due - calibration_.clocks.largest())
             return {c.held_up.until, Ns::max()};
         // Of a short time, whoever comes to MPI at all may have been outside for the most.
         return c.held_up.since < due ? c.held_up : Period{};

@@ -31,6 +31,10 @@ constexpr std::uint64_t largest_size(int bucket)
 {
     return bucket < 64 ? (std::uint64_t{1} << bucket) - 1 : UINT64_MAX;
 }
+constexpr std::uint64_t smallest_size(int bucket)
+{
+    return bucket > 0 ? std::uint64_t{1} << (bucket - 1) : 0;
+}
 
 /// Where a message travels. Each class has a speed and an eager limit of its own.
 enum class Link : std::uint8_t { SameNode, OtherNode };

@@ -55,12 +55,13 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return took + s.threshold < s.transfer ? Fit::Close : Fit::Tight;
+    if (took > s.leave - s.explained + s.transfer)
+        return Fit::None;  // others explain more
     // Transfers scatter, and few of them are as fast as the fastest.
     if (!s.held && took >= s.transfer && took <= longest(s.transfer) && unexplained(s, s.start) > s.transfer)
         return Fit::Loose;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= soon(s);
-    const bool is_before_others = took > s.leave - s.explained + s.transfer;  // which explain more
-    return is_much(s) && is_soon && !is_before_others ? Fit::Loose : Fit::None;
+    return is_much(s) && is_soon ? Fit::Loose : Fit::None;
 }
 
 std::optional<Standstill> standstill(const Waiting& call, Ns explained, const Message& message,

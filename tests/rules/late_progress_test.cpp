@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -100,6 +101,23 @@ TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-220 | compute 1: 220-700");
 }
 
+/// What rank 1 sends explains all but 20 us of what rank 0 waits for. Rank 2 came back before rank 1 sent it.
+TEST(LateProgress, WhoCameBackBeforeWhatElseTheCallWaitedForIsNotTheReason)
+{
+    Program p(3);
+    show_transfer_time(p);
+    const Request from_1 = p[0].irecv({110, 111}, 1, large), from_2 = p[0].irecv({111, 112}, 2, large);
+    const Request sent_2 = p[2].issend({112, 113}, 0, large);
+    p[2].wait({930, 1110}, sent_2);
+    const Request sent_1 = p[1].issend({1000, 1001}, 0, large);
+    p[1].wait({1002, 1120}, sent_1);
+    p[0].waitall({200, 1120}, {from_1, from_2});
+    p[0].finish(2000);
+    p[1].finish(1200);
+    p[2].finish(1200);
+    EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-1000 | transfer 1>0: 1000-1120 | compute 0: 1120-2000");
+}
+
 // Nothing more can be buffered before the receiver takes what is there, in a call that has nothing to do with it.
 TEST(LateProgress, BufferedSendsMayBeHeldUntilTheReceiverIsInMpi)
 {
@@ -191,23 +209,36 @@ TEST(LateProgress, WhatWaitsBesideIsNotLearnedAsTheTimeOfTransfers)
     EXPECT_GE(on_rank_1, rounds * 29'900 * 1000) << r.path();
 }
 
-/// Rank 1 has posted, and computes for 30 ms of each round; rank 0 comes 20 ms before the end of that, with 16 MiB that
-/// take `took` from then on. No round shows what they take alone, and no call of rank 0 what it costs.
-Replayed standing_rounds(const std::function<std::int64_t(std::int64_t)>& took)
+/// Of a round: what rank 1 computes after it has posted a receive of 16 MiB, when rank 0 comes to send them, and when
+/// rank 0 is done with them: rank 1 is by then, too, or when it asks for them.
+struct Round {
+    std::int64_t computes, sent, end;
+};
+
+/// No round shows what the messages take alone, and no call of rank 0 what it costs.
+Replayed rounds(const std::function<Round(std::int64_t)>& round_of)
 {
     constexpr std::uint64_t bytes = 16 << 20;
     constexpr std::int64_t rounds = 8, round = 60'000;
     Program p(2);
     for (std::int64_t k = 0; k < rounds; ++k) {
-        const std::int64_t t = k * round, end = t + 30'000 + took(k);
+        const Round r = round_of(k);
+        const std::int64_t t = k * round;
+        const std::int64_t taken = t + std::max(r.end, r.computes + 1);
         const Request received = p[1].irecv({t, t + 1}, 0, bytes);
-        p[1].wait({t + 30'000, end}, received);
-        p[0].send({t + 10'000, end}, 1, bytes);
-        for (int r = 0; r < 2; ++r)
-            p[r].collective(FunctionId::MPI_Barrier, {r == 0 ? t + round - 10 : end + 100, t + round});
+        p[1].wait({t + r.computes, taken}, received);
+        p[0].send({t + r.sent, t + r.end}, 1, bytes);
+        for (int rank = 0; rank < 2; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {rank == 0 ? t + round - 10 : taken + 100, t + round});
     }
     p.finish(rounds * round + 10);
     return replay(p);
+}
+
+/// Rank 0 comes 20 ms before the end of what rank 1 computes.
+Replayed standing_rounds(const std::function<std::int64_t(std::int64_t)>& took)
+{
+    return rounds([&](std::int64_t k) { return Round{30'000, 10'000, 30'000 + took(k)}; });
 }
 
 std::int64_t computed_ms(const Replayed& r, std::uint32_t rank)
@@ -232,6 +263,29 @@ TEST(LateProgress, TransfersThatStandStillMayTakeTwiceAsLongAsOthers)
 {
     const Replayed r = standing_rounds([](std::int64_t k) { return 4'000 + 571 * k; });
     EXPECT_EQ(computed_ms(r, 1), 8 * 30) << r.path();
+}
+
+/// They take 8 ms from the end of what rank 1 computes, and rank 0 waits for 2 to 3 ms before that.
+TEST(LateProgress, WhatStandsStillForLessThanItTakesIsNotLearnedEither)
+{
+    const Replayed r = rounds([](std::int64_t k) { return Round{3'000 + 100 * k, 1'000, 11'000 + 100 * k}; });
+    EXPECT_EQ(computed_ms(r, 1), 8 * 3 + 2) << r.path();
+}
+
+/// They take 10 ms from the time when they were sent, wherever rank 1 is.
+TEST(LateProgress, WhatTakesAsLongWhoeverIsOutsideMovesOnByItself)
+{
+    const Replayed r = rounds([](std::int64_t k) { return Round{3'000 + 500 * k, 1'000, 11'000}; });
+    EXPECT_EQ(computed_ms(r, 1), 0) << r.path();
+    EXPECT_EQ(r.fact("low_confidence_ns"), 0) << r.path();
+}
+
+/// So they do, in 20 ms; of three rank 1 sees the end.
+TEST(LateProgress, AFewThatCameLateAreNotTakenForAll)
+{
+    const Replayed r = rounds([](std::int64_t k) { return Round{k % 3 == 0 ? 25'000 : 40'000, 10'000, 30'000}; });
+    EXPECT_EQ(computed_ms(r, 1), 0) << r.path();
+    EXPECT_EQ(r.fact("low_confidence_ns"), 0) << r.path();
 }
 
 /// Rank 0 is done with it before rank 1 asks for it, which then takes `asked`: that is not what a transfer takes.
