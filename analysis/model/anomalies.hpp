@@ -24,6 +24,7 @@ struct Anomalies {
     std::uint64_t clock_violations = 0;    // events that go back in time within a location
     std::uint64_t lost_records = 0;        // that did not fit, or were damaged
     std::uint64_t unresolved_records = 0;  // that named what nobody had defined
+    std::uint64_t foreign_operations = 0;  // with processes of another MPI_COMM_WORLD
     std::uint64_t lost_samples = 0;
     std::uint64_t unseen_unloads = 0;  // libraries that were unloaded, nobody knows when
     std::uint64_t replaced_files = 0;  // binaries whose names are not known, because their files changed since they ran
@@ -51,6 +52,7 @@ inline constexpr std::array anomaly_counts = {
     AnomalyCount{"clock_violations", &Anomalies::clock_violations},
     AnomalyCount{"lost_records", &Anomalies::lost_records},
     AnomalyCount{"unresolved_records", &Anomalies::unresolved_records},
+    AnomalyCount{"foreign_operations", &Anomalies::foreign_operations},
     AnomalyCount{"lost_samples", &Anomalies::lost_samples},
     AnomalyCount{"unseen_unloads", &Anomalies::unseen_unloads},
     AnomalyCount{"replaced_files", &Anomalies::replaced_files},
@@ -77,6 +79,9 @@ inline constexpr std::array oddities = {
     Oddity{"lost_records", "MPI calls that could not be kept when they were recorded, or were damaged since"},
     Oddity{"unresolved_records", "MPI calls that name what was not recorded"},
     Oddity{"partners_unrecorded", "operations whose partner was not recorded (recording off, or a freed request)"},
+    Oddity{"foreign_operations",
+           "messages and collectives with processes that are not in the trace (another MPI_COMM_WORLD, as after "
+           "MPI_Comm_spawn): who waited for them seems to be busy in MPI"},
     Oddity{"lost_samples", "samples that could not be kept when they were recorded"},
     Oddity{"unseen_unloads", "libraries that were unloaded unseen: samples of them may have other names, or none"},
     Oddity{"replaced_files", "binaries that were replaced or deleted since they ran: their functions have no names"},

@@ -131,7 +131,28 @@ private:
         write_counters(at_leave_, leave);
         files_.attach_volume();
         out_.leave_context(leave, context);
+        counts_.foreign += is_foreign() ? 1 : 0;
         ++counts_.calls;
+    }
+
+    // Of those that complete later, the post; of matched receives, the probe.
+    [[nodiscard]] bool is_foreign() const
+    {
+        switch (call_.semantics) {
+        case SemanticClass::Send:
+        case SemanticClass::Recv:
+        case SemanticClass::Sendrecv:
+        case SemanticClass::Isend:
+        case SemanticClass::Irecv:
+        case SemanticClass::Probe:
+        case SemanticClass::Mprobe:
+        case SemanticClass::Start:
+        case SemanticClass::Collective:
+        case SemanticClass::Icollective:
+            return call_.record.comm == -1 && !call_.failed();
+        default:
+            return false;
+        }
     }
 
     // Also of calls that failed: some of the requests may have been completed.

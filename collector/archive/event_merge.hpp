@@ -20,6 +20,7 @@ struct EventCounts {
     std::uint64_t samples = 0;
     OffTotals off;
     std::uint64_t unresolved = 0;  // calls that name what no record defines
+    std::uint64_t foreign = 0;     // messages and collective operations on communicators that cannot be described
 };
 
 /// Writes the events of the thread at `position` of the process' spool. Throws Failure when it cannot be written.

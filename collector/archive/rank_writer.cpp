@@ -102,6 +102,9 @@ private:
         if (counts.unresolved > 0) {
             location.counts["unresolved_records"] = counts.unresolved;
         }
+        if (counts.foreign > 0) {
+            location.counts["foreign_operations"] = counts.foreign;
+        }
         if (data.lost_samples > 0) {
             location.counts["lost_samples"] = data.lost_samples;
         }

@@ -238,6 +238,12 @@ class Workload(harness.Case):
         self.check(3, "posted", "allreduce", path=[1, 0] * 10,
                    pieces={"work_beside": (10, 40), "work_after": (10, 30)}, absent=[])
 
+    def test_operations_with_processes_that_are_not_recorded_are_counted(self):
+        self.record_replay_report(2, harness.workload("spawns"))
+        self.assertEqual(self.fact("foreign_operations"), 3)
+        words = " ".join(self.report("summary").split())
+        self.assertIn("3 messages and collectives with processes that are not in the trace", words)
+
     @harness.retry_once
     def test_rotating_slow_rank_before_allreduce(self):
         self.check(3, "rotating_allreduce", path=[0, 1, 2] * 3, pieces={"work_slow": (9, 100)}, absent=["work_fast"])

@@ -201,6 +201,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
         t.thread(0);
         t.location_property(0, "critpath.lost_records", std::uint64_t{5});
         t.location_property(0, "critpath.unresolved_records", std::uint64_t{2});
+        t.location_property(0, "critpath.foreign_operations", std::uint64_t{3});
         t.location_property(0, "critpath.lost_samples", std::uint64_t{6});
         t.location_property(0, "critpath.stopped_timers", std::uint64_t{1});
         t.thread(0).task_create(5).flush(10, 25).measurement(30, false).measurement(45, true).measurement(60, false);
@@ -213,6 +214,7 @@ TEST_F(Load, ToolTimeAndUnknownRecords)
     EXPECT_EQ(process.anomalies.ignored_records, 0);
     EXPECT_EQ(process.anomalies.lost_records, 5);
     EXPECT_EQ(process.anomalies.unresolved_records, 2);
+    EXPECT_EQ(process.anomalies.foreign_operations, 3);
     EXPECT_EQ(process.anomalies.lost_samples, 6);
     EXPECT_EQ(process.anomalies.stopped_timers, 1);
 }
