@@ -75,17 +75,14 @@ private:
         const bool is_waited_for = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
         const bool may_stand_still = bytes >= rules::large_message && is_ender && meets(receive);
         const Ns since = may_stand_still ? back_since(receive, start, call.leave) : start;
-        const bool was_there =
-            since != start && (send.there_at_call || call.leave - since < rules::fastest_copy(bytes));
-        if (was_there)
-            waited_.add_there(send.link, bytes);
-        const WaitedMessage message{
-            trace_.process, send.link, bytes, send.post.call, start, call.leave, was_there ? start : since,
-            is_waited_for};
-        // Of several, another one may have stood still, and who holds up that one nobody has asked yet.
-        const bool is_plausible = is_alone || message.end - message.since <= 2 * rules::usual_transfer(bytes);
-        if (is_plausible && (is_waited_for || message.has_moved()))
-            waited_.add(message);
+        WaitedMessage message{trace_.process, send.link, bytes,      send.post.call, start,
+                              call.leave,     since,     call.enter, is_waited_for,  is_alone};
+        if (message.has_moved() && (send.there_at_call || call.leave - since < rules::fastest_copy(bytes))) {
+            if (message.is_plausible())
+                waited_.add_there(message);
+            message.since = start;
+        }
+        waited_.add(message);
     }
 
     const Replay& replay_;

@@ -54,14 +54,14 @@ Ns spread(const std::vector<WaitedMessage>& messages, Took took)
     return times[3 * times.size() / 4] - times[times.size() / 4];
 }
 
-/// Whether they took the same time since they were posted, rather than since their receiver came back. That comes back
-/// so shortly before the end of what moves on by itself by chance only, so that it is asked where most were waited for.
-bool take_time_since_post(const std::vector<WaitedMessage>& messages)
+/// Whether they took the same time since their receiver came back, rather than since they were posted. Of what moves on
+/// by itself it comes back so shortly before the end by chance only; where most were waited for, it need not be chance.
+bool take_time_since_return(const std::vector<WaitedMessage>& messages)
 {
     constexpr int much = 2;  // transfers scatter, and a busy machine disturbs both times
-    return 2 * std::ranges::count_if(messages, &WaitedMessage::is_waited_for) > std::ssize(messages) &&
-           spread(messages, [](const WaitedMessage& m) { return m.end - m.since; }) >
-               much * spread(messages, [](const WaitedMessage& m) { return m.end - m.start; });
+    return 2 * std::ranges::count_if(messages, &WaitedMessage::may_be_waited_for) <= std::ssize(messages) ||
+           spread(messages, [](const WaitedMessage& m) { return m.end - m.start; }) >
+               much * spread(messages, [](const WaitedMessage& m) { return m.end - m.since; });
 }
 
 /// Keeps the fastest ones.
@@ -95,9 +95,15 @@ void WaitedMessages::add(const WaitedMessage& message)
 {
     constexpr std::size_t most_kept = 1024;  // enough to know what is usual
     OfSize& some = of_size(message.link, message.bytes);
-    if (!message.has_moved())
-        add_fastest(some.still, message);
-    else if (some.moved.size() < most_kept)
+    if (!message.is_plausible())
+        return;
+    if (!message.has_moved()) {
+        if (message.is_waited_for)
+            add_fastest(some.still, message);
+        return;
+    }
+    ++some.all_moved;
+    if (some.moved.size() < most_kept)
         some.moved.push_back(message);
 }
 
@@ -106,12 +112,12 @@ std::vector<WaitedMessage> WaitedMessages::examples()
     constexpr std::size_t least = 3;
     std::vector<WaitedMessage> result;
     for (auto& [key, some] : sizes_) {
-        if (some.moved.size() >= least && some.moved.size() > some.there && !take_time_since_post(some.moved)) {
+        if (some.all_moved >= least && some.all_moved > some.there && take_time_since_return(some.moved)) {
             result.push_back(typical(some.moved));
         } else {
             for (WaitedMessage& message : some.moved) {
                 message.since = message.start;
-                if (message.is_waited_for)
+                if (message.is_waited_for && message.is_plausible())
                     add_fastest(some.still, message);
             }
         }
