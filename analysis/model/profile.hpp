@@ -131,7 +131,7 @@ struct Profile {
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)
     std::vector<Stretch> stretches;                 // with the most time on the path first
     std::vector<StretchShare> stretch_shares;       // sorted by (stretch, process)
-    std::vector<StretchCode> stretch_code;          // sorted by (stretch, row)
+    std::vector<StretchCode> stretch_code;          // sorted by (stretch, call path)
 
     [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
     [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }

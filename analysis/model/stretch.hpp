@@ -172,17 +172,18 @@ struct StretchShare {
     std::int64_t longer_ns = 0;  // than the others; less than 0 where they take longer
 };
 
-/// What the path's time in a stretch is attributed to: a function, or what stands for none ("[blocked]").
+/// What the path's time in a stretch is attributed to: a function as it is called there, or what stands for none
+/// ("[blocked]").
 struct StretchCode {
     std::uint32_t stretch = 0;  // index
-    RowId row;
+    CallPathId call_path;
     std::int64_t ns = 0;
     std::uint64_t samples = 0;  // independent ones; 0 where the time is exact
     // Of that, while the thread on the path waited for other threads of its process:
     std::int64_t spinning_ns = 0;  // and looked all the time whether these are done
     std::int64_t blocked_ns = 0;
     // What as many gaps at the place have of it, in the mean, that are not on the path but of the same occurrences, by
-    // their own threads; of rows that stand for no function, 0.
+    // their own threads; of what stands for no function, 0. Functions that the path is not in at all are left out.
     std::int64_t peers_ns = 0;
 };
 

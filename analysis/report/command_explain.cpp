@@ -38,6 +38,12 @@ Cell function_share(const Explanation& e, std::size_t i)
     return i < e.code.functions.size() ? Cell(Share{e.code.functions[i].share}) : Cell();
 }
 
+Cell function_caller(const Explanation& e, std::size_t i)
+{
+    return i < e.code.functions.size() && !e.code.functions[i].caller.empty() ? Cell(e.code.functions[i].caller)
+                                                                              : Cell();
+}
+
 /// In tables only: with a sign, or as times.
 Cell change_cell(const Explanation& e)
 {
@@ -74,10 +80,13 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"to_site", ""},
         {"function", ""},
         {"function_percent", ""},
+        {"function_caller", ""},
         {"second_function", ""},
         {"second_function_percent", ""},
+        {"second_function_caller", ""},
         {"third_function", ""},
         {"third_function_percent", ""},
+        {"third_function_caller", ""},
         {"node", ""},
         {"node_percent", ""},
         {"ranks_on_path", ""},
@@ -115,6 +124,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"not_sampled_seconds", ""},
         {"longer_function", ""},
         {"longer_function_percent", ""},
+        {"longer_function_caller", ""},
         {"threads_seconds", ""},
         {"threads_preempted_seconds", ""},
         {"threads_function", ""},
@@ -159,10 +169,13 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.after_site.empty() ? Cell() : Cell(e.after_site),
                         function_name(e, 0),
                         function_share(e, 0),
+                        function_caller(e, 0),
                         function_name(e, 1),
                         function_share(e, 1),
+                        function_caller(e, 1),
                         function_name(e, 2),
                         function_share(e, 2),
+                        function_caller(e, 2),
                         e.node,
                         Share{e.node_share},
                         static_cast<std::int64_t>(e.ranks_on_path),
@@ -200,6 +213,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         Seconds{e.code.not_sampled_ns},
                         longer.empty() ? Cell() : Cell(longer.front().name),
                         longer.empty() ? Cell() : Cell(Share{longer.front().share}),
+                        longer.empty() || longer.front().caller.empty() ? Cell() : Cell(longer.front().caller),
                         Seconds{e.code.threads_ns()},
                         Seconds{e.code.preempted_ns},
                         e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),

@@ -67,7 +67,8 @@ struct Untold {
 struct FunctionShare {
     std::string name;  // all of it
     double share = 0;
-    std::string short_name = {};  // tells it from all others of the stretch
+    std::string caller = {};  // the function of the application that mostly has it done; empty: itself, or not known
+    std::string short_name = {}, short_caller = {};  // tell them from all others of the stretch
 };
 
 /// What the path's time in a stretch is time of.

@@ -5,6 +5,7 @@
 // they take on other threads, which the one on the path waits for.
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_callers.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/statistics.hpp"
@@ -39,11 +40,6 @@ constexpr double error_deviations = 1.96;       // 95 %
 constexpr std::size_t name_width = 48;
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
-struct Amount {
-    const model::Row* row;
-    std::int64_t ns;
-};
-
 /// What a function takes on the path's own thread, and on those of the peers.
 struct Compared {
     const model::Row* row;
@@ -61,32 +57,82 @@ struct Compared {
     }
 };
 
-Compared compared(const model::StretchCode& c, const model::Row& row, const model::Stretch& stretch)
+/// Of a function, or of what it is called for.
+struct Time {
+    std::int64_t ns = 0, spinning_ns = 0, blocked_ns = 0, peers_ns = 0;
+    std::uint64_t samples = 0;
+
+    void add(const model::StretchCode& c)
+    {
+        ns += c.ns;
+        spinning_ns += c.spinning_ns;
+        blocked_ns += c.blocked_ns;
+        peers_ns += c.peers_ns;
+        samples += c.samples;
+    }
+};
+
+struct Function {
+    const model::Row* row;
+    Time time;
+    std::map<const model::Row*, Time> by_caller;
+};
+
+Compared compared(const Time& time, const model::Row& row, const model::Stretch& stretch)
 {
-    const double period = c.samples > 0 ? static_cast<double>(c.ns) / static_cast<double>(c.samples) : 0;
-    return {&row, c.ns - c.spinning_ns - c.blocked_ns, c.peers_ns, period,
+    const double period = time.samples > 0 ? static_cast<double>(time.ns) / static_cast<double>(time.samples) : 0;
+    return {&row, time.ns - time.spinning_ns - time.blocked_ns, time.peers_ns, period,
             period * static_cast<double>(stretch.gaps) /
                 static_cast<double>(std::max<std::int64_t>(stretch.code_gaps, 1))};
 }
 
-void add_longer(std::vector<Compared> functions, Code& code)
+/// The caller for which a function takes most of its time, surely more than half of it; empty: none, or not known.
+std::string main_caller(const Function& function)
 {
-    for (const Compared& function : functions)
-        code.longer_ns += function.longer_ns();
-    if (code.longer_ns <= 0)
-        return;
-    std::ranges::stable_sort(functions, std::ranges::greater(), &Compared::longer_ns);
-    for (const Compared& function : functions) {
-        const double share = part(function.longer_ns(), code.longer_ns);
-        if (code.longer.size() < most_functions && share >= function_from && function.is_certain())
-            code.longer.push_back({function.row->name, share});
-    }
+    const bool is_exact = function.row->kind != model::RowKind::Sampled;
+    const auto samples = static_cast<double>(function.time.samples);
+    for (const auto& [caller, time] : function.by_caller)
+        if (const double share = part(time.ns, function.time.ns);
+            caller != nullptr && share >= mostly_from &&
+            (is_exact || (samples > 0 && score_interval(share, samples).low >= most_from)))
+            return caller->name;
+    return {};
 }
 
-/// Of equal ones, the order of rows decides.
-void sort_by_time(std::vector<Amount>& amounts)
+/// Likewise, most of what it takes longer than on the peers.
+std::string caller_of_difference(const Function& function, const model::Stretch& stretch)
 {
-    std::ranges::stable_sort(amounts, std::ranges::greater(), &Amount::ns);
+    const std::int64_t longer_ns = compared(function.time, *function.row, stretch).longer_ns();
+    const model::Row* most = nullptr;
+    std::int64_t most_ns = 0;
+    for (const auto& [caller, time] : function.by_caller)
+        if (const Compared c = compared(time, *function.row, stretch); c.is_certain() && c.longer_ns() > most_ns) {
+            most = caller;
+            most_ns = c.longer_ns();
+        }
+    return most != nullptr && part(most_ns, longer_ns) >= mostly_from ? most->name : "";
+}
+
+void add_longer(const std::vector<Function>& functions, const model::Stretch& stretch, Code& code)
+{
+    struct Longer {
+        const Function* function;
+        Compared compared;
+        [[nodiscard]] std::int64_t ns() const { return compared.longer_ns(); }
+    };
+    std::vector<Longer> all;
+    for (const Function& function : functions) {
+        all.push_back({&function, compared(function.time, *function.row, stretch)});
+        code.longer_ns += all.back().ns();
+    }
+    if (code.longer_ns <= 0)
+        return;
+    std::ranges::stable_sort(all, std::ranges::greater(), &Longer::ns);
+    for (const Longer& longer : all) {
+        const double share = part(longer.ns(), code.longer_ns);
+        if (code.longer.size() < most_functions && share >= function_from && longer.compared.is_certain())
+            code.longer.push_back({longer.function->row->name, share, caller_of_difference(*longer.function, stretch)});
+    }
 }
 
 std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns)
@@ -103,25 +149,55 @@ std::int64_t on_processor_ns(const model::Stretch& s)
 std::string listed(const std::vector<FunctionShare>& functions)
 {
     std::vector<std::string> words;
-    for (const FunctionShare& function : functions)
-        words.push_back(fmt::format("{} ({})", function.short_name, whole_percent(function.share)));
+    for (const FunctionShare& function : functions) {
+        const std::string from = function.caller.empty() ? "" : ", from " + function.short_caller;
+        words.push_back(fmt::format("{} ({}{})", function.short_name, whole_percent(function.share), from));
+    }
     const std::string last = words.back();
     words.pop_back();
     return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
 /// `all` functions of the stretch.
-void add_short_names(const std::vector<Amount>& all, Code& code)
+void add_short_names(const std::vector<Function>& all, Code& code)
 {
     std::set<std::string> names;
-    for (const Amount& function : all)
+    for (const Function& function : all) {
         names.insert(printable(function.row->name));
+        for (const auto& [caller, time] : function.by_caller)
+            if (caller != nullptr)
+                names.insert(printable(caller->name));
+    }
     const std::map<std::string, std::string> short_names = shorten_names(names, name_width);
-    const auto add = [&](FunctionShare& function) { function.short_name = short_names.at(printable(function.name)); };
+    const auto add = [&](FunctionShare& function) {
+        function.short_name = short_names.at(printable(function.name));
+        if (!function.caller.empty())
+            function.short_caller = short_names.at(printable(function.caller));
+    };
     std::ranges::for_each(code.functions, add);
     std::ranges::for_each(code.longer, add);
     if (code.of_threads)
         add(*code.of_threads);
+}
+
+/// In the order of rows.
+std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch)
+{
+    const Callers callers(profile, profile.stretches[stretch]);
+    std::map<model::RowId, Function> functions;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        const model::Row& row = profile.row(c.call_path);
+        if (c.stretch != stretch || row.kind == model::RowKind::Pseudo || row.name == unknown_function)
+            continue;
+        Function& function = functions[profile.row_of(c.call_path)];
+        function.row = &row;
+        function.time.add(c);
+        function.by_caller[callers.of(c.call_path)].add(c);
+    }
+    std::vector<Function> result;
+    for (auto& [row, function] : functions)
+        result.push_back(std::move(function));
+    return result;
 }
 
 }  // namespace
@@ -129,46 +205,41 @@ void add_short_names(const std::vector<Amount>& all, Code& code)
 Code code_of(const model::Profile& profile, std::size_t stretch)
 {
     Code code;
-    std::vector<Amount> functions, of_threads;
-    std::vector<Compared> all_compared;
     std::int64_t all_ns = 0;
-    std::int64_t functions_ns = 0;
     std::uint64_t samples = 0;
     for (const model::StretchCode& c : profile.stretch_code) {
         if (c.stretch != stretch)
             continue;
-        const model::Row& row = profile.rows[c.row.value];
         all_ns += c.ns;
         samples += c.samples;
         code.spinning_ns += c.spinning_ns;
         code.blocked_ns += c.blocked_ns;
-        if (row.kind != model::RowKind::Pseudo && row.name != unknown_function) {
-            functions_ns += c.ns;
-            functions.push_back({&row, c.ns});
-            of_threads.push_back({&row, c.spinning_ns + c.blocked_ns});
-            all_compared.push_back(compared(c, row, profile.stretches[stretch]));
-        } else if (row.name == model::pseudo::preempted) {
+        if (profile.row(c.call_path).name == model::pseudo::preempted)
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
-        }
     }
+    std::vector<Function> functions = functions_of(profile, stretch);
     if (profile.stretches[stretch].code_gaps > 0)
-        add_longer(std::move(all_compared), code);
-    sort_by_time(functions);
-    sort_by_time(of_threads);
+        add_longer(functions, profile.stretches[stretch], code);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;
     all_ns = std::max(all_ns, path_ns);
-    for (const auto& [row, ns] : functions) {
-        const double share = part(ns, all_ns), of_functions = part(ns, functions_ns);
-        const bool by_chance =
-            row->kind == model::RowKind::Sampled && could_be_missed(of_functions, static_cast<double>(samples));
+    std::int64_t functions_ns = 0;
+    for (const Function& function : functions)
+        functions_ns += function.time.ns;
+    std::ranges::stable_sort(functions, std::ranges::greater(), [](const Function& f) { return f.time.ns; });
+    for (const Function& function : functions) {
+        const double share = part(function.time.ns, all_ns), of_functions = part(function.time.ns, functions_ns);
+        const bool by_chance = function.row->kind == model::RowKind::Sampled &&
+                               could_be_missed(of_functions, static_cast<double>(samples));
         if (code.functions.size() < most_functions && of_functions >= function_from && share >= worth_saying &&
             !by_chance)
-            code.functions.push_back({row->name, share});
+            code.functions.push_back({function.row->name, share, main_caller(function)});
     }
-    if (!of_threads.empty() && part(of_threads.front().ns, code.threads_ns()) >= function_from)
-        code.of_threads = {of_threads.front().row->name, part(of_threads.front().ns, code.threads_ns())};
+    const auto for_thread = [](const Function& f) { return f.time.spinning_ns + f.time.blocked_ns; };
+    if (const auto most = std::ranges::max_element(functions, {}, for_thread);
+        most != functions.end() && part(for_thread(*most), code.threads_ns()) >= function_from)
+        code.of_threads = {most->row->name, part(for_thread(*most), code.threads_ns())};
     add_short_names(functions, code);
     return code;
 }
@@ -258,7 +329,7 @@ std::string longer_in_words(const Explanation& explanation)
     const std::vector<FunctionShare> functions = explanation.difference();
     // All of it, as said before?
     const bool is_known = std::ranges::equal(functions, explanation.code.functions, [](const auto& a, const auto& b) {
-        return a.name == b.name && std::abs(a.share - b.share) < same_share_within;
+        return a.name == b.name && a.caller == b.caller && std::abs(a.share - b.share) < same_share_within;
     });
     return functions.empty() || is_known ? "" : fmt::format(" The difference is in {}.", listed(functions));
 }

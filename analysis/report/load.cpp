@@ -109,17 +109,6 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
             sum.ns += time.ns;
             sum.segments += time.segments;
         });
-    for (model::StretchCode& code : profile.stretch_code)
-        code.row = places[code.row.value];
-    sort_and_sum(
-        profile.stretch_code, [](const model::StretchCode& code) { return std::pair(code.stretch, code.row); },
-        [](model::StretchCode& sum, const model::StretchCode& code) {
-            sum.ns += code.ns;
-            sum.samples += code.samples;
-            sum.spinning_ns += code.spinning_ns;
-            sum.blocked_ns += code.blocked_ns;
-            sum.peers_ns += code.peers_ns;
-        });
 }
 
 /// Without what compilers add for copies of a function: "inner.0.constprop.1" is "inner.0".

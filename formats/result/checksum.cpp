@@ -111,7 +111,7 @@ void add(Sum& sum, const model::StretchShare& share)
 void add(Sum& sum, const model::StretchCode& code)
 {
     sum.add(code.stretch);
-    sum.add(code.row.value);
+    sum.add(code.call_path.value);
     sum.add(static_cast<std::uint64_t>(code.ns));
     sum.add(code.samples);
     sum.add(static_cast<std::uint64_t>(code.spinning_ns));

@@ -203,11 +203,12 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                                                       row.integer(2), row.integer(3), row.integer(4)});
                 });
     tables.each(
-        "SELECT stretch, row, ns, samples, spinning_ns, blocked_ns, peers_ns FROM stretch_code ORDER BY stretch, row",
+        "SELECT stretch, call_path, ns, samples, spinning_ns, blocked_ns, peers_ns FROM stretch_code ORDER BY stretch, "
+        "call_path",
         [&](const Statement& row) {
             profile.stretch_code.push_back({index(row, 0, profile.stretches.size()),
-                                            model::RowId{index(row, 1, profile.rows.size())}, row.integer(2),
-                                            count(row, 3), row.integer(4), row.integer(5), row.integer(6)});
+                                            model::CallPathId{index(row, 1, call_paths)}, row.integer(2), count(row, 3),
+                                            row.integer(4), row.integer(5), row.integer(6)});
         });
 }
 

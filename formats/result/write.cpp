@@ -55,9 +55,9 @@ CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, proc
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
     ns INTEGER NOT NULL, gaps INTEGER NOT NULL, longer_ns INTEGER NOT NULL, PRIMARY KEY(stretch, process)) WITHOUT ROWID;
-CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, row INTEGER NOT NULL REFERENCES row,
-    ns INTEGER NOT NULL, samples INTEGER NOT NULL, spinning_ns INTEGER NOT NULL, blocked_ns INTEGER NOT NULL,
-    peers_ns INTEGER NOT NULL, PRIMARY KEY(stretch, row)) WITHOUT ROWID;
+CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, call_path INTEGER NOT NULL
+    REFERENCES call_path, ns INTEGER NOT NULL, samples INTEGER NOT NULL, spinning_ns INTEGER NOT NULL,
+    blocked_ns INTEGER NOT NULL, peers_ns INTEGER NOT NULL, PRIMARY KEY(stretch, call_path)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -162,7 +162,7 @@ void insert_stretches(const Database& database, const model::Profile& profile)
         share.run(s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
     Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (const model::StretchCode& c : profile.stretch_code)
-        code.run(c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
+        code.run(c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
 }
 
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
@@ -193,7 +193,7 @@ void sort_times(model::Profile& profile)
               });
     std::sort(profile.stretch_code.begin(), profile.stretch_code.end(),
               [](const model::StretchCode& a, const model::StretchCode& b) {
-                  return std::tie(a.stretch, a.row) < std::tie(b.stretch, b.row);
+                  return std::tie(a.stretch, a.call_path) < std::tie(b.stretch, b.call_path);
               });
 }
 

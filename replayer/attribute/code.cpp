@@ -108,9 +108,10 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         const model::Attribution& a = placed.attribution;
         const std::int64_t spinning = placed.thread == PathThread::Spins ? a.ns : 0;
         const std::int64_t blocked = placed.thread == PathThread::Blocked ? a.ns : 0;
-        // Of what others did while the thread itself lacked a processor, its peers know nothing.
+        // Of what others did while the thread itself lacked a processor, its peers know nothing; where it was itself
+        // then is not known here.
         const bool lacks = placed.thread == PathThread::Preempted;
-        const Place place = lacks ? Place{placed.place.context, Pseudo::Preempted} : placed.place;
+        const Place place = lacks ? Place{model::ContextId::none(), Pseudo::Preempted} : placed.place;
         tally.stretch_code[{stretch, place}].add({a.ns, lacks ? 0 : a.independent, spinning, blocked});
         sums[stretch].spinning_on_path_ns += spinning;
         if (blocked > 0) {

@@ -6,6 +6,7 @@
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace critpath::replayer
 {
@@ -63,9 +64,9 @@ struct TotalRecord {
 };
 
 struct CodeRecord {
-    std::uint32_t stretch, row;
+    std::uint32_t stretch, call_path;
     CodeAmount amount;
-    auto key() const { return std::tuple(stretch, row); }
+    auto key() const { return std::tuple(stretch, call_path); }
 };
 
 /// Sorted by key, those with equal keys added up.
@@ -170,38 +171,52 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
     return records;
 }
 
+std::uint64_t function_key(std::uint32_t stretch, model::CallPathId id, const Places& places)
+{
+    return std::uint64_t{stretch} << 32U | places.call_paths()[id.value].row.value;
+}
+
 std::vector<CodeRecord> code_records(const Tally& tally, const Places& places)
 {
     std::vector<CodeRecord> records;
     for (const auto& [key, amount] : tally.stretch_code)
         if (const model::CallPathId id = places.id(key.second); id.valid())  // a sample of an unknown place has none
-            records.push_back({key.first, places.call_paths()[id.value].row.value, amount});
+            records.push_back({key.first, id.value, amount});
     return records;
 }
 
-/// Sums of it over all gaps, of the rows of `code`, which the collector has.
-std::vector<std::int64_t> collect_code_of_peers(const Replay& replay, const CodeOfPeers& peers, const Places& places,
-                                                const std::vector<CodeRecord>& code)
+/// By stretch and row, ascending: the functions that the path is in. The same on all processes; `path` is that of the
+/// collector.
+std::vector<std::uint64_t> functions_on_path(const Replay& replay, const std::vector<CodeRecord>& path,
+                                             const Places& places)
 {
-    const auto key_of = [](std::uint32_t stretch, std::uint32_t row) { return std::uint64_t{stretch} << 32U | row; };
     std::vector<std::uint64_t> keys;
-    for (const CodeRecord& c : code)
-        keys.push_back(key_of(c.stretch, c.row));
+    for (const CodeRecord& c : path)
+        keys.push_back(function_key(c.stretch, {c.call_path}, places));
+    std::ranges::sort(keys);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     auto size = static_cast<int>(keys.size());
     MPI_Bcast(&size, 1, MPI_INT, collector, replay.comm);
     keys.resize(static_cast<std::size_t>(size));
     MPI_Bcast(keys.data(), size, MPI_UINT64_T, collector, replay.comm);
-    std::vector<std::int64_t> sums(keys.size(), 0);
-    for (const auto& [of, ns] : peers.own) {
-        const model::CallPathId id = places.id({model::ContextId{of.second}});
-        if (!id.valid())
-            continue;
-        const std::uint64_t key = key_of(of.first, places.call_paths()[id.value].row.value);
-        if (const auto found = std::ranges::lower_bound(keys, key); found != keys.end() && *found == key)
-            sums[static_cast<std::size_t>(found - keys.begin())] += ns;
-    }
-    MPI_Allreduce(MPI_IN_PLACE, sums.data(), size, MPI_INT64_T, MPI_SUM, replay.comm);
-    return sums;
+    return keys;
+}
+
+/// `path` with what peers have of the same functions, whoever calls them there, on the collector. They are on all
+/// ranks, so it is added up in parts before the collector gets it.
+std::vector<CodeRecord> with_code_of_peers(const Replay& replay, std::vector<CodeRecord> path, const CodeOfPeers& peers,
+                                           const Places& places)
+{
+    const std::vector<std::uint64_t> functions = functions_on_path(replay, path, places);
+    std::vector<CodeRecord> records;
+    for (const auto& [of, ns] : peers.own)
+        if (const model::CallPathId id = places.id({model::ContextId{of.second}});
+            id.valid() && std::ranges::binary_search(functions, function_key(of.first, id, places)))
+            records.push_back({of.first, id.value, {.peers_ns = ns}});
+    const auto processes = static_cast<std::uint64_t>(replay.size);
+    const auto owner_of = [&](const CodeRecord& r) { return (r.stretch + r.call_path) % processes; };
+    std::ranges::copy(collect_sums(replay, exchange_sums(replay, records, owner_of)), std::back_inserter(path));
+    return sums_of(std::move(path));
 }
 
 /// Sums of totals by call path, on the collector.
@@ -250,8 +265,7 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
     const auto addresses = collect_sums(replay, address_records(tally.addresses, places));
     const auto total_addresses = collect_total_addresses(replay, tally, places);
     const auto events = collect_sums(replay, event_records(tally, places));
-    const auto code = collect_sums(replay, code_records(tally, places));
-    const auto code_of_peers = collect_code_of_peers(replay, peers, places, code);
+    const auto code = with_code_of_peers(replay, collect_sums(replay, code_records(tally, places)), peers, places);
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
@@ -279,16 +293,14 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
         profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
     for (const AddressRecord& a : total_addresses)
         profile.total_addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        const CodeAmount& amount = code[i].amount;
-        profile.stretch_code.push_back({code[i].stretch,
-                                        {code[i].row},
-                                        amount.ns,
-                                        amount.samples,
-                                        amount.spinning_ns,
-                                        amount.blocked_ns,
-                                        code_of_peers[i]});
-    }
+    for (const CodeRecord& c : code)
+        profile.stretch_code.push_back({c.stretch,
+                                        {c.call_path},
+                                        c.amount.ns,
+                                        c.amount.samples,
+                                        c.amount.spinning_ns,
+                                        c.amount.blocked_ns,
+                                        c.amount.peers_ns});
     for (const KindRecord& k : kinds)
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});

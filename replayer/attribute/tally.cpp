@@ -251,6 +251,8 @@ std::vector<Place> Tally::places() const
         result.push_back(place);
     for (const auto& [key, amounts] : events)
         result.push_back(key.first);
+    for (const auto& [key, amount] : stretch_code)
+        result.push_back(key.second);
     for (std::uint32_t context = 0; context < on_path.size(); ++context)
         if (on_path[context])
             result.push_back({model::ContextId{context}});

@@ -57,12 +57,13 @@ struct PlacedAttribution {
     PathThread thread = PathThread::Works;
 };
 
-/// Of the path's time in a stretch, what belongs to one place.
+/// Of the path's time in a stretch, what belongs to one place; and of the time of all peers there.
 struct CodeAmount {
     std::int64_t ns = 0;
     std::uint64_t samples = 0;  // independent ones
     std::int64_t spinning_ns = 0;
     std::int64_t blocked_ns = 0;
+    std::int64_t peers_ns = 0;
 
     void add(const CodeAmount& more)
     {
@@ -70,6 +71,7 @@ struct CodeAmount {
         samples += more.samples;
         spinning_ns += more.spinning_ns;
         blocked_ns += more.blocked_ns;
+        peers_ns += more.peers_ns;
     }
 };
 

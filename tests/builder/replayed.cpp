@@ -250,7 +250,7 @@ std::string text(const model::Profile& profile)
     for (const auto& s : profile.stretch_shares)
         words += fmt::format("{} {} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
     for (const auto& c : profile.stretch_code)
-        words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.row.value, c.ns, c.samples, c.spinning_ns,
+        words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns,
                              c.blocked_ns, c.peers_ns);
     return words;
 }

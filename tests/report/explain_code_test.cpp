@@ -52,7 +52,7 @@ TEST(ExplainCode, NamesTheCode)
     p.stretch_code[1].samples = 2;
     EXPECT_TRUE(explain(p, 0).code.functions.empty());
     p.stretch_code.resize(1);
-    p.rows[p.stretch_code[0].row.value].kind = model::RowKind::Region;  // exact
+    p.rows[p.row_of(p.stretch_code[0].call_path).value].kind = model::RowKind::Region;  // exact
     p.stretch_code[0].samples = 0;
     EXPECT_THAT(sentence(p), HasSubstr(" Some of it in build (14 %)."));
 }
@@ -130,6 +130,90 @@ TEST(ExplainCode, DoesNotRepeatTheCodeThatMakesTheDifference)
     EXPECT_THAT(sentence(p), HasSubstr("Most of it in build (70 %) and solve (30 %). It takes"));
     EXPECT_THAT(sentence(p), Not(HasSubstr("The difference is in")));
     EXPECT_EQ(explain(p, 0).difference().size(), 2U);
+}
+
+/// As one_stretch(), where functions of /bin/app call MPI. `dgemm` is called by functions of a library for these.
+class ExplainCallers : public ::testing::Test
+{
+protected:
+    ExplainCallers()
+    {
+        for (std::uint32_t row = 0; row < 3; ++row)
+            profile_.rows[row].module = "/bin/app";
+        profile_.stretches[0].code_gaps = 30;
+    }
+    void add_dgemm(const std::string& caller, std::int64_t ns, std::int64_t of_peers_ns)
+    {
+        add_code(profile_,
+                 {sampled("main"), sampled("solve"), sampled(caller), sampled("cblas_dgemm", "/lib/blas.so"),
+                  sampled("dgemm", "/lib/blas.so")},
+                 {0, {}, ns * ms, static_cast<std::uint64_t>(ns), 0, 0, of_peers_ns * ms});
+    }
+    model::Profile profile_ = one_stretch();
+};
+
+TEST_F(ExplainCallers, NamesWhatHasALibraryWork)
+{
+    add_dgemm("factorize", 500, 100);
+    add_dgemm("update", 100, 70);
+    add_code(profile_, {sampled("main"), sampled("solve")}, {0, {}, 400 * ms, 400, 0, 0, 330 * ms});
+    EXPECT_THAT(sentence(profile_), HasSubstr("Most of it in dgemm (60 %, from factorize) and solve (40 %). It takes"));
+    EXPECT_THAT(sentence(profile_), HasSubstr("The difference is in dgemm (86 %, from factorize) and solve (14 %)."));
+    const Code code = explain(profile_, 0).code;
+    EXPECT_EQ(code.functions.at(0).caller, "factorize");
+    EXPECT_EQ(code.functions.at(1).caller, "") << "it is the application's own";
+}
+
+TEST_F(ExplainCallers, NamesNoneWhereSeveralHaveThatDone)
+{
+    add_dgemm("factorize", 600, 100);
+    add_dgemm("update", 400, 400);
+    EXPECT_THAT(sentence(profile_), HasSubstr("Most of it in dgemm (100 %). It takes"));
+    EXPECT_THAT(sentence(profile_), HasSubstr("The difference is in dgemm (100 %, from factorize)."));
+}
+
+TEST_F(ExplainCallers, NamesNoneByAFewSamples)
+{
+    add_dgemm("factorize", 700, 300);
+    add_dgemm("update", 300, 200);
+    for (model::StretchCode& code : profile_.stretch_code)
+        code.samples = static_cast<std::uint64_t>(code.ns / (100 * ms));
+    EXPECT_EQ(explain(profile_, 0).code.functions.at(0).caller, "") << "7 of 10 may be half of them";
+    for (model::StretchCode& code : profile_.stretch_code)
+        code.samples *= 10;
+    EXPECT_EQ(explain(profile_, 0).code.functions.at(0).caller, "factorize");
+}
+
+TEST_F(ExplainCallers, NamesFunctionsThatAnInterpreterRuns)
+{
+    const model::Row run = sampled("py::run:/src/run.py", "[jit]");
+    const model::Row interpreter = sampled("_PyEval_EvalFrameDefault", "/lib/libpython.so");
+    add_code(profile_, {sampled("main"), interpreter, run, interpreter, sampled("dot", "/lib/numpy.so")},
+             {0, {}, 600 * ms, 600});
+    add_code(profile_, {sampled("main"), interpreter, run, interpreter}, {0, {}, 300 * ms, 300});
+    add_code(profile_, {sampled("main"), interpreter, run}, {0, {}, 100 * ms, 100});
+    EXPECT_THAT(sentence(profile_),
+                HasSubstr("Most of it in dot (60 %, from py::run:/src/run.py), _PyEval_EvalFrameDefault (30 %, from "
+                          "py::run:/src/run.py) and py::run:/src/run.py (10 %)."));
+}
+
+/// Whoever calls MPI in a library, as PETSc does: what the program itself has is its own.
+TEST_F(ExplainCallers, NamesNoneForTheProgramItself)
+{
+    for (std::uint32_t row = 1; row < 3; ++row)
+        profile_.rows[row].module = "/lib/solver.so";
+    add_code(profile_, {sampled("main"), sampled("solve", "/lib/solver.so"), sampled("form")}, {0, {}, 600 * ms, 600});
+    add_code(profile_, {sampled("main"), sampled("solve", "/lib/solver.so"), sampled("dgemm", "/lib/blas.so")},
+             {0, {}, 400 * ms, 400});
+    EXPECT_THAT(sentence(profile_), HasSubstr("Most of it in form (60 %) and dgemm (40 %, from solve)."));
+}
+
+TEST_F(ExplainCallers, NamesNoneWhereNobodyKnowsWhatTheApplicationIs)
+{
+    for (std::uint32_t row = 0; row < 3; ++row)
+        profile_.rows[row].module = "/lib/wrapper.so";
+    add_dgemm("factorize", 700, 300);
+    EXPECT_EQ(explain(profile_, 0).code.functions.at(0).caller, "");
 }
 
 TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)

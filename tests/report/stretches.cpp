@@ -4,6 +4,8 @@
 
 #include "analysis/report/explain.hpp"
 
+#include <algorithm>
+
 namespace critpath::tests
 {
 
@@ -54,17 +56,29 @@ model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_n
 
 void set_code(model::Profile& profile, const std::vector<std::pair<model::Row, model::StretchCode>>& code)
 {
-    for (const auto& [row, amount] : code) {
-        profile.stretch_code.push_back(amount);
-        profile.stretch_code.back().row = {static_cast<std::uint32_t>(profile.rows.size())};
-        profile.rows.push_back(row);
-    }
+    for (const auto& [row, amount] : code)
+        add_code(profile, {row}, amount);
     profile.stretches[0].code_gaps = 3 * profile.stretches[0].gaps;  // four ranks
 }
 
-model::Row sampled(const std::string& name)
+void add_code(model::Profile& profile, const std::vector<model::Row>& path, model::StretchCode amount)
 {
-    return {model::RowKind::Sampled, name, "/bin/app", "", 0};
+    amount.call_path = model::CallPathId::none();
+    for (const model::Row& row : path) {
+        const auto same = std::ranges::find_if(
+            profile.rows, [&](const model::Row& r) { return r.name == row.name && r.module == row.module; });
+        const model::RowId id{static_cast<std::uint32_t>(same - profile.rows.begin())};
+        if (same == profile.rows.end())
+            profile.rows.push_back(row);
+        profile.call_paths.push_back({id, amount.call_path});
+        amount.call_path = {static_cast<std::uint32_t>(profile.call_paths.size() - 1)};
+    }
+    profile.stretch_code.push_back(amount);
+}
+
+model::Row sampled(const std::string& name, const std::string& module)
+{
+    return {model::RowKind::Sampled, name, module, "", 0};
 }
 
 model::Row pseudo(const std::string& name)

@@ -23,7 +23,9 @@ model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_n
 
 /// `code`: of the stretch, by function.
 void set_code(model::Profile& profile, const std::vector<std::pair<model::Row, model::StretchCode>>& code);
-model::Row sampled(const std::string& name);
+/// `path`: from the outermost function to the one whose code it is.
+void add_code(model::Profile& profile, const std::vector<model::Row>& path, model::StretchCode amount);
+model::Row sampled(const std::string& name, const std::string& module = "/bin/app");
 model::Row pseudo(const std::string& name);
 
 /// What is said of its only stretch.

@@ -59,7 +59,7 @@ inline auto fields(const model::StretchShare& s)
 }
 inline auto fields(const model::StretchCode& c)
 {
-    return std::tie(c.stretch, c.row, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
+    return std::tie(c.stretch, c.call_path, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
 }
 
 template <class Item>

@@ -107,7 +107,7 @@ TEST(Database, ChecksumSeesEveryValue)
                                "DELETE FROM stretch_time",
                                "UPDATE stretch_time SET gaps = gaps + 1 WHERE stretch = 1",
                                "UPDATE stretch_code SET spinning_ns = spinning_ns + 1 WHERE stretch = 0",
-                               "UPDATE stretch_code SET row = 99 WHERE stretch = 1",
+                               "UPDATE stretch_code SET call_path = 99 WHERE stretch = 1",
                                "UPDATE row SET kind = 'what' WHERE id = 0"}) {
         result::write(directory.path(), profile);
         sqlite3* database = nullptr;

@@ -157,10 +157,10 @@ void add_stretches(model::Profile& profile)
     profile.stretch_shares = {{0, ProcessId{1}, 2350 * ms, 18, 950 * ms},
                               {0, ProcessId{2}, 250 * ms, 2, 50 * ms},
                               {1, ProcessId{2}, 2000 * ms, 1, 0}};
-    profile.stretch_code = {{0, RowId{0}, 620 * ms, 600, 0, 0, 610 * ms},
-                            {0, RowId{2}, 1900 * ms, 1900, 330 * ms, 0, 1000 * ms},
-                            {0, RowId{9}, 80 * ms, 0, 0, 0},
-                            {1, RowId{3}, 700 * ms, 3, 0, 0}};
+    profile.stretch_code = {{0, CallPathId{0}, 620 * ms, 600, 0, 0, 610 * ms},
+                            {0, CallPathId{2}, 1900 * ms, 1900, 330 * ms, 0, 1000 * ms},
+                            {0, CallPathId{9}, 80 * ms, 0, 0, 0},
+                            {1, CallPathId{3}, 700 * ms, 3, 0, 0}};
 }
 
 /// A call path for each row, by the same number: those of `callers` below another one, the others roots.

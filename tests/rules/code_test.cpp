@@ -22,30 +22,61 @@ using model::Ns;
 
 constexpr std::int64_t us = 1000;
 
-/// Of the stretch between two calls of MPI_Barrier, by row: "all, spinning, blocked", us.
-std::map<std::string, std::string> code(const Replayed& r)
+/// Of the stretch between two calls of MPI_Barrier, by `name_of(call path)`.
+template <class NameOf>
+std::map<std::string, model::StretchCode> code_by(const Replayed& r, NameOf name_of)
 {
-    std::map<std::string, std::string> words;
+    std::map<std::string, model::StretchCode> sums;
     for (const model::StretchCode& c : r.profile.stretch_code) {
         const model::Stretch& s = r.profile.stretches.at(c.stretch);
-        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier")
-            words[r.profile.rows[c.row.value].name] =
-                fmt::format("{}, {}, {}", c.ns / us, c.spinning_ns / us, c.blocked_ns / us);
+        if (r.profile.row(s.before).name != "MPI_Barrier" || r.profile.row(s.after).name != "MPI_Barrier")
+            continue;
+        model::StretchCode& sum = sums[name_of(c.call_path)];
+        sum.ns += c.ns;
+        sum.spinning_ns += c.spinning_ns;
+        sum.blocked_ns += c.blocked_ns;
+        sum.peers_ns += c.peers_ns;
     }
-    return words;
+    return sums;
+}
+
+std::map<std::string, model::StretchCode> code_by_row(const Replayed& r)
+{
+    return code_by(r, [&](model::CallPathId id) { return r.profile.row(id).name; });
 }
 
 using Words = std::map<std::string, std::string>;
 
-/// Likewise, of what peers have.
+/// "all, spinning, blocked", us.
+Words code(const Replayed& r)
+{
+    Words words;
+    for (const auto& [name, c] : code_by_row(r))
+        words[name] = fmt::format("{}, {}, {}", c.ns / us, c.spinning_ns / us, c.blocked_ns / us);
+    return words;
+}
+
+/// "all, of peers", us, by call path: "main > solve".
+Words code_by_call_path(const Replayed& r)
+{
+    const auto name_of = [&](model::CallPathId id) {
+        std::string name = r.profile.row(id).name;
+        while ((id = r.profile.call_paths[id.value].parent).valid())
+            name = r.profile.row(id).name + " > " + name;
+        return name;
+    };
+    Words words;
+    for (const auto& [name, c] : code_by(r, name_of))
+        words[name] = fmt::format("{}, {}", c.ns / us, c.peers_ns / us);
+    return words;
+}
+
+/// Of peers.
 std::map<std::string, std::int64_t> of_peers(const Replayed& r)
 {
     std::map<std::string, std::int64_t> times;
-    for (const model::StretchCode& c : r.profile.stretch_code) {
-        const model::Stretch& s = r.profile.stretches.at(c.stretch);
-        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier")
-            times[r.profile.rows[c.row.value].name] = c.peers_ns / us;
-    }
+    for (const auto& [name, c] : code_by_row(r))
+        times[name] = c.peers_ns / us;
     return times;
 }
 
@@ -118,6 +149,27 @@ TEST(Code, OfPeersIsThatOfTheSameOccurrences)
             EXPECT_EQ(s.gaps, 2);
             EXPECT_EQ(s.code_gaps, 2);
         }
+}
+
+/// On rank 1, which the path is on, "exp" works for "build" and for "solve"; on the others for "solve" and "check".
+TEST(Code, IsByWhoCallsIt)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank) {
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        p[rank].sample(20, {"main", "solve", "exp"}, 10);
+        if (rank == 1)
+            p[rank].sample(90, {"main", "build", "exp"}, 70);
+        else
+            p[rank].sample(40, {"main", "check", "exp"}, rank == 0 ? 20 : 10);
+        p[rank].sample(rank == 1 ? 95 : 55, std::vector<std::string>{"main", rank == 1 ? "build" : "other"}, 5);
+        p[rank].collective(FunctionId::MPI_Barrier, {rank == 1 ? 110 : 60, 111});
+    }
+    p.finish(120);
+    EXPECT_EQ(code_by_call_path(replay(p)), (Words{{"main > solve > exp", "10, 10"},
+                                                   {"main > build > exp", "70, 0"},
+                                                   {"main > check > exp", "0, 15"},
+                                                   {"main > build", "5, 0"}}));
 }
 
 TEST(Code, OfPeersIsNotKnownWithoutSamples)
@@ -271,6 +323,24 @@ TEST_F(CodeOfThreads, WhatSpinsForTheOtherIsItsCodeAsFarAsThatWorks)
               (Words{{"main", "200, 0, 0"}, {"loop", "1200, 1200, 0"}, {"[waiting for threads]", "400, 400, 0"}}));
     EXPECT_EQ(r.profile.stretches.at(0).gaps, 2);
     EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 60 * us);  // of two gaps
+}
+
+/// It goes to the other thread's code on the path. Peers know nothing of that, so that it lacks a processor here.
+TEST_F(CodeOfThreads, WhoSpinsAfterItLackedAProcessorDoesNoneOfTheOthersCode)
+{
+    sample(thread(0), 200, main_, 100);
+    thread(0).off.push_back({Ns{300 * us}, Ns{800 * us}, true});
+    sample(thread(0), 900, spin_, 100);
+    for (int t = 400; t <= 700; t += 100)
+        sample(thread(1), t, loop_, 100);
+    const Replayed r = replay(replay_);
+    const Words words = code_by_call_path(r);
+    EXPECT_EQ(words.at("[preempted]"), "400, 0");
+    std::int64_t on_path = 0;
+    for (const auto& time : r.profile.path)
+        if (r.profile.row(time.call_path).name == "loop")
+            on_path += time.ns / us;
+    EXPECT_GE(on_path, 400);
 }
 
 TEST_F(CodeOfThreads, ThreadsThatCallMpiAreCounted)
