@@ -185,6 +185,16 @@ struct StretchCode {
     // What as many gaps at the place have of it, in the mean, that are not on the path but of the same occurrences, by
     // their own threads; of what stands for no function, 0. Functions that the path is not in at all are left out.
     std::int64_t peers_ns = 0;
+
+    /// The times and samples of `more`.
+    void add(const StretchCode& more)
+    {
+        ns += more.ns;
+        samples += more.samples;
+        spinning_ns += more.spinning_ns;
+        blocked_ns += more.blocked_ns;
+        peers_ns += more.peers_ns;
+    }
 };
 
 }  // namespace critpath::model

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain_callers.hpp"
 
+#include "analysis/report/lines.hpp"
+
 namespace critpath::report
 {
 
@@ -10,7 +12,7 @@ namespace
 
 bool was_made_while_it_ran(const model::Row& row)
 {
-    return row.module == "[jit]";
+    return row.module == made_code;
 }
 
 }  // namespace

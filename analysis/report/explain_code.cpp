@@ -57,28 +57,14 @@ struct Compared {
     }
 };
 
-/// Of a function, or of what it is called for.
-struct Time {
-    std::int64_t ns = 0, spinning_ns = 0, blocked_ns = 0, peers_ns = 0;
-    std::uint64_t samples = 0;
-
-    void add(const model::StretchCode& c)
-    {
-        ns += c.ns;
-        spinning_ns += c.spinning_ns;
-        blocked_ns += c.blocked_ns;
-        peers_ns += c.peers_ns;
-        samples += c.samples;
-    }
-};
-
+/// In one stretch, over all call paths.
 struct Function {
     const model::Row* row;
-    Time time;
-    std::map<const model::Row*, Time> by_caller;
+    model::StretchCode time;
+    std::map<const model::Row*, model::StretchCode> by_caller;
 };
 
-Compared compared(const Time& time, const model::Row& row, const model::Stretch& stretch)
+Compared compared(const model::StretchCode& time, const model::Row& row, const model::Stretch& stretch)
 {
     const double period = time.samples > 0 ? static_cast<double>(time.ns) / static_cast<double>(time.samples) : 0;
     return {&row, time.ns - time.spinning_ns - time.blocked_ns, time.peers_ns, period,

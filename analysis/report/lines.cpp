@@ -207,7 +207,7 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
 std::string_view why_in_no_file(std::string_view module)
 {
     constexpr std::pair<std::string_view, std::string_view> reasons[] = {
-        {"[jit]", "it was made while the program ran"},
+        {made_code, "it was made while the program ran"},
         {"[anon]", "it was made while the program ran, and nothing names its functions"},
         {"[kernel]", "it is the kernel's own"},
         {"[vdso]", "it is the kernel's, which lends it to programs"},

@@ -51,6 +51,9 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 /// theirs (window.hpp).
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
 
+/// The module of code that was made while the program ran (formats/FORMAT.md).
+inline constexpr std::string_view made_code = "[jit]";
+
 /// Why code that lies in no file has no lines ("[jit]"; formats/FORMAT.md), as the rest of a sentence; empty if
 /// `module` is a file.
 std::string_view why_in_no_file(std::string_view module);

@@ -135,7 +135,8 @@ private:
         ++counts_.calls;
     }
 
-    // Of those that complete later, the post; of matched receives, the probe.
+    // Of those that complete later, the post; of matched receives, the probe. Of persistent requests, some are of kinds
+    // that nobody knows, and have no communicator for that reason.
     [[nodiscard]] bool is_foreign() const
     {
         switch (call_.semantics) {
@@ -146,7 +147,6 @@ private:
         case SemanticClass::Irecv:
         case SemanticClass::Probe:
         case SemanticClass::Mprobe:
-        case SemanticClass::Start:
         case SemanticClass::Collective:
         case SemanticClass::Icollective:
             return call_.record.comm == -1 && !call_.failed();

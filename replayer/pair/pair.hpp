@@ -26,8 +26,7 @@ struct MatchedSend {
     bool surely_over = false;    // and by more than the clocks are off
     bool unaided = false;        // likewise, and the receiving process was outside of MPI from its post to its end
     bool within_clocks = false;  // which of the two was first, the clocks cannot tell
-    bool there_at_call =
-        false;  // it was over before the call was entered that completed the receive, as far as the clocks tell
+    bool there_at_call = false;  // it was over, as far as clocks tell, before the call that completed the receive
 };
 
 /// The matched sends of all receives of a process, in 17 bytes each.

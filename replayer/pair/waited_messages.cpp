@@ -43,8 +43,7 @@ const WaitedMessage& typical(std::vector<WaitedMessage>& messages)
     return *std::ranges::lower_bound(messages, took(messages[messages.size() / 2]) / 2, {}, took);
 }
 
-/// Three quarters of the messages take less than the others by so much at least, as `took` says, and a quarter less
-/// than those.
+/// From the first quartile of `took(message)` to the third.
 template <class Took>
 Ns spread(const std::vector<WaitedMessage>& messages, Took took)
 {

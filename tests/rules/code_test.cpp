@@ -31,11 +31,7 @@ std::map<std::string, model::StretchCode> code_by(const Replayed& r, NameOf name
         const model::Stretch& s = r.profile.stretches.at(c.stretch);
         if (r.profile.row(s.before).name != "MPI_Barrier" || r.profile.row(s.after).name != "MPI_Barrier")
             continue;
-        model::StretchCode& sum = sums[name_of(c.call_path)];
-        sum.ns += c.ns;
-        sum.spinning_ns += c.spinning_ns;
-        sum.blocked_ns += c.blocked_ns;
-        sum.peers_ns += c.peers_ns;
+        sums[name_of(c.call_path)].add(c);
     }
     return sums;
 }
