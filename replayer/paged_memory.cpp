@@ -185,6 +185,9 @@ constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 /// it has in its cache in half a microsecond. Phases that look at few of many calls come near that.
 constexpr std::uint64_t fastest = 128;
 constexpr std::uint64_t least_room = 16 * mebi;  // with less, looking would cost more than what is given back
+/// What may stay, however low the limit: between two looks, a slow machine brings in little more than one page, and
+/// would have to do so for every access if that were given back.
+constexpr std::uint64_t least_kept = 8 * mebi;
 
 }  // namespace
 
@@ -196,7 +199,9 @@ class PagedMemory::Keeper
 public:
     explicit Keeper(std::uint64_t resident)
     {
-        limit = resident_bytes() + resident;
+        const std::uint64_t other = resident_bytes();
+        limit = other + resident;
+        kept = other + std::max(least_kept, resident - std::min(resident, least_room));
         struct sigaction action = {};
         action.sa_handler = [](int) { look(); };
         action.sa_flags = SA_RESTART;
@@ -228,7 +233,7 @@ private:
             return;
         const int error = errno;
         std::uint64_t resident = resident_bytes();
-        if (resident + least_room > limit) {
+        if (resident > kept) {
             madvise(file.base, file.used, MADV_DONTNEED);
             resident = resident_bytes();
         }
@@ -246,7 +251,8 @@ private:
     }
 
     // There is one at a time, and the handler has to find it.
-    static inline std::uint64_t limit = 0;
+    static inline std::uint64_t limit = 0;  // of resident_bytes()
+    static inline std::uint64_t kept = 0;   // likewise: with more, all is given back
     static inline timer_t timer{};
     static inline volatile std::sig_atomic_t watches = 0;
 };

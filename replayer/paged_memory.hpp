@@ -19,7 +19,7 @@ namespace critpath::replayer
 class PagedMemory
 {
 public:
-    /// Of the arrays, `resident` bytes at most, or some MiB, are in memory at a time. The first one of a program
+    /// Of the arrays, `resident` bytes at most, or 24 MiB, are in memory at a time. The first one of a program
     /// chooses the directory. Throws Failure if there can be no such file.
     PagedMemory(const std::filesystem::path& directory, std::uint64_t resident);
     PagedMemory(const PagedMemory&) = delete;
