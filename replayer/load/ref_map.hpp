@@ -20,7 +20,7 @@ class RefMap
 public:
     void add(std::uint64_t reference, IdType id)
     {
-        if (reference < dense_limit) {
+        if (reference < 2 * dense_.size() + least_dense) {
             if (reference >= dense_.size()) {
                 dense_.resize(reference + 1, IdType::none());
             }
@@ -33,7 +33,7 @@ public:
     /// none() if there is no such reference.
     [[nodiscard]] IdType find(std::uint64_t reference) const
     {
-        if (reference < dense_.size()) {
+        if (reference < dense_.size() && dense_[reference].valid()) {
             return dense_[reference];
         }
         if (sparse_.empty()) {
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t dense_limit = 1 << 20;
+    static constexpr std::uint64_t least_dense = 1 << 14;
     std::vector<IdType> dense_;
     std::unordered_map<std::uint64_t, IdType> sparse_;
 };
