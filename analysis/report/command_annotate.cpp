@@ -284,7 +284,7 @@ Command annotate_command()
         {
             {"--context", "N", "lines to show around those with time", "3", {}},
             {"--instructions", "", "the instructions, too (needs objdump)", "", {}},
-            {"--rank", "N,...", "path time on these ranks only", "", {}, true},
+            {"--rank", "RANKS", "path time on these ranks only, as 0,4-7", "", {}, true},
             window_options()[0],
             window_options()[1],
         },

@@ -137,7 +137,7 @@ Command hotspots_command()
             {"--by", "WHAT", "", "function", view_names()},
             {"--sort", "KEY", "what to sort by (all: time on all ranks)", "path", {"path", "all", "name"}},
             {"--top", "N", "rows to show; 0: all", "20", {}},
-            {"--rank", "N,...", "path time on these ranks only", "", {}, true},
+            {"--rank", "RANKS", "path time on these ranks only, as 0,4-7", "", {}, true},
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
             {"--event", "NAME", "counts of this event in place of time, such as instructions", "", {}},
             {"--inclusive", "", "functions with those that they call", "", {}},

@@ -268,7 +268,7 @@ Command path_command()
             {"--to", "TIME", "only what lies before this moment", "", {}},
             {"--min-length", "TIME", "only segments that take this long", "", {}},
             {"--kind", "KIND,...", "", "", kind_words(), true},
-            {"--rank", "N,...", "only segments that end on these ranks", "", {}, true},
+            {"--rank", "RANKS", "only segments that end on these ranks, as 0,4-7", "", {}, true},
         },
         {"path --from 1.5 --to 1.6 --all", "path --kind transfer,collective --format csv cp-app-1"},
         run,

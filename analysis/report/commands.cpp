@@ -134,12 +134,17 @@ std::vector<std::uint32_t> Arguments::ranks(const std::string& option, std::size
 {
     std::vector<std::uint32_t> result;
     for (const std::string& word : list(option)) {
-        std::uint32_t rank = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), rank);
-        if (error != std::errc() || end != word.data() + word.size() || rank >= ranks)
+        const char* const whole_end = word.data() + word.size();
+        std::uint32_t first = 0;
+        std::from_chars_result read = std::from_chars(word.data(), whole_end, first);
+        std::uint32_t last = first;
+        if (read.ec == std::errc() && read.ptr != whole_end && *read.ptr == '-')
+            read = std::from_chars(read.ptr + 1, whole_end, last);
+        if (read.ec != std::errc() || read.ptr != whole_end || first > last || last >= ranks)
             fail(ExitCode::Usage, "{}: '{}' is not a rank of this trace; it has ranks 0 to {}", option, word,
                  ranks - 1);
-        result.push_back(rank);
+        for (std::uint32_t rank = first; rank <= last; ++rank)
+            result.push_back(rank);
     }
     return result;
 }

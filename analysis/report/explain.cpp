@@ -224,7 +224,7 @@ Verdict judge(const Explanation& e)
     if (e.may_wait_in_mpi())
         return Verdict::ThreadsInMpi;
     if (std::abs(e.excess) <= balanced_within)
-        return Verdict::Balanced;
+        return e.has_unequal_ranks() ? Verdict::Unequal : Verdict::Balanced;
     if (e.excess < 0)
         return Verdict::Shorter;
     if (!e.persistent || !knows_chance(*e.stretch))
@@ -240,9 +240,9 @@ Verdict judge(const Explanation& e)
 
 std::string_view name(Verdict verdict)
 {
-    constexpr std::string_view names[] = {"no peers",        "balanced",        "shorter",
-                                          "persistent rank", "persistent node", "faster ranks",
-                                          "transient",       "threads in MPI",  "rare"};
+    constexpr std::string_view names[] = {
+        "no peers",        "balanced",     "unequal",   "shorter",        "persistent rank",
+        "persistent node", "faster ranks", "transient", "threads in MPI", "rare"};
     return names[static_cast<std::size_t>(verdict)];
 }
 
@@ -318,6 +318,12 @@ bool Explanation::may_wait_in_mpi() const
     const double waits = std::max(own, peers);
     const auto difference = static_cast<double>(std::abs(s.compared_ns - s.peers_ns));
     return waits > balanced_within * static_cast<double>(s.peers_ns) && waits >= difference;
+}
+
+bool Explanation::has_unequal_ranks() const
+{
+    return knows_chance(*stretch) && persistent && *persistent >= persistent_from && stretch->fastest_rank >= 0 &&
+           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 bool Explanation::has_faster_ranks() const

@@ -23,6 +23,7 @@ namespace critpath::report
 enum class Verdict : std::uint8_t {
     NoPeers,         // nothing to compare it with, or most of it
     Balanced,        // the others take as long
+    Unequal,         // likewise together, but the ranks are not equal: those on the path are the peers of each other
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
     PersistentNode,  // the ranks of the same nodes do
@@ -140,6 +141,8 @@ struct Explanation {
     [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.
     [[nodiscard]] std::optional<Factor> main_loss() const;
+    /// Whether the same ranks take longer than others, though what is on the path takes as long as on its peers.
+    [[nodiscard]] bool has_unequal_ranks() const;
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;
 

@@ -20,8 +20,9 @@ public:
     Callers(const model::Profile& profile, const model::Stretch& stretch);
 
     /// Of the functions that the last one of the call path was called from, the nearest one that was made while the
-    /// program ran (of Python); without such, the nearest one of a binary that calls MPI at an end of the stretch.
-    /// nullptr: there is none, or the last one is of these itself, or of the binary that was started.
+    /// program ran (of Python); without such, the nearest one of a binary that calls MPI at an end of the stretch, but
+    /// none of the C++ library, whose templates are compiled into whoever uses them. nullptr: there is none, or the
+    /// last one is of these itself, or of the binary that was started.
     [[nodiscard]] const model::Row* of(model::CallPathId call_path) const;
 
 private:

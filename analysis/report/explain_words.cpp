@@ -150,6 +150,22 @@ std::string faster_ranks_in_words(const Explanation& e)
         s.slow_ranks, s.ranks, who, change_in_words(e), parts_in_words(e));
 }
 
+/// " What is on the path takes as long as on its peers in the mean, since these are on the path by turns: rank 0 takes
+/// 5.1 times as long as rank 1."
+std::string unequal_ranks_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const double fastest = static_cast<double>(s.fastest_time) * 1e-9;  // of the slowest
+    const std::string times = fastest * nothing_from < 1 ? "more than a hundred times as long as"
+                              : fastest * (by_times_from + 1) > 1
+                                  ? fmt::format("{} longer than", whole_percent(1 / fastest - 1))
+                                  : fmt::format("{:.1f} times as long as", 1 / fastest);
+    return fmt::format(" What is on the path takes as long as on its peers{}, but the ranks are not equal: rank {} "
+                       "takes {} rank {}.",
+                       e.ranks_on_path > 1 ? ", which are on the path by turns" : " (geometric mean)", s.slowest_rank,
+                       times, s.fastest_rank);
+}
+
 /// Who the peers are, where they do not come here between the same two calls.
 std::string peers_in_words(const Explanation& e)
 {
@@ -173,6 +189,8 @@ std::string comparison_in_words(const Explanation& e)
         words = " It takes as long on its peers.";
     } else if (e.verdict == Verdict::Balanced) {
         words = " Its peers take as long: the ranks are balanced here.";
+    } else if (e.verdict == Verdict::Unequal) {
+        words = unequal_ranks_in_words(e);
     } else if (e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks())) {
         words = faster_ranks_in_words(e);
     } else {
@@ -349,6 +367,14 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
             remedy_for_one(e, ";"));
     case Verdict::Balanced:
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
+    case Verdict::Unequal: {
+        const std::string_view what = e.ranks_on_path > 1 ? "To move work between them gains nothing while they wait "
+                                                            "for each other; let them work at the same time, or make "
+                                                            "faster what they do"
+                                                          : "Make faster what is done there";
+        return fmt::format(" {} the same ranks (persistent, {}). {}{}.", how_often(e), whole_percent(*e.persistent),
+                           what, remedy_for_all(e));
+    }
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
@@ -389,7 +415,8 @@ std::string left_out_in_words(const Explanation& e, const model::Profile& profil
 {
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());
     const bool is_of_ranks = e.verdict == Verdict::PersistentRank || e.verdict == Verdict::PersistentNode ||
-                             e.verdict == Verdict::FasterRanks || e.verdict == Verdict::Transient;
+                             e.verdict == Verdict::FasterRanks || e.verdict == Verdict::Transient ||
+                             e.verdict == Verdict::Unequal;
     const std::int64_t left_out = ranks - e.stretch->ranks;
     if (!is_of_ranks || left_out <= 0)
         return "";

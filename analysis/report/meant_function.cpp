@@ -54,11 +54,22 @@ bool reads_as(std::string_view name, std::string_view wanted)
     }
 }
 
+/// "Solver::step", "step<3>" or "step(int)" of "void grid::Solver::step<3>(int)".
+bool is_qualified(const std::string& name, const std::string& wanted)
+{
+    const std::string all = qualified_name(name);
+    const std::string end = qualified_name(wanted);
+    const bool has_it = all == end || (!end.empty() && all.ends_with("::" + end));
+    return has_it && (wanted.find('<') == std::string::npos || name.find(wanted) != std::string::npos);
+}
+
 /// The next one counts where nothing is meant by those before it.
 constexpr IsMeant rules[] = {
     [](const std::string& name, const std::string& wanted) { return name == wanted; },
     [](const std::string& name, const std::string& wanted) { return reads_as(name, wanted); },
+    [](const std::string& name, const std::string& wanted) { return qualified_name(name) == wanted; },
     [](const std::string& name, const std::string& wanted) { return name.substr(0, name.find('(')) == wanted; },
+    is_qualified,
     [](const std::string& name, const std::string& wanted) { return in_fortran(name) == in_fortran(wanted); },
     [](const std::string& name, const std::string& wanted) { return name.find(wanted) != std::string::npos; },
     [](const std::string& name, const std::string& wanted) {

@@ -158,7 +158,73 @@ std::string show_difference(std::string_view name, const Common& common, std::si
     return begin + different + end;
 }
 
+/// Behind the bracket that closes the one at `open`; 0 if none does.
+std::size_t behind_pair(std::string_view name, std::size_t open, char opens, char closes)
+{
+    int depth = 0;
+    for (std::size_t i = open; i < name.size(); ++i) {
+        if ((name[i] == '<' || name[i] == '>') && is_operator_sign(name, i))
+            continue;
+        depth += name[i] == opens ? 1 : name[i] == closes ? -1 : 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/// True if what begins at `at` is of an enclosing scope, as in "f(int) const::{lambda()#1}::operator()() const".
+bool is_in_scope(std::string_view name, std::size_t at)
+{
+    for (const std::string_view qualifier : {" const", " volatile", "&&", "&"})
+        if (name.substr(at).starts_with(qualifier))
+            at += qualifier.size();
+    return name.substr(at).starts_with("::");
+}
+
+/// How long the name of an operator is that begins at `at`; 0 if none does.
+std::size_t operator_at(std::string_view name, std::size_t at)
+{
+    constexpr std::string_view word = "operator";
+    const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    if (!name.substr(at).starts_with(word) || (at > 0 && is_in_word(name[at - 1])))
+        return 0;
+    const std::string_view rest = name.substr(at + word.size());
+    if (rest.empty() || is_in_word(rest.front()))
+        return 0;
+    const std::size_t begin = rest.starts_with("()") ? 2 : 0;
+    return word.size() + std::min(rest.find('(', begin), rest.size());
+}
+
 }  // namespace
+
+std::string qualified_name(std::string_view function)
+{
+    std::string result;
+    for (std::size_t i = 0; i < function.size();) {
+        const char c = function[i];
+        if (const std::size_t length = operator_at(function, i); length > 0) {
+            result += function.substr(i, length);
+            i += length;
+            continue;
+        }
+        const std::string_view closes = c == '<' ? ">" : c == '(' ? ")" : c == '{' ? "}" : c == '[' && i > 0 ? "]" : "";
+        const std::size_t end = closes.empty() ? i + 1 : behind_pair(function, i, c, closes.front());
+        if (end == 0)
+            return std::string(function);
+        if (c == '(' && !is_in_scope(function, end) && !result.empty())
+            break;
+        if (c == ' ')
+            result.clear();  // what came before is a type
+        else if (c != '<' && (c != '[' || i == 0))
+            result += function.substr(i, end - i);
+        i = end;
+        // " const" of an enclosing function is no end of a type.
+        if (c == '(')
+            while (i < function.size() && !function.substr(i).starts_with("::"))
+                ++i;
+    }
+    return result;
+}
 
 std::string shorten_name(std::string_view name, std::size_t width)
 {

@@ -12,6 +12,10 @@
 namespace critpath::report
 {
 
+/// The qualified name in a demangled one, as a developer would write it: without the type that is returned, parameters,
+/// template arguments and what the compiler says of a clone: "grid::Solver::step" of "void grid::Solver::step<3>(int)".
+std::string qualified_name(std::string_view function);
+
 /// A function's name in at most `width` columns: first without what the compiler says of a clone, then its parameters
 /// and template arguments become an ellipsis, then its middle.
 std::string shorten_name(std::string_view name, std::size_t width);

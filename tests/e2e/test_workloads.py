@@ -61,6 +61,10 @@ class Workload(harness.Case):
     def test_late_sender(self):
         self.check(2, "late_sender", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},
                    absent=["work_early"])
+        # By turns: each is the other's peer, so that together they take as long as their peers.
+        stretch = json.loads(self.report("explain", "--format", "json", "--top", "1"))["stretches"][0]
+        self.assertEqual((stretch["verdict"], stretch["slowest_rank"]), ("unequal", 0), stretch)
+        self.assertAlmostEqual(stretch["fastest_rank_percent"], 50, delta=10, msg=stretch)
 
     @harness.retry_once
     def test_team_of_threads(self):

@@ -56,6 +56,11 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
                        "path", "--rank", "0,4", "sampled")
         self.fail_with(2, "--rank: '4' is not a rank of this trace", "hotspots", "--rank", "4", "sampled")
+        for ranks in "3-1", "0-4", "1-", "-1", "0-1-2":
+            self.fail_with(2, f"--rank: '{ranks}' is not a rank of this trace; it has ranks 0 to 3",
+                           "hotspots", f"--rank={ranks}", "sampled")
+        self.assertEqual(self.succeed("hotspots", "--rank", "0-2,3", "sampled"),
+                         self.succeed("hotspots", "--rank", "0,1,2,3", "sampled"))
         self.fail_with(2, "--module: no binary of this run has 'nosuch' in its path; cpreport hotspots --by module lists "
                        "them", "hotspots", "--module", "nosuch", "sampled")
         for command in (["hotspots"], ["annotate", "solve"]):

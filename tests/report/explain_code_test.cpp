@@ -208,6 +208,17 @@ TEST_F(ExplainCallers, NamesNoneForTheProgramItself)
     EXPECT_THAT(sentence(profile_), HasSubstr("Most of it in form (60 %) and dgemm (40 %, from solve)."));
 }
 
+TEST_F(ExplainCallers, NamesWhoUsesTemplatesOfTheCppLibrary)
+{
+    const model::Row sort = sampled("void std::__introsort_loop<It, long>(It, It, long)", "/bin/app");
+    add_code(profile_, {sampled("main"), sampled("app::order()"), sort, sampled("sin", "/lib/libm.so.6")},
+             {0, {}, 600 * ms, 600});
+    add_code(profile_, {sampled("main"), sampled("app::order()"), sort, sort}, {0, {}, 400 * ms, 400});
+    const Code code = explain(profile_, 0).code;
+    EXPECT_EQ(code.functions.at(0).caller, "app::order()");
+    EXPECT_EQ(code.functions.at(1).caller, "app::order()");
+}
+
 TEST_F(ExplainCallers, NamesNoneWhereNobodyKnowsWhatTheApplicationIs)
 {
     for (std::uint32_t row = 0; row < 3; ++row)

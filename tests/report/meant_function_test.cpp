@@ -65,6 +65,24 @@ std::string refusal(const std::string& name, const Selection& selection = {})
     }
 }
 
+/// Not what has it as an argument, or is in it.
+TEST(MeantFunction, PartsOfAQualifiedName)
+{
+    const std::string order = "app::Solver::order(int)";
+    const std::string sort =
+        "void std::sort<app::Solver::order(int)::{lambda(int)#1}>(app::Solver::order(int)::{lambda(int)#1})";
+    const std::string lambda = "app::Solver::order(int)::{lambda(int)#1}::operator()(int) const";
+    const std::set<std::string> known = {order, sort, lambda, "app::Solver::reorder(int)"};
+    for (const char* name : {"order", "Solver::order", "app::Solver::order", "Solver::order(int)", "order()"})
+        EXPECT_EQ(meant_function(profile(), {}, known, name), order) << name;
+    EXPECT_EQ(meant_function(profile(), {}, known, "std::sort"), sort);
+    EXPECT_EQ(meant_function(profile(), {}, known, "operator()"), lambda);
+    EXPECT_THROW((void)meant_function(profile(), {}, known, "rder"), Failure);
+    const std::set<std::string> copies = {"void a::f<1>(int)", "void a::f<2>(int)"};
+    EXPECT_EQ(meant_function(profile(), {}, copies, "f<2>"), "void a::f<2>(int)");
+    EXPECT_THROW((void)meant_function(profile(), {}, copies, "f"), Failure);
+}
+
 TEST(MeantFunction, WhatHasNoLinesSaysWhy)
 {
     EXPECT_EQ(refusal("solve"), "found solve");

@@ -63,6 +63,28 @@ TEST(Text, ShortensInTheMiddle)
     EXPECT_EQ(shorten_middle("計算計算計算", 7), "計…算");  // half a character is none
 }
 
+TEST(Text, QualifiedNamesAreWhatADeveloperWrites)
+{
+    EXPECT_EQ(qualified_name("main"), "main");
+    EXPECT_EQ(qualified_name("solve_"), "solve_");
+    EXPECT_EQ(qualified_name("grid::Solver::step(int, double) const"), "grid::Solver::step");
+    EXPECT_EQ(qualified_name("void grid::Solver::step<3, std::less<int> >(A<(B)1>)"), "grid::Solver::step");
+    EXPECT_EQ(qualified_name("unsigned long const& A<int>::get[abi:cxx11]()"), "A::get");
+    EXPECT_EQ(qualified_name("step(int) [clone .constprop.0]"), "step");
+    EXPECT_EQ(qualified_name("(anonymous namespace)::f<int, int>()"), "(anonymous namespace)::f");
+    EXPECT_EQ(qualified_name("app::order(int)::{lambda(double, double)#1}::operator()(double, double) const"),
+              "app::order(int)::{lambda(double, double)#1}::operator()");
+    EXPECT_EQ(qualified_name("app::order(int) const::{lambda()#1}::operator()() const"),
+              "app::order(int)::{lambda()#1}::operator()");
+    EXPECT_EQ(qualified_name("A<int, double, char>::operator->()"), "A::operator->");
+    EXPECT_EQ(qualified_name("A::operator<(A const&) const"), "A::operator<");
+    EXPECT_EQ(qualified_name("A<(x)1>::operator bool() const"), "A::operator bool");
+    EXPECT_EQ(qualified_name("my_operator(int)"), "my_operator");
+    EXPECT_EQ(qualified_name("void std::__introsort_loop<It, long, Cmp>(It, It, long, Cmp)"), "std::__introsort_loop");
+    EXPECT_EQ(qualified_name("[blocked]"), "[blocked]");
+    EXPECT_EQ(qualified_name("broken<(name"), "broken<(name");
+}
+
 TEST(Text, ShortensNamesAtTheirArguments)
 {
     EXPECT_EQ(shorten_name("f(int, double)", 14), "f(int, double)");
