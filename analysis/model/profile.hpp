@@ -132,6 +132,7 @@ struct Profile {
     std::vector<Stretch> stretches;                 // with the most time on the path first
     std::vector<StretchShare> stretch_shares;       // sorted by (stretch, process)
     std::vector<StretchCode> stretch_code;          // sorted by (stretch, call path)
+    std::vector<StretchAddress> stretch_addresses;  // sorted by (stretch, row, address)
 
     [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
     [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }

@@ -197,4 +197,14 @@ struct StretchCode {
     }
 };
 
+/// Of that, what samples have found at one instruction, of what the thread on the path did itself.
+struct StretchAddress {
+    std::uint32_t stretch = 0;  // index
+    RowId row;                  // the function, also where it is called from elsewhere
+    std::uint64_t address = 0;  // in its binary
+    std::int64_t ns = 0;
+    std::uint64_t samples = 0;  // independent ones
+    std::int64_t peers_ns = 0;  // as StretchCode
+};
+
 }  // namespace critpath::model

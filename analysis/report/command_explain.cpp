@@ -38,10 +38,19 @@ Cell function_share(const Explanation& e, std::size_t i)
     return i < e.code.functions.size() ? Cell(Share{e.code.functions[i].share}) : Cell();
 }
 
+Cell text_or_none(const std::string& text)
+{
+    return text.empty() ? Cell() : Cell(text);
+}
+
 Cell function_caller(const Explanation& e, std::size_t i)
 {
-    return i < e.code.functions.size() && !e.code.functions[i].caller.empty() ? Cell(e.code.functions[i].caller)
-                                                                              : Cell();
+    return i < e.code.functions.size() ? text_or_none(e.code.functions[i].caller) : Cell();
+}
+
+Cell function_inlined(const Explanation& e, std::size_t i)
+{
+    return i < e.code.functions.size() ? text_or_none(e.code.functions[i].inlined) : Cell();
 }
 
 /// In tables only: with a sign, or as times.
@@ -81,12 +90,15 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"function", ""},
         {"function_percent", ""},
         {"function_caller", ""},
+        {"function_inlined", ""},
         {"second_function", ""},
         {"second_function_percent", ""},
         {"second_function_caller", ""},
+        {"second_function_inlined", ""},
         {"third_function", ""},
         {"third_function_percent", ""},
         {"third_function_caller", ""},
+        {"third_function_inlined", ""},
         {"node", ""},
         {"node_percent", ""},
         {"ranks_on_path", ""},
@@ -125,6 +137,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"longer_function", ""},
         {"longer_function_percent", ""},
         {"longer_function_caller", ""},
+        {"longer_function_inlined", ""},
         {"threads_seconds", ""},
         {"threads_preempted_seconds", ""},
         {"threads_function", ""},
@@ -164,18 +177,21 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.cause ? Cell(std::string(name(*e.cause))) : Cell(),
                         e.caller,
                         e.before,
-                        e.before_site.empty() ? Cell() : Cell(e.before_site),
+                        text_or_none(e.before_site),
                         e.after,
-                        e.after_site.empty() ? Cell() : Cell(e.after_site),
+                        text_or_none(e.after_site),
                         function_name(e, 0),
                         function_share(e, 0),
                         function_caller(e, 0),
+                        function_inlined(e, 0),
                         function_name(e, 1),
                         function_share(e, 1),
                         function_caller(e, 1),
+                        function_inlined(e, 1),
                         function_name(e, 2),
                         function_share(e, 2),
                         function_caller(e, 2),
+                        function_inlined(e, 2),
                         e.node,
                         Share{e.node_share},
                         static_cast<std::int64_t>(e.ranks_on_path),
@@ -213,7 +229,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         Seconds{e.code.not_sampled_ns},
                         longer.empty() ? Cell() : Cell(longer.front().name),
                         longer.empty() ? Cell() : Cell(Share{longer.front().share}),
-                        longer.empty() || longer.front().caller.empty() ? Cell() : Cell(longer.front().caller),
+                        longer.empty() ? Cell() : text_or_none(longer.front().caller),
+                        longer.empty() ? Cell() : text_or_none(longer.front().inlined),
                         Seconds{e.code.threads_ns()},
                         Seconds{e.code.preempted_ns},
                         e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),

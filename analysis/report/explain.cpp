@@ -347,7 +347,10 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
         e.after_site = site_of(e.stretch->after, e.stretch->after_site);
     }
     add_owners(profile, stretch, e);
-    e.code = code_of(profile, stretch);
+    const auto inlined_at = [&](const model::Row& row, std::uint64_t address) {
+        return inlined_functions_at(profile, row, address, *lines);
+    };
+    e.code = code_of(profile, stretch, lines != nullptr ? InlinedAt(inlined_at) : InlinedAt());
     e.knows_off = knows_time_off_processor(profile);
     const auto threads = profile.facts.find("threads_calling_mpi");
     e.has_threads = have_threads(profile, stretch);

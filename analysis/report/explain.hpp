@@ -12,10 +12,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace critpath::report
 {
@@ -68,8 +70,9 @@ struct Untold {
 struct FunctionShare {
     std::string name;  // all of it
     double share = 0;
-    std::string caller = {};  // the function of the application that mostly has it done; empty: itself, or not known
-    std::string short_name = {}, short_caller = {};  // tell them from all others of the stretch
+    std::string caller = {};   // the function of the application that mostly has it done; empty: itself, or not known
+    std::string inlined = {};  // the function inlined into it that has most of that; empty: none, or not known
+    std::string short_name = {}, short_caller = {}, short_inlined = {};  // tell them from all others of the stretch
 };
 
 /// What the path's time in a stretch is time of.
@@ -89,8 +92,11 @@ struct Code {
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
 
+/// The functions that are inlined at an address of a row, innermost first; empty if none is, or nobody knows.
+using InlinedAt = std::function<std::vector<std::string>(const model::Row& row, std::uint64_t address)>;
+
 /// Of the stretch with this index.
-Code code_of(const model::Profile& profile, std::size_t stretch);
+Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at = {});
 
 struct Explanation {
     std::shared_ptr<const model::Stretch> stretch;

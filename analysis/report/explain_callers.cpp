@@ -5,8 +5,6 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
 
-#include <string>
-
 namespace critpath::report
 {
 
@@ -16,12 +14,6 @@ namespace
 bool was_made_while_it_ran(const model::Row& row)
 {
     return row.module == made_code;
-}
-
-bool is_of_cpp_library(const model::Row& row)
-{
-    const std::string name = qualified_name(row.name);
-    return name.starts_with("std::") || name.starts_with("__gnu_cxx::") || name.starts_with("__gnu_parallel::");
 }
 
 }  // namespace
@@ -51,10 +43,11 @@ const model::Row* Callers::of(model::CallPathId call_path) const
     const model::Row& function = profile_.row(call_path);
     if (const model::Row* made = nearest(call_path, was_made_while_it_ran))
         return made == &function ? nullptr : made;
-    if (own_.contains(function.module) && !is_of_cpp_library(function))
+    if (own_.contains(function.module) && !is_of_cpp_library(function.name))
         return nullptr;
-    return nearest(call_path,
-                   [&](const model::Row& row) { return call_mpi_.contains(row.module) && !is_of_cpp_library(row); });
+    return nearest(call_path, [&](const model::Row& row) {
+        return call_mpi_.contains(row.module) && !is_of_cpp_library(row.name);
+    });
 }
 
 }  // namespace critpath::report

@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace critpath::report
@@ -57,11 +58,19 @@ struct Compared {
     }
 };
 
+struct Part {
+    model::StretchCode time;
+    std::size_t depth = 0;  // of parts that contain each other, the inner ones have more
+};
+/// By name; empty: none, or not known.
+using Parts = std::map<std::string, Part>;
+
 /// In one stretch, over all call paths.
 struct Function {
     const model::Row* row;
     model::StretchCode time;
-    std::map<const model::Row*, model::StretchCode> by_caller;
+    Parts by_caller;
+    Parts by_inlined;
 };
 
 Compared compared(const model::StretchCode& time, const model::Row& row, const model::Stretch& stretch)
@@ -72,31 +81,37 @@ Compared compared(const model::StretchCode& time, const model::Row& row, const m
                 static_cast<double>(std::max<std::int64_t>(stretch.code_gaps, 1))};
 }
 
-/// The caller for which a function takes most of its time, surely more than half of it; empty: none, or not known.
-std::string main_caller(const Function& function)
+/// The innermost part in which a function takes most of its time, surely more than half of it; empty: none, or not
+/// known.
+std::string main_part(const Function& function, const Parts& parts)
 {
     const bool is_exact = function.row->kind != model::RowKind::Sampled;
     const auto samples = static_cast<double>(function.time.samples);
-    for (const auto& [caller, time] : function.by_caller)
-        if (const double share = part(time.ns, function.time.ns);
-            caller != nullptr && share >= mostly_from &&
-            (is_exact || (samples > 0 && score_interval(share, samples).low >= most_from)))
-            return caller->name;
-    return {};
+    std::string found;
+    std::size_t depth = 0;
+    for (const auto& [name, of] : parts)
+        if (const double share = part(of.time.ns, function.time.ns);
+            !name.empty() && share >= mostly_from && (found.empty() || of.depth > depth) &&
+            (is_exact || (samples > 0 && score_interval(share, samples).low >= most_from))) {
+            found = name;
+            depth = of.depth;
+        }
+    return found;
 }
 
 /// Likewise, most of what it takes longer than on the peers.
-std::string caller_of_difference(const Function& function, const model::Stretch& stretch)
+std::string part_of_difference(const Function& function, const Parts& parts, const model::Stretch& stretch)
 {
     const std::int64_t longer_ns = compared(function.time, *function.row, stretch).longer_ns();
-    const model::Row* most = nullptr;
-    std::int64_t most_ns = 0;
-    for (const auto& [caller, time] : function.by_caller)
-        if (const Compared c = compared(time, *function.row, stretch); c.is_certain() && c.longer_ns() > most_ns) {
-            most = caller;
-            most_ns = c.longer_ns();
+    std::vector<std::tuple<std::size_t, std::int64_t, std::string>> most;  // by depth, then by what it takes longer
+    std::int64_t least_ns = longer_ns;
+    for (const auto& [name, of] : parts)
+        if (const Compared c = compared(of.time, *function.row, stretch); c.is_certain()) {
+            most.emplace_back(of.depth, c.longer_ns(), name);
+            least_ns = std::max(least_ns, c.longer_ns());
         }
-    return most != nullptr && part(most_ns, longer_ns) >= mostly_from ? most->name : "";
+    std::erase_if(most, [&](const auto& of) { return part(std::get<1>(of), least_ns) < mostly_from; });
+    return most.empty() ? std::string() : std::get<2>(*std::ranges::max_element(most));
 }
 
 void add_longer(const std::vector<Function>& functions, const model::Stretch& stretch, Code& code)
@@ -117,7 +132,9 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     for (const Longer& longer : all) {
         const double share = part(longer.ns(), code.longer_ns);
         if (code.longer.size() < most_functions && share >= function_from && longer.compared.is_certain())
-            code.longer.push_back({longer.function->row->name, share, caller_of_difference(*longer.function, stretch)});
+            code.longer.push_back({longer.function->row->name, share,
+                                   part_of_difference(*longer.function, longer.function->by_caller, stretch),
+                                   part_of_difference(*longer.function, longer.function->by_inlined, stretch)});
     }
 }
 
@@ -137,7 +154,8 @@ std::string listed(const std::vector<FunctionShare>& functions)
     std::vector<std::string> words;
     for (const FunctionShare& function : functions) {
         const std::string from = function.caller.empty() ? "" : ", from " + function.short_caller;
-        words.push_back(fmt::format("{} ({}{})", function.short_name, whole_percent(function.share), from));
+        const std::string inlined = function.inlined.empty() ? "" : ", mostly " + function.short_inlined + ", inlined";
+        words.push_back(fmt::format("{} ({}{}{})", function.short_name, whole_percent(function.share), from, inlined));
     }
     const std::string last = words.back();
     words.pop_back();
@@ -150,15 +168,17 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     std::set<std::string> names;
     for (const Function& function : all) {
         names.insert(printable(function.row->name));
-        for (const auto& [caller, time] : function.by_caller)
-            if (caller != nullptr)
-                names.insert(printable(caller->name));
+        for (const Parts* parts : {&function.by_caller, &function.by_inlined})
+            for (const auto& [name, of] : *parts)
+                names.insert(printable(name));
     }
     const std::map<std::string, std::string> short_names = shorten_names(names, name_width);
     const auto add = [&](FunctionShare& function) {
         function.short_name = short_names.at(printable(function.name));
         if (!function.caller.empty())
             function.short_caller = short_names.at(printable(function.caller));
+        if (!function.inlined.empty())
+            function.short_inlined = short_names.at(printable(function.inlined));
     };
     std::ranges::for_each(code.functions, add);
     std::ranges::for_each(code.longer, add);
@@ -167,7 +187,7 @@ void add_short_names(const std::vector<Function>& all, Code& code)
 }
 
 /// In the order of rows.
-std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch)
+std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
 {
     const Callers callers(profile, profile.stretches[stretch]);
     std::map<model::RowId, Function> functions;
@@ -178,7 +198,24 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
         Function& function = functions[profile.row_of(c.call_path)];
         function.row = &row;
         function.time.add(c);
-        function.by_caller[callers.of(c.call_path)].add(c);
+        const model::Row* caller = callers.of(c.call_path);
+        function.by_caller[caller != nullptr ? caller->name : ""].time.add(c);
+    }
+    for (const model::StretchAddress& at : profile.stretch_addresses) {
+        const auto function = functions.find(at.row);
+        if (at.stretch != stretch || !inlined_at || function == functions.end())
+            continue;
+        std::vector<std::string> inlined = inlined_at(profile.rows[at.row.value], at.address);
+        std::ranges::reverse(inlined);
+        for (std::size_t depth = 0; depth < inlined.size(); ++depth) {
+            Part& of = function->second.by_inlined[inlined[depth]];
+            // Once, also if it is inlined into itself.
+            if (std::ranges::find(inlined.begin(), inlined.begin() + static_cast<std::ptrdiff_t>(depth),
+                                  inlined[depth]) != inlined.begin() + static_cast<std::ptrdiff_t>(depth))
+                continue;
+            of.depth = std::max(of.depth, depth);
+            of.time.add({0, {}, at.ns, at.samples, 0, 0, at.peers_ns});
+        }
     }
     std::vector<Function> result;
     for (auto& [row, function] : functions)
@@ -188,7 +225,7 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
 
 }  // namespace
 
-Code code_of(const model::Profile& profile, std::size_t stretch)
+Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
 {
     Code code;
     std::int64_t all_ns = 0;
@@ -203,7 +240,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
         if (profile.row(c.call_path).name == model::pseudo::preempted)
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
     }
-    std::vector<Function> functions = functions_of(profile, stretch);
+    std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
         add_longer(functions, profile.stretches[stretch], code);
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
@@ -220,7 +257,8 @@ Code code_of(const model::Profile& profile, std::size_t stretch)
                                could_be_missed(of_functions, static_cast<double>(samples));
         if (code.functions.size() < most_functions && of_functions >= function_from && share >= worth_saying &&
             !by_chance)
-            code.functions.push_back({function.row->name, share, main_caller(function)});
+            code.functions.push_back({function.row->name, share, main_part(function, function.by_caller),
+                                      main_part(function, function.by_inlined)});
     }
     const auto for_thread = [](const Function& f) { return f.time.spinning_ns + f.time.blocked_ns; };
     if (const auto most = std::ranges::max_element(functions, {}, for_thread);
@@ -315,7 +353,8 @@ std::string longer_in_words(const Explanation& explanation)
     const std::vector<FunctionShare> functions = explanation.difference();
     // All of it, as said before?
     const bool is_known = std::ranges::equal(functions, explanation.code.functions, [](const auto& a, const auto& b) {
-        return a.name == b.name && a.caller == b.caller && std::abs(a.share - b.share) < same_share_within;
+        return a.name == b.name && a.caller == b.caller && a.inlined == b.inlined &&
+               std::abs(a.share - b.share) < same_share_within;
     });
     return functions.empty() || is_known ? "" : fmt::format(" The difference is in {}.", listed(functions));
 }

@@ -3,6 +3,7 @@
 #include "analysis/report/lines.hpp"
 
 #include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -123,6 +124,17 @@ std::optional<SourceLine> source_line_of(const model::Profile& profile, const mo
     const binary::SourceFrame& inner = frames.front();
     return SourceLine{inner.file, inner.line, inner.function.empty() ? row.name : inner.function,
                       frames.size() > 1 ? row.name : std::string()};
+}
+
+std::vector<std::string> inlined_functions_at(const model::Profile& profile, const model::Row& row,
+                                              std::uint64_t address, binary::SourceLines& lines)
+{
+    std::vector<std::string> functions;
+    const auto& frames = lines.find(recorded_module(profile, row.module), address);
+    for (std::size_t i = 0; i + 1 < frames.size(); ++i)
+        if (!frames[i].function.empty() && !is_of_cpp_library(frames[i].function))
+            functions.push_back(frames[i].function);
+    return functions;
 }
 
 std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection)

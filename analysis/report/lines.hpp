@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace critpath::report
 {
@@ -28,6 +29,11 @@ struct SourceLine {
 /// Of an address in the binary of `row`; nothing if it is 0, or if that is not known.
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines);
+
+/// The functions that are inlined into `row` at one of its instructions, innermost first, without those of the C++
+/// library. Empty if there is none, or if that is not known.
+std::vector<std::string> inlined_functions_at(const model::Profile& profile, const model::Row& row,
+                                              std::uint64_t address, binary::SourceLines& lines);
 
 /// Time in one MPI function, or without a processor or in flight in it; on the path, of one process.
 struct CallTime {

@@ -100,6 +100,16 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
                 sum.samples += time.samples;
             });
     }
+    for (model::StretchAddress& at : profile.stretch_addresses)
+        at.row = places[at.row.value];
+    sort_and_sum(
+        profile.stretch_addresses,
+        [](const model::StretchAddress& at) { return std::tuple(at.stretch, at.row, at.address); },
+        [](model::StretchAddress& sum, const model::StretchAddress& at) {
+            sum.ns += at.ns;
+            sum.samples += at.samples;
+            sum.peers_ns += at.peers_ns;
+        });
     for (model::KindTime& time : profile.kinds)
         if (time.function.valid())
             time.function = places[time.function.value];

@@ -226,6 +226,12 @@ std::string qualified_name(std::string_view function)
     return result;
 }
 
+bool is_of_cpp_library(std::string_view function)
+{
+    const std::string name = qualified_name(function);
+    return name.starts_with("std::") || name.starts_with("__gnu_cxx::") || name.starts_with("__gnu_parallel::");
+}
+
 std::string shorten_name(std::string_view name, std::size_t width)
 {
     if (display_width(name) > width)

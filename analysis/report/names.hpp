@@ -16,6 +16,9 @@ namespace critpath::report
 /// template arguments and what the compiler says of a clone: "grid::Solver::step" of "void grid::Solver::step<3>(int)".
 std::string qualified_name(std::string_view function);
 
+/// Of a demangled name: a function of the C++ library, which has its templates compiled into whoever uses them.
+bool is_of_cpp_library(std::string_view function);
+
 /// A function's name in at most `width` columns: first without what the compiler says of a clone, then its parameters
 /// and template arguments become an ellipsis, then its middle.
 std::string shorten_name(std::string_view name, std::size_t width);

@@ -119,6 +119,16 @@ void add(Sum& sum, const model::StretchCode& code)
     sum.add(static_cast<std::uint64_t>(code.peers_ns));
 }
 
+void add(Sum& sum, const model::StretchAddress& at)
+{
+    sum.add(at.stretch);
+    sum.add(at.row.value);
+    sum.add(at.address);
+    sum.add(static_cast<std::uint64_t>(at.ns));
+    sum.add(at.samples);
+    sum.add(static_cast<std::uint64_t>(at.peers_ns));
+}
+
 void add(Sum& sum, const model::ProcessTotals& process)
 {
     sum.add(process.name);
@@ -215,6 +225,7 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.stretches);
     add_all(sum, profile.stretch_shares);
     add_all(sum, profile.stretch_code);
+    add_all(sum, profile.stretch_addresses);
     return sum.value();
 }
 

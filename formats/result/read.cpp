@@ -149,14 +149,16 @@ void read_times(TableReader& tables, model::Profile& profile)
                     profile.totals.push_back({model::CallPathId{index(row, 0, call_paths)}, model::ProcessId::none(),
                                               row.integer(1), count(row, 2), row.integer(3)});
                 });
+    // Addresses of the kernel are negative in the database: they come last.
     const auto read_addresses = [&](const char* sql, std::vector<model::AddressTime>& times) {
         tables.each(sql, [&](const Statement& row) {
             times.push_back({model::RowId{index(row, 0, rows)}, std::bit_cast<std::uint64_t>(row.integer(1)),
                              row.integer(2), count(row, 3)});
         });
     };
-    read_addresses("SELECT row, address, ns, samples FROM address_time ORDER BY row, address", profile.addresses);
-    read_addresses("SELECT row, address, ns, samples FROM total_address_time ORDER BY row, address",
+    read_addresses("SELECT row, address, ns, samples FROM address_time ORDER BY row, address < 0, address",
+                   profile.addresses);
+    read_addresses("SELECT row, address, ns, samples FROM total_address_time ORDER BY row, address < 0, address",
                    profile.total_addresses);
     tables.each("SELECT call_path, process, event, count, ns, known_ns, scaled_ns FROM path_events "
                 "ORDER BY call_path, process, event",
@@ -210,6 +212,13 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                                             model::CallPathId{index(row, 1, call_paths)}, row.integer(2), count(row, 3),
                                             row.integer(4), row.integer(5), row.integer(6)});
         });
+    tables.each("SELECT stretch, row, address, ns, samples, peers_ns FROM stretch_address ORDER BY stretch, row, "
+                "address < 0, address",
+                [&](const Statement& row) {
+                    profile.stretch_addresses.push_back(
+                        {index(row, 0, profile.stretches.size()), model::RowId{index(row, 1, profile.rows.size())},
+                         std::bit_cast<std::uint64_t>(row.integer(2)), row.integer(3), count(row, 4), row.integer(5)});
+                });
 }
 
 void check_version(const std::filesystem::path& trace, const model::Profile& profile)

@@ -58,6 +58,9 @@ CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process I
 CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, call_path INTEGER NOT NULL
     REFERENCES call_path, ns INTEGER NOT NULL, samples INTEGER NOT NULL, spinning_ns INTEGER NOT NULL,
     blocked_ns INTEGER NOT NULL, peers_ns INTEGER NOT NULL, PRIMARY KEY(stretch, call_path)) WITHOUT ROWID;
+CREATE TABLE stretch_address(stretch INTEGER NOT NULL REFERENCES stretch, row INTEGER NOT NULL REFERENCES row,
+    address INTEGER NOT NULL, ns INTEGER NOT NULL, samples INTEGER NOT NULL, peers_ns INTEGER NOT NULL,
+    PRIMARY KEY(stretch, row, address)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -163,6 +166,9 @@ void insert_stretches(const Database& database, const model::Profile& profile)
     Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (const model::StretchCode& c : profile.stretch_code)
         code.run(c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
+    Statement address(database, "INSERT INTO stretch_address VALUES(?, ?, ?, ?, ?, ?)");
+    for (const model::StretchAddress& a : profile.stretch_addresses)
+        address.run(a.stretch, a.row.value, std::bit_cast<std::int64_t>(a.address), a.ns, a.samples, a.peers_ns);
 }
 
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
@@ -194,6 +200,10 @@ void sort_times(model::Profile& profile)
     std::sort(profile.stretch_code.begin(), profile.stretch_code.end(),
               [](const model::StretchCode& a, const model::StretchCode& b) {
                   return std::tie(a.stretch, a.call_path) < std::tie(b.stretch, b.call_path);
+              });
+    std::sort(profile.stretch_addresses.begin(), profile.stretch_addresses.end(),
+              [](const model::StretchAddress& a, const model::StretchAddress& b) {
+                  return std::tie(a.stretch, a.row, a.address) < std::tie(b.stretch, b.row, b.address);
               });
 }
 

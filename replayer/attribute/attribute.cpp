@@ -300,6 +300,8 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     gather(replay, sums, peers, places, profile);
     for (model::StretchCode& code : profile.stretch_code)
         code.peers_ns = of_others(code.peers_ns, profile.stretches[code.stretch].gaps, peers.gaps[code.stretch]);
+    for (model::StretchAddress& at : profile.stretch_addresses)
+        at.peers_ns = of_others(at.peers_ns, profile.stretches[at.stretch].gaps, peers.gaps[at.stretch]);
     return result;
 }
 

@@ -101,6 +101,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
     std::vector<Waits> sums(peers.size());
     GapsThatWait waiting(replay.processes.size());
     bool any_preempted = false;
+    const std::vector<model::CallingContext>& contexts = replay.definitions.contexts;
     for (const PlacedAttribution& placed : tally.attributions) {
         const std::uint32_t stretch = finder.of(placed, origin);
         if (stretch == GapPlaces::none)
@@ -113,6 +114,9 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
         const bool lacks = placed.thread == PathThread::Preempted;
         const Place place = lacks ? Place{model::ContextId::none(), Pseudo::Preempted} : placed.place;
         tally.stretch_code[{stretch, place}].add({a.ns, lacks ? 0 : a.independent, spinning, blocked});
+        if (placed.thread == PathThread::Works && place.pseudo == Pseudo::None && a.address != 0)
+            tally.stretch_addresses[{stretch, contexts[place.context.value].region.value, a.address}].add(
+                {a.ns, a.independent});
         sums[stretch].spinning_on_path_ns += spinning;
         if (blocked > 0) {
             const std::size_t process = replay.index_of(finder.process_of(placed));

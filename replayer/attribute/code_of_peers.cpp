@@ -107,19 +107,19 @@ public:
     /// Or nobody knows.
     [[nodiscard]] bool is_known() const { return !has_samples_ || !gaps_.location().samples.empty(); }
 
-    /// Calls `add(context, ns)`.
+    /// Calls `add(context, address, ns)`; an address of 0 is not known.
     template <class Add>
     void for_each(std::size_t gap, Add add)
     {
-        const auto add_function = [&](const Place& place, std::int64_t ns) {
+        const auto add_function = [&](const Place& place, std::uint64_t address, std::int64_t ns) {
             if (place.pseudo == Pseudo::None && place.context.valid() && ns > 0)
-                add(place.context, ns);
+                add(place.context, address, ns);
         };
         const Ns begin = gaps_.begin_of(gap), end = gaps_.end_of(gap);
         if (!has_samples_) {
             Ns time = begin;
             for_each_user_region(gaps_.location(), begin, end, [&](Place place, std::int64_t ns) {
-                add_function(place, gaps_.recorded(time, time + Ns{ns}));
+                add_function(place, 0, gaps_.recorded(time, time + Ns{ns}));
                 time += Ns{ns};
             });
             return;
@@ -129,7 +129,7 @@ public:
             ++next_;
         for (; next_ < samples.size() && samples[next_].time < end; ++next_)
             if (samples[next_].context.valid() && !code_.waits_for_team(samples[next_].context))
-                add_function(code_.place_of(samples[next_]), samples[next_].weight);
+                add_function(code_.place_of(samples[next_]), samples[next_].offset, samples[next_].weight);
     }
 
 private:
@@ -144,7 +144,7 @@ private:
 CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder& finder, const Tally& tally)
 {
     const std::size_t number = finder.stretches();
-    CodeOfPeers result{{}, std::vector<std::int64_t>(number, 0)};
+    CodeOfPeers result{{}, {}, std::vector<std::int64_t>(number, 0)};
     if (number == 0)
         return result;
     const bool any_function = std::ranges::any_of(tally.stretch_code, [](const auto& code) {
@@ -165,8 +165,10 @@ CodeOfPeers code_of_peers(const Replay& replay, const Path& path, StretchFinder&
             if (!occurrences.has(stretch, occurrence) || std::ranges::binary_search(on_path[p], gap))
                 return;
             ++result.gaps[stretch];
-            of_gaps.for_each(gap, [&](model::ContextId context, std::int64_t ns) {
+            of_gaps.for_each(gap, [&](model::ContextId context, std::uint64_t address, std::int64_t ns) {
                 result.own[{stretch, context.value}] += ns;
+                if (address != 0)
+                    result.addresses[{stretch, replay.definitions.contexts[context.value].region.value, address}] += ns;
             });
         });
     }

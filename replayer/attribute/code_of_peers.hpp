@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace critpath::replayer
 struct CodeOfPeers {
     /// By the stretch's index and ContextId: of the owned processes, ns.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> own;
+    /// By the stretch's index, RegionId and address: of that, what samples tell.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::int64_t> addresses;
     /// By the stretch's index: gaps of all processes that this is of.
     std::vector<std::int64_t> gaps;
 };

@@ -69,6 +69,13 @@ struct CodeRecord {
     auto key() const { return std::tuple(stretch, call_path); }
 };
 
+struct CodeAddressRecord {
+    std::uint64_t address;
+    std::uint32_t stretch, row;
+    CodeAmount amount;
+    auto key() const { return std::tuple(stretch, row, address); }
+};
+
 /// Sorted by key, those with equal keys added up.
 template <class Record>
 std::vector<Record> sums_of(std::vector<Record> records)
@@ -171,9 +178,26 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
     return records;
 }
 
+std::uint64_t function_key(std::uint32_t stretch, model::RowId row)
+{
+    return std::uint64_t{stretch} << 32U | row.value;
+}
+
 std::uint64_t function_key(std::uint32_t stretch, model::CallPathId id, const Places& places)
 {
-    return std::uint64_t{stretch} << 32U | places.call_paths()[id.value].row.value;
+    return function_key(stretch, places.call_paths()[id.value].row);
+}
+
+/// `keys` of the collector on all processes, ascending, each once.
+std::vector<std::uint64_t> on_all_processes(const Replay& replay, std::vector<std::uint64_t> keys)
+{
+    std::ranges::sort(keys);
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    auto size = static_cast<int>(keys.size());
+    MPI_Bcast(&size, 1, MPI_INT, collector, replay.comm);
+    keys.resize(static_cast<std::size_t>(size));
+    MPI_Bcast(keys.data(), size, MPI_UINT64_T, collector, replay.comm);
+    return keys;
 }
 
 std::vector<CodeRecord> code_records(const Tally& tally, const Places& places)
@@ -193,13 +217,7 @@ std::vector<std::uint64_t> functions_on_path(const Replay& replay, const std::ve
     std::vector<std::uint64_t> keys;
     for (const CodeRecord& c : path)
         keys.push_back(function_key(c.stretch, {c.call_path}, places));
-    std::ranges::sort(keys);
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    auto size = static_cast<int>(keys.size());
-    MPI_Bcast(&size, 1, MPI_INT, collector, replay.comm);
-    keys.resize(static_cast<std::size_t>(size));
-    MPI_Bcast(keys.data(), size, MPI_UINT64_T, collector, replay.comm);
-    return keys;
+    return on_all_processes(replay, std::move(keys));
 }
 
 /// `path` with what peers have of the same functions, whoever calls them there, on the collector. They are on all
@@ -216,6 +234,35 @@ std::vector<CodeRecord> with_code_of_peers(const Replay& replay, std::vector<Cod
     const auto processes = static_cast<std::uint64_t>(replay.size);
     const auto owner_of = [&](const CodeRecord& r) { return (r.stretch + r.call_path) % processes; };
     std::ranges::copy(collect_sums(replay, exchange_sums(replay, records, owner_of)), std::back_inserter(path));
+    return sums_of(std::move(path));
+}
+
+/// By instruction, likewise: what peers have at any of the same functions.
+std::vector<CodeAddressRecord> collect_code_addresses(const Replay& replay, const Tally& tally,
+                                                      const CodeOfPeers& peers, const Places& places)
+{
+    std::vector<CodeAddressRecord> own;
+    const auto record = [&](const auto& key, const CodeAmount& amount) {
+        const auto& [stretch, region, address] = key;
+        return CodeAddressRecord{address, stretch, places.row(model::RegionId{region}).value, amount};
+    };
+    for (const auto& [key, amount] : tally.stretch_addresses)
+        own.push_back(record(key, amount));
+    std::vector<CodeAddressRecord> path = collect_sums(replay, std::move(own));
+    std::vector<std::uint64_t> keys;
+    for (const CodeAddressRecord& r : path)
+        keys.push_back(function_key(r.stretch, model::RowId{r.row}));
+    const std::vector<std::uint64_t> functions = on_all_processes(replay, std::move(keys));
+    std::vector<CodeAddressRecord> of_peers;
+    for (const auto& [key, ns] : peers.addresses)
+        if (const CodeAddressRecord r = record(key, {.peers_ns = ns});
+            std::ranges::binary_search(functions, function_key(r.stretch, model::RowId{r.row})))
+            of_peers.push_back(r);
+    const auto processes = static_cast<std::uint64_t>(replay.size);
+    const auto owner_of = [&](const CodeAddressRecord& r) {
+        return static_cast<std::size_t>(CodeAddress::Hash{}({r.row, r.address}) % processes);
+    };
+    std::ranges::copy(collect_sums(replay, exchange_sums(replay, of_peers, owner_of)), std::back_inserter(path));
     return sums_of(std::move(path));
 }
 
@@ -266,6 +313,7 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
     const auto total_addresses = collect_total_addresses(replay, tally, places);
     const auto events = collect_sums(replay, event_records(tally, places));
     const auto code = with_code_of_peers(replay, collect_sums(replay, code_records(tally, places)), peers, places);
+    const auto code_addresses = collect_code_addresses(replay, tally, peers, places);
     const auto totals = collect_totals(replay, tally, places);
     if (replay.rank != collector)
         return;
@@ -301,6 +349,9 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
                                         c.amount.spinning_ns,
                                         c.amount.blocked_ns,
                                         c.amount.peers_ns});
+    for (const CodeAddressRecord& c : code_addresses)
+        profile.stretch_addresses.push_back(
+            {c.stretch, {c.row}, c.address, c.amount.ns, c.amount.samples, c.amount.peers_ns});
     for (const KindRecord& k : kinds)
         profile.kinds.push_back(
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});

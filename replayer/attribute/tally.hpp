@@ -113,6 +113,8 @@ struct Tally {
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
     std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
     std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index
+    /// Of what the path's thread does itself there: by the stretch's index, RegionId and address.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, CodeAmount> stretch_addresses;
     model::CountTable counts;  // in the order of counts.bin; call paths are CountPlaceNumbers
 
     void add_path(Place place, std::uint32_t process, const Amount& amount)

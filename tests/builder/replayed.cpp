@@ -252,6 +252,8 @@ std::string text(const model::Profile& profile)
     for (const auto& c : profile.stretch_code)
         words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns,
                              c.blocked_ns, c.peers_ns);
+    for (const auto& a : profile.stretch_addresses)
+        words += fmt::format("{} {} {} {} {} {}\n", a.stretch, a.row.value, a.address, a.ns, a.samples, a.peers_ns);
     return words;
 }
 

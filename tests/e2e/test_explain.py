@@ -51,7 +51,9 @@ class Explain(harness.Case):
         """work_step is what all ranks do alike."""
         self.assertEqual(stretch["longer_function"], "work_more", stretch)
         self.assertGreater(stretch["longer_function_percent"], 80, stretch)
-        self.assertRegex(stretch["finding"], r"The difference is in work_more \(\d+ %\)\.")
+        self.assertEqual(stretch["longer_function_inlined"], "use_processor", stretch)
+        self.assertRegex(stretch["finding"],
+                         r"The difference is in work_more \(\d+ %, mostly use_processor, inlined\)\.")
 
     @harness.retry_once
     def test_a_rank_that_shares_its_processor(self):

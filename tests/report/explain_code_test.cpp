@@ -227,6 +227,40 @@ TEST_F(ExplainCallers, NamesNoneWhereNobodyKnowsWhatTheApplicationIs)
     EXPECT_EQ(explain(profile_, 0).code.functions.at(0).caller, "");
 }
 
+/// "boundary" and "smooth" are inlined into "step", "copy" into both.
+TEST(ExplainInlined, NamesTheInnermostThatHasMost)
+{
+    model::Profile p = one_stretch();
+    p.stretches[0].code_gaps = 30;
+    add_code(p, {sampled("step")}, {0, {}, 1000 * ms, 1000, 0, 0, 400 * ms});
+    const auto row = p.row_of(p.stretch_code[0].call_path);
+    p.stretch_addresses = {
+        {0, row, 1, 400 * ms, 400, 20 * ms}, {0, row, 2, 400 * ms, 400, 80 * ms}, {0, row, 3, 200 * ms, 200, 300 * ms}};
+    const auto inlined_at = [](const model::Row&, std::uint64_t address) {
+        const std::map<std::uint64_t, std::vector<std::string>> at = {
+            {1, {"copy", "boundary"}}, {2, {"boundary"}}, {3, {"copy", "smooth"}}};
+        return at.at(address);
+    };
+    Code code = code_of(p, 0, inlined_at);
+    EXPECT_EQ(code.functions.at(0).inlined, "boundary") << "copy has 600 ms, but not two thirds";
+    EXPECT_EQ(code_in_words(code), " Most of it in step (100 %, mostly boundary, inlined).");
+    EXPECT_EQ(code.longer.at(0).inlined, "boundary");
+    p.stretch_addresses[0].peers_ns = 60 * ms;
+    p.stretch_addresses[0].ns = 750 * ms;
+    p.stretch_addresses[1].ns = 50 * ms;
+    p.stretch_addresses[2].peers_ns = 700 * ms;
+    code = code_of(p, 0, inlined_at);
+    EXPECT_EQ(code.functions.at(0).inlined, "copy");
+    EXPECT_EQ(code.longer.at(0).inlined, "boundary") << "copy takes more in there, and less in smooth";
+    p.stretch_addresses[0].ns = 500 * ms;
+    p.stretch_addresses[2].ns = 500 * ms;
+    p.stretch_addresses.erase(p.stretch_addresses.begin() + 1);
+    EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "copy") << "in both";
+    p.stretch_addresses.pop_back();
+    EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "") << "half is not most of it";
+    EXPECT_EQ(code_of(p, 0).functions.at(0).inlined, "");
+}
+
 TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)
 {
     model::Profile p = threaded_stretch(0, 600 * ms);

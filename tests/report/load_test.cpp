@@ -51,6 +51,8 @@ model::Profile stripped_profile()
                {model::SegmentKind::Mpi, RowId{5}, {0}, 0, 1}};
     p.stretches.resize(1);
     p.stretch_code = {{0, CallPathId{1}, 10, 1, 2, 3}, {0, CallPathId{0}, 1, 1, 0, 0}};
+    for (const model::AddressTime& time : p.addresses)
+        p.stretch_addresses.push_back({0, time.row, time.address, time.ns, 1, 2});
     return p;
 }
 
@@ -113,6 +115,12 @@ TEST(CompleteNames, AllThatRefersToRowsFollows)
     ASSERT_EQ(after.stretch_code.size(), 2U);
     EXPECT_EQ(after.row(after.stretch_code[0].call_path).name, "zeta");
     EXPECT_EQ(after.row(after.stretch_code[1].call_path).name, "main");
+    ASSERT_EQ(after.stretch_addresses.size(), after.addresses.size());
+    for (std::size_t i = 0; i < after.addresses.size(); ++i) {
+        EXPECT_EQ(after.stretch_addresses[i].row, after.addresses[i].row);
+        EXPECT_EQ(after.stretch_addresses[i].address, after.addresses[i].address);
+        EXPECT_EQ(after.stretch_addresses[i].ns, after.addresses[i].ns);
+    }
 }
 
 TEST(CompleteNames, OnlyOfWhatHasNoNameAndByItsAddresses)

@@ -61,6 +61,10 @@ inline auto fields(const model::StretchCode& c)
 {
     return std::tie(c.stretch, c.call_path, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
 }
+inline auto fields(const model::StretchAddress& a)
+{
+    return std::tie(a.stretch, a.row, a.address, a.ns, a.samples, a.peers_ns);
+}
 
 template <class Item>
 bool all_equal(const std::vector<Item>& a, const std::vector<Item>& b)
@@ -78,7 +82,7 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            all_equal(a.call_paths, b.call_paths) && all_equal(a.addresses, b.addresses) &&
            all_equal(a.total_addresses, b.total_addresses) && all_equal(a.modules, b.modules) &&
            all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares) &&
-           all_equal(a.stretch_code, b.stretch_code);
+           all_equal(a.stretch_code, b.stretch_code) && all_equal(a.stretch_addresses, b.stretch_addresses);
 }
 
 /// With its times in the order that the model promises.
@@ -91,6 +95,7 @@ inline model::Profile sorted(model::Profile profile)
     std::sort(profile.addresses.begin(), profile.addresses.end(), less);
     std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(), less);
     std::sort(profile.stretch_code.begin(), profile.stretch_code.end(), less);
+    std::sort(profile.stretch_addresses.begin(), profile.stretch_addresses.end(), less);
     return profile;
 }
 

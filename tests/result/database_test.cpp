@@ -71,6 +71,7 @@ TEST(Database, EqualProfilesGiveEqualBytes)
     std::reverse(profile.kinds.begin(), profile.kinds.end());
     std::reverse(profile.stretch_shares.begin(), profile.stretch_shares.end());
     std::reverse(profile.stretch_code.begin(), profile.stretch_code.end());
+    std::reverse(profile.stretch_addresses.begin(), profile.stretch_addresses.end());
     result::write(second.path(), testing::awkward_run().profile);
     result::write(second.path(), profile);
     EXPECT_EQ(testing::read_bytes(result::database_path(first.path())),
@@ -108,6 +109,8 @@ TEST(Database, ChecksumSeesEveryValue)
                                "UPDATE stretch_time SET gaps = gaps + 1 WHERE stretch = 1",
                                "UPDATE stretch_code SET spinning_ns = spinning_ns + 1 WHERE stretch = 0",
                                "UPDATE stretch_code SET call_path = 99 WHERE stretch = 1",
+                               "UPDATE stretch_address SET peers_ns = peers_ns + 1 WHERE stretch = 1",
+                               "UPDATE stretch_address SET row = 99 WHERE stretch = 1",
                                "UPDATE row SET kind = 'what' WHERE id = 0"}) {
         result::write(directory.path(), profile);
         sqlite3* database = nullptr;

@@ -34,6 +34,7 @@ COLUMNS = {
                 "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
     "stretch_code": ["stretch", "call_path", "ns", "samples", "spinning_ns", "blocked_ns", "peers_ns"],
+    "stretch_address": ["stretch", "row", "address", "ns", "samples", "peers_ns"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -56,7 +57,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 14)
+    expect("schema_version", facts["schema_version"], 15)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

@@ -161,6 +161,9 @@ void add_stretches(model::Profile& profile)
                             {0, CallPathId{2}, 1900 * ms, 1900, 330 * ms, 0, 1000 * ms},
                             {0, CallPathId{9}, 80 * ms, 0, 0, 0},
                             {1, CallPathId{3}, 700 * ms, 3, 0, 0}};
+    profile.stretch_addresses = {{0, RowId{0}, 4400, 600 * ms, 580, 590 * ms},
+                                 {0, RowId{0}, ~std::uint64_t{0}, 20 * ms, 20, 0},
+                                 {1, RowId{1}, 4409, 0, 0, 10 * ms}};
 }
 
 /// A call path for each row, by the same number: those of `callers` below another one, the others roots.

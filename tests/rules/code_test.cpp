@@ -168,6 +168,35 @@ TEST(Code, IsByWhoCallsIt)
                                                    {"main > build", "5, 0"}}));
 }
 
+/// By instruction, only what the thread on the path does itself; of peers, all of the functions that the path is in.
+TEST(Code, IsKnownByAddress)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank) {
+        const bool is_slow = rank == 1;
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        p[rank].sample(20, {"main", "solve"}, 10, 0x10);
+        p[rank].sample(30, {"main", "check", "solve"}, 10, is_slow ? 0x10 : 0x20);
+        p[rank].sample(40, {"main", is_slow ? "build" : "other"}, 10, 0x30);
+        if (is_slow) {
+            p[rank].sample(80, {"main", "solve"}, 40, 0x18);
+            p[rank].sample(85, {"main", "solve"}, 5, 0);  // nobody knows where
+        }
+        p[rank].collective(FunctionId::MPI_Barrier, {is_slow ? 100 : 60, 101});
+    }
+    p.finish(120);
+    const Replayed r = replay(p);
+    Words words;
+    for (const model::StretchAddress& a : r.profile.stretch_addresses)
+        if (a.stretch == 0)
+            words[fmt::format("{} {:#x}", r.profile.rows.at(a.row.value).name, a.address)] =
+                fmt::format("{}, {}, {}", a.ns / us, a.samples, a.peers_ns / us);
+    EXPECT_EQ(words, (Words{{"solve 0x10", "20, 2, 10"},
+                            {"solve 0x18", "40, 1, 0"},
+                            {"solve 0x20", "0, 0, 10"},
+                            {"build 0x30", "10, 1, 0"}}));
+}
+
 TEST(Code, OfPeersIsNotKnownWithoutSamples)
 {
     Program p(3);
