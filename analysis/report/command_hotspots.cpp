@@ -65,6 +65,12 @@ std::vector<Conflict> conflicts()
         {{"--inside"},
          {"--by", all_but({"function", "callpath", "transfer"})},
          "divides functions, call paths and transfers; leave it out, or leave out --by {}"},
+        {{"--inlined"},
+         {"--by", all_but({"function"})},
+         "divides functions; leave it out, or use --by function (--by line has what is inlined)"},
+        {{"--inlined"}, {"--inclusive"}, "divides the time of each function alone; leave out --inclusive"},
+        {{"--inlined"}, {"--inside"}, "divides sampled functions, and --inside those of MPI; leave one of them out"},
+        {{"--inlined"}, {"--event"}, "divides the time of functions; leave out --event"},
         {{"--inside"}, {"--sort", {"all"}}, "divides what is on the critical path; leave out --sort all"},
         {{"--inside"}, {"--event"}, "divides the time of MPI functions alone; leave out --event"},
         {{"--inside"}, {"--inclusive"}, "divides the time of MPI functions alone; leave out --inclusive"},
@@ -87,10 +93,9 @@ void check_module(const model::Profile& profile, const Selection& selection)
 void check_sort(const Request& request, const model::Profile& profile, const Window& window)
 {
     const std::string& by = request.arguments.text("--by");
-    if (by == "line")
-        fail(ExitCode::Usage,
-             "--sort all: with --by line, time on all ranks is known of the whole run only; leave out {}",
-             request.arguments.given("--from") ? "--from" : "--to");
+    if (by == "line" || request.arguments.flag("--inlined"))
+        fail(ExitCode::Usage, "--sort all: with {}, time on all ranks is known of the whole run only; leave out {}",
+             by == "line" ? "--by line" : "--inlined", request.arguments.given("--from") ? "--from" : "--to");
     const bool of_each = by == "rank" || by == "node" || by == "thread";
     const auto known = of_each ? division::computed_known : division::totals_known;
     if (known(whole_run(profile).end, window) == division::TotalsKnown::Not)
@@ -110,7 +115,8 @@ Document run(const Request& request)
     if (window && request.arguments.text("--sort") == "all")
         check_sort(request, profile, *window);
     // Lines of some ranks are not in the database either.
-    const bool needs_records = window || (by == "line" && !selection.ranks.empty());
+    const bool by_address = by == "line" || request.arguments.flag("--inlined");
+    const bool needs_records = window || (by_address && !selection.ranks.empty());
     const bool has_event = request.arguments.given("--event");
     std::optional<model::Profile> part;
     if (needs_records && !view.is_of_windows && !has_event)
@@ -141,6 +147,7 @@ Command hotspots_command()
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
             {"--event", "NAME", "counts of this event in place of time, such as instructions", "", {}},
             {"--inclusive", "", "functions with those that they call", "", {}},
+            {"--inlined", "", "what was inlined into functions as rows of their own", "", {}},
             {"--inside", "", "below MPI functions and transfers: what was done in them", "", {}},
             window_options()[0],
             window_options()[1],

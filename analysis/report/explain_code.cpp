@@ -205,6 +205,9 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
         const auto function = functions.find(at.row);
         if (at.stretch != stretch || !inlined_at || function == functions.end())
             continue;
+        // What is inlined in a library says less than who calls it.
+        if (std::ranges::any_of(function->second.by_caller, [](const auto& caller) { return !caller.first.empty(); }))
+            continue;
         std::vector<std::string> inlined = inlined_at(profile.rows[at.row.value], at.address);
         std::ranges::reverse(inlined);
         for (std::size_t depth = 0; depth < inlined.size(); ++depth) {

@@ -96,6 +96,13 @@ void add(Hotspot& sum, const Hotspot& item)
     sum.functions += item.functions;
 }
 
+void add_addresses(const model::Profile& profile, std::vector<Hotspot>& items)
+{
+    for (const auto* times : {&profile.addresses, &profile.total_addresses})
+        for (const model::AddressTime& time : *times)
+            items[time.row.value].address = time.address;
+}
+
 void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots)
 {
     const auto ranks = static_cast<std::int64_t>(profile.processes.size());

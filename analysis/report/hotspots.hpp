@@ -22,7 +22,8 @@ struct Hotspot {
     std::string kind;    // "sampled", "region", "mpi", "pseudo"; "module"
     std::string file;
     std::int64_t line = 0;
-    std::string inlined_into;  // of a line: the function that its own is inlined into, if it is
+    std::string inlined_into;   // of a line, or of what is inlined: the function that its own is inlined into, if it is
+    std::uint64_t address = 0;  // one of its instructions, where samples found one
     std::int64_t path_ns = 0;
     std::int64_t sampled_ns = 0;  // of that, what samples have found; the rest is exact
     std::uint64_t path_samples = 0;
@@ -96,6 +97,8 @@ Hotspot item_of(const model::Row& row, bool is_sampled_run);
 void add_path(Hotspot& item, const model::CallPathTime& time, bool is_sampled);
 void add_total(Hotspot& item, const model::CallPathTime& time);
 void add(Hotspot& sum, const Hotspot& item);
+/// Hotspot::address of items by RowId.
+void add_addresses(const model::Profile& profile, std::vector<Hotspot>& items);
 /// Once all times are known: shares, and what compares them with the times of all ranks.
 void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots);
 

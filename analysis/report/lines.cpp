@@ -6,6 +6,7 @@
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/result/schema.hpp"
 
 #include <fmt/format.h>
 
@@ -163,18 +164,30 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
     return fmt::format("{}+{:#x}", basename(row.module), site);
 }
 
-Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
+namespace
+{
+
+/// By what is known of addresses (`place_of`, which finds nothing where that belongs to its function) and of the calls
+/// of MPI (`place_of_call`).
+template <class PlaceOf, class PlaceOfCall>
+Hotspots by_place(const model::Profile& profile, const Selection& selection, std::string_view kind, PlaceOf place_of,
+                  PlaceOfCall place_of_call)
 {
     const Selection of_ranks = {selection.ranks, {}};  // a line that calls MPI is of the module of the caller
     Hotspots hotspots = by_function(profile, of_ranks);
+    add_addresses(profile, hotspots.items);
     Lines found;
     const auto line_of = [&](const model::AddressTime& time) -> Hotspot* {
         const model::Row& row = profile.rows[time.row.value];
-        const std::optional<SourceLine> at = source_line_of(profile, row, time.address, lines);
-        return at ? &found.at(*at, row.module, "line") : nullptr;
+        const std::optional<SourceLine> at = place_of(row, time.address);
+        if (!at)
+            return nullptr;
+        Hotspot& item = found.at(*at, row.module, kind);
+        item.address = time.address;
+        return &item;
     };
     const auto line_of_caller = [&](model::CallPathId call, const Hotspot& function) -> Hotspot* {
-        std::optional<SourceLine> at = line_of_call(profile, call, lines);
+        std::optional<SourceLine> at = place_of_call(call);
         if (!at)
             return nullptr;
         at->function = function.name;
@@ -214,6 +227,48 @@ Hotspots by_line(const model::Profile& profile, const Selection& selection, bina
     }
     finish(profile, of_ranks, hotspots);
     return hotspots;
+}
+
+}  // namespace
+
+Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
+{
+    return by_place(
+        profile, selection, "line",
+        [&](const model::Row& row, std::uint64_t address) { return source_line_of(profile, row, address, lines); },
+        [&](model::CallPathId call) { return line_of_call(profile, call, lines); });
+}
+
+Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
+{
+    return by_place(
+        profile, selection, result::name(model::RowKind::Sampled),
+        [&](const model::Row& row, std::uint64_t address) -> std::optional<SourceLine> {
+            const std::vector<std::string> inlined = inlined_functions_at(profile, row, address, lines);
+            return inlined.empty() ? std::nullopt : std::optional<SourceLine>({"", 0, inlined.front(), row.name});
+        },
+        [](model::CallPathId) { return std::optional<SourceLine>(); });
+}
+
+void add_declarations(const model::Profile& profile, binary::SourceLines& lines, std::vector<Hotspot>& items)
+{
+    for (Hotspot& item : items) {
+        if (item.address == 0 || item.line != 0)
+            continue;
+        const binary::Module module = recorded_module(profile, item.module);
+        const std::vector<binary::SourceFrame>& frames = lines.find(module, item.address);
+        const std::vector<binary::SourcePlace> places = lines.declarations(module, item.address);
+        if (places.empty() || places.size() != frames.size())
+            continue;
+        const auto frame = item.inlined_into.empty()
+                               ? std::prev(frames.end())
+                               : std::ranges::find(frames, item.name, &binary::SourceFrame::function);
+        if (frame == frames.end())
+            continue;
+        const binary::SourcePlace& place = places[static_cast<std::size_t>(frame - frames.begin())];
+        item.file = place.file;
+        item.line = place.line;
+    }
 }
 
 std::string_view why_in_no_file(std::string_view module)

@@ -57,6 +57,13 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 /// theirs (window.hpp).
 Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
 
+/// An item a function; what is inlined into it by the innermost function that is not of the C++ library
+/// (inlined_functions_at()). Otherwise as by_line().
+Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
+
+/// Where functions that samples have found are declared: `file` and `line` of items that have none.
+void add_declarations(const model::Profile& profile, binary::SourceLines& lines, std::vector<Hotspot>& items);
+
 /// The module of code that was made while the program ran (formats/FORMAT.md).
 inline constexpr std::string_view made_code = "[jit]";
 

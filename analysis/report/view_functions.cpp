@@ -8,6 +8,9 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
 #include "analysis/report/inside.hpp"
+#include "analysis/report/lines.hpp"
+#include "analysis/report/names.hpp"
+#include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +19,8 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace critpath::report
@@ -24,18 +29,19 @@ namespace critpath::report
 namespace
 {
 
-Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, Row (*first_cells)(const Hotspot&))
+Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, Row (*first_cells)(const Hotspot&),
+               bool of_all = true)
 {
     Table table;
     table.key = "hotspots";
     table.columns = std::move(columns);
-    const std::vector<Column> times = time_columns(true);
+    const std::vector<Column> times = time_columns(of_all);
     table.columns.insert(table.columns.end(), times.begin(), times.end());
     std::vector<Row> rows;
     rows.reserve(items.size());
     for (const Hotspot& item : items) {
         rows.push_back(first_cells(item));
-        add_time_cells(rows.back(), item, true);
+        add_time_cells(rows.back(), item, of_all);
     }
     table.each_row = rows_of(std::move(rows));
     return table;
@@ -44,6 +50,13 @@ Table table_of(std::vector<Column> columns, const std::vector<Hotspot>& items, R
 Row function_cells(const Hotspot& item)
 {
     return {item.name, std::string(basename(item.place())), item.module, item.kind, item.file, line_cell(item)};
+}
+
+Row inlined_cells(const Hotspot& item)
+{
+    Row row = function_cells(item);
+    row.insert(row.begin() + 1, item.inlined_into.empty() ? Cell() : Cell(item.inlined_into));
+    return row;
 }
 
 Row module_cells(const Hotspot& item)
@@ -118,7 +131,48 @@ std::string ordinary_note(const HotspotRequest& request, const char* by)
                        shell_quoted(request.request.trace_name));
 }
 
-using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;
+/// Binaries whose functions call MPI: those of the application.
+std::set<std::string_view> modules_that_call_mpi(const model::Profile& profile)
+{
+    std::set<std::string_view> modules;
+    for (const model::CallPath& path : profile.call_paths)
+        if (profile.rows[path.row.value].kind == model::RowKind::Mpi && path.parent.valid())
+            modules.insert(profile.row(path.parent).module);
+    return modules;
+}
+
+/// Which of the functions that are inlined in the application has the most of the path, where that is much.
+std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lines)
+{
+    constexpr double worth_it = 0.1;  // of the path
+    const model::Profile& profile = request.profile;
+    std::map<model::RowId, std::int64_t> of_row;
+    for (const model::AddressTime& time : profile.addresses)
+        of_row[time.row] += time.ns;
+    const std::int64_t path_ns = fact(profile, "path_ns");
+    const std::set<std::string_view> modules = modules_that_call_mpi(profile);
+    std::map<std::pair<std::string, model::RowId>, std::int64_t> inlined;
+    for (const model::AddressTime& time : profile.addresses) {
+        const model::Row& row = profile.rows[time.row.value];
+        if (!request.selection.has_row(row) || !modules.contains(row.module) ||
+            part(of_row[time.row], path_ns) < worth_it)
+            continue;  // its debug information need not be read
+        for (std::string& name : inlined_functions_at(profile, row, time.address, lines))
+            inlined[{std::move(name), time.row}] += time.ns;
+    }
+    const auto most = std::ranges::max_element(inlined, {}, [](const auto& of) { return of.second; });
+    if (most == inlined.end() || part(most->second, path_ns) < worth_it)
+        return {};
+    const auto& [name, row] = most->first;
+    constexpr std::size_t width = 48;
+    return fmt::format("Rows have what was inlined into them: {} has {} % of the path, in {}. As rows of their own: "
+                       "cpreport hotspots --inlined {}",
+                       shorten_name(printable(name), width), percent_text(part(most->second, path_ns)),
+                       shorten_name(printable(profile.rows[row.value].name), width),
+                       shell_quoted(request.request.trace_name));
+}
+
+using MakeTable = std::function<Table(std::vector<Hotspot>& items)>;
 
 Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by)
 {
@@ -155,19 +209,44 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
 
 Document function_view(const HotspotRequest& request)
 {
-    const auto table = [](const std::vector<Hotspot>& items) {
-        return table_of({{"function", "Function", Align::Left, Fit::Name},
-                         {"", "Module", Align::Left, Fit::Middle},
-                         {"module", "", Align::Left},
-                         {"kind", ""},
-                         {"file", ""},
-                         {"line", ""}},
-                        items, function_cells);
+    const Arguments& arguments = request.request.arguments;
+    const bool inlined = arguments.flag("--inlined");
+    // In a part of the run, addresses are known on the path only.
+    const bool of_all = !inlined || !request.window;
+    binary::SourceLines lines;
+    const auto table = [&](std::vector<Hotspot>& items) {
+        if (arguments.text("--format") != "table")  // tables do not show where functions are
+            add_declarations(request.profile, lines, items);
+        std::vector<Column> columns = {{"function", "Function", Align::Left, Fit::Name},
+                                       {"", "Module", Align::Left, Fit::Middle},
+                                       {"module", "", Align::Left},
+                                       {"kind", ""},
+                                       {"file", ""},
+                                       {"line", ""}};
+        if (inlined)
+            columns.insert(columns.begin() + 1, {"inlined_into", "Inlined into", Align::Left, Fit::Name});
+        return table_of(std::move(columns), items, inlined ? inlined_cells : function_cells, of_all);
     };
+    if (inlined) {
+        Document document =
+            list(request, by_inlined_function(request.profile, request.selection, lines), table, " --inlined");
+        if (!of_all)
+            document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from "
+                                        "and --to.");
+        std::ranges::move(missing_lines_notes(request.profile, request.selection, lines),
+                          std::back_inserter(document.notes));
+        return document;
+    }
     Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
                                           : by_function(request.profile, request.selection);
-    if (!request.request.arguments.flag("--inside"))
-        return list(request, std::move(hotspots), table, "");
+    add_addresses(request.profile, hotspots.items);
+    if (!arguments.flag("--inside")) {
+        Document document = list(request, std::move(hotspots), table, "");
+        if (arguments.text("--format") == "table" && !request.inclusive && request.selection.ranks.empty())
+            if (std::string note = inlined_note(request, lines); !note.empty())
+                document.notes.push_back(std::move(note));
+        return document;
+    }
     const InsideFunctions inside(request);
     return list(
         request, std::move(hotspots), [&](const auto& items) { return inside.table(items); }, "");

@@ -287,6 +287,22 @@ public:
         return result;
     }
 
+    std::vector<SourcePlace> declarations(std::uint64_t address)
+    {
+        std::optional<Dwarf_Die> function;
+        Unit* unit = unit_at(address, function);
+        if (unit == nullptr || !function) {
+            return {};
+        }
+        std::vector<Dwarf_Die> dies = {*function};  // outermost first
+        find_inlined(*function, address, dies, 0);
+        std::vector<SourcePlace> result;
+        for (auto die = dies.rbegin(); die != dies.rend(); ++die) {
+            result.push_back(declaration_at(*unit, *die));
+        }
+        return result;
+    }
+
     std::vector<AddressRange> function_ranges(std::uint64_t address)
     {
         std::optional<Dwarf_Die> function;
@@ -422,6 +438,15 @@ private:
         return place;
     }
 
+    static SourcePlace declaration_at(Unit& unit, Dwarf_Die& die)
+    {
+        SourcePlace place{unit.absolute(dwarf_decl_file(&die)), 0};
+        if (dwarf_decl_line(&die, &place.line) != 0) {
+            place.line = 0;
+        }
+        return place;
+    }
+
     const std::string& name_of(Dwarf_Die& die)
     {
         Dwarf_Die declaration = declaration_of(die);
@@ -491,6 +516,11 @@ bool DebugInfo::lacks_split_units() const
 std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address)
 {
     return reader_->frames(address);
+}
+
+std::vector<SourcePlace> DebugInfo::declarations(std::uint64_t address)
+{
+    return reader_->declarations(address);
 }
 
 std::string DebugInfo::fortran_name(std::string_view symbol)

@@ -28,6 +28,14 @@ struct SourceFrame {
     friend bool operator==(const SourceFrame&, const SourceFrame&) = default;
 };
 
+/// Where the source has a function.
+struct SourcePlace {
+    std::string file;  // as SourceFrame
+    int line = 0;      // 0: unknown
+
+    friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
+};
+
 /// Not for several threads at once. What damaged files say is wrong or missing, but reading it ends.
 class DebugInfo
 {
@@ -48,6 +56,9 @@ public:
     /// What the instruction at `address` belongs to: inlined functions, innermost first, then the one that they are
     /// inlined into. Empty if nothing is known.
     [[nodiscard]] std::vector<SourceFrame> frames(std::uint64_t address);
+
+    /// Where the functions of frames(address) are declared, in the same order, as far as they have names.
+    [[nodiscard]] std::vector<SourcePlace> declarations(std::uint64_t address);
 
     /// Where the function (not inlined) that contains `address` has its code, ascending; more than one range if the
     /// compiler has moved parts away. Empty if it is not known.

@@ -49,6 +49,12 @@ const std::vector<SourceFrame>& SourceLines::find(const Module& module, std::uin
     return known->second;
 }
 
+std::vector<SourcePlace> SourceLines::declarations(const Module& module, std::uint64_t address)
+{
+    OpenModule& opened = open(module);
+    return opened.info == nullptr ? std::vector<SourcePlace>() : opened.info->declarations(address);
+}
+
 std::vector<AddressRange> SourceLines::function_ranges(const Module& module, std::uint64_t address)
 {
     OpenModule& opened = open(module);

@@ -47,6 +47,9 @@ public:
     /// nothing is known. The reference stays valid.
     const std::vector<SourceFrame>& find(const Module& module, std::uint64_t address);
 
+    /// Where the functions of find(module, address) are declared, in the same order; empty if that is not known.
+    [[nodiscard]] std::vector<SourcePlace> declarations(const Module& module, std::uint64_t address);
+
     /// As of DebugInfo; empty if the module is not Found.
     [[nodiscard]] std::string fortran_name(const Module& module, std::string_view symbol);
 

@@ -35,6 +35,7 @@ protected:
             for (const SourceFrame& frame : lines.find(module, address)) {
                 EXPECT_GE(frame.line, 0);
             }
+            EXPECT_LE(lines.declarations(module, address).size(), whole_.size());
             EXPECT_LE(lines.function_ranges(module, address).size(), whole_.size());
         }
         EXPECT_TRUE(lines.state(module) == ModuleState::Found || lines.state(module) == ModuleState::NoLines);

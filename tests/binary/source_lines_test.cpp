@@ -80,6 +80,12 @@ public:
                     ElementsAre(is(MatchesRegex("plain(\\(int\\))?::.*::operator\\(\\).*"), source(),
                                    in_source("MARK(in_lambda)")),
                                 is("plain", source(), in_source("// lambda into plain"))));
+        EXPECT_THAT(lines.declarations(module, symbols.at("in_smooth")),
+                    ElementsAre(SourcePlace{bench / "include/grid.hpp", line_of(subject_header, "void smooth(int& x)")},
+                                SourcePlace{source(), in_source("int twice(int x)")},
+                                SourcePlace{source(), in_source("int plain(int x)")}));
+        EXPECT_THAT(lines.declarations(module, symbols.at("in_step")),
+                    ElementsAre(SourcePlace{source(), in_source("T step(T x)")}));
         EXPECT_THAT(lines.find(module, symbols.at("in_hidden")),
                     ElementsAre(is(local("space::(anonymous namespace)::hidden", "(int)"), source(),
                                    in_source("MARK(in_hidden)"))));
@@ -164,6 +170,7 @@ TEST(SourceLines, OfAnotherBuildAreNotBelieved)
     EXPECT_EQ(lines.state(before), ModuleState::Changed);
     EXPECT_THAT(lines.find(before, subject["in_plain"]), IsEmpty());
     EXPECT_THAT(lines.function_ranges(before, subject["in_plain"]), IsEmpty());
+    EXPECT_THAT(lines.declarations(before, subject["in_plain"]), IsEmpty());
     EXPECT_EQ(lines.state(subject.module()), ModuleState::Found);
     // What had no build-id cannot be this one either.
     EXPECT_EQ(lines.state({before.path, "-"}), ModuleState::Changed);

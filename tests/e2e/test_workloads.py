@@ -151,6 +151,17 @@ class Workload(harness.Case):
         seconds = sum(row["path_seconds"] for row in of_function)
         self.assertAlmostEqual(seconds, 0.8, delta=0.1 * 0.8 + 0.08, msg=listing)
         self.assertGreater(sum(row["path_seconds"] for row in in_loop), 0.95 * seconds, listing)
+        # Without the lines.
+        inlined = json.loads(self.report("hotspots", "--inlined", "--top", "0", "--format", "json"))["hotspots"]
+        self.assertAlmostEqual(sum(row["path_seconds"] for row in inlined if row["inlined_into"] == "work_late"),
+                               sum(row["path_seconds"] for row in of_function if row["inlined_into"]), delta=1e-6)
+        functions = json.loads(self.report("hotspots", "--top", "0", "--format", "json"))["hotspots"]
+        self.assertAlmostEqual(sum(row["path_seconds"] for row in functions), sum(row["path_seconds"] for row in inlined), delta=1e-6)
+        late = next(row for row in functions if row["function"] == "work_late")
+        self.assertEqual(os.path.basename(late["file"]), "late_sender.c")
+        with open(late["file"], encoding="utf-8") as file:
+            self.assertEqual(file.read().splitlines()[late["line"] - 1], "WORK(work_late)")
+        self.assertRegex(self.report("hotspots"), "use_processor has [0-9.]+ % of the path, in[ \n]work_late")
         # Annotated, a function that was inlined is all of its copies; objdump tells its instructions.
         annotated = json.loads(self.report("annotate", "use_processor", "--instructions", "--format", "json"))
         everywhere = sum(row["path_seconds"] for row in rows if row["function"] == "use_processor")

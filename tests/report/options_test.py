@@ -15,7 +15,7 @@ class Options(ReportCase):
     OPTIONS = {
         "summary": {},
         "hotspots": {"--sort": "name", "--top": "1", "--rank": "1", "--module": "libc", "--event": "instructions",
-                     "--inclusive": None, "--inside": None, "--from": "5", "--to": "5", "--phases": "3"},
+                     "--inclusive": None, "--inside": None, "--inlined": None, "--from": "5", "--to": "5", "--phases": "3"},
         "annotate": {"--context": "0", "--instructions": None, "--rank": "0", "--from": "5.5", "--to": "5.5"},
         "explain": {"--top": "1"},
         "path": {"--top": "1", "--all": None, "--from": "3", "--to": "5", "--min-length": "400ms", "--kind": "mpi",
