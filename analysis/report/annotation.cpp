@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/annotation.hpp"
 
+#include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/meant_function.hpp"
+
+#include <algorithm>
 
 namespace critpath::report
 {
@@ -31,6 +34,29 @@ void add(SampledTime& sum, const model::AddressTime& time)
     sum.samples += time.samples;
 }
 
+void add(InlinedTime& sum, const model::AddressTime& time, const std::string& file, int line)
+{
+    add(sum.time, time);
+    if (line <= 0 || (!sum.file.empty() && file != sum.file))
+        return;
+    sum.first_line = sum.file.empty() ? line : std::min(sum.first_line, line);
+    sum.last_line = std::max(sum.last_line, line);
+    sum.file = file;
+}
+
+/// Of all rows with the function's name.
+void add_time_off(const model::Profile& profile, const Selection& selection, Annotation& result)
+{
+    for (const model::CallPathTime& time : profile.path) {
+        const model::CallPathId caller = profile.call_paths[time.call_path.value].parent;
+        const std::string& name = profile.row(time.call_path).name;
+        if (!selection.has_rank(time.process) || !caller.valid() || profile.row(caller).name != result.function)
+            continue;
+        result.preempted_ns += name == model::pseudo::preempted ? time.ns : 0;
+        result.blocked_ns += name == model::pseudo::blocked ? time.ns : 0;
+    }
+}
+
 }  // namespace
 
 Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
@@ -52,12 +78,20 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     for (const CallTime& time : calls)
         visit_caller(time, add_name);
     Annotation result;
-    result.function = meant_function(profile, selection, names, name);
+    // What is inlined has its name from debug information.
+    const std::vector<std::string> missing = missing_lines_notes(profile, selection, lines);
+    result.function = meant_function(profile, selection, names, name, missing.empty() ? "" : missing.front());
+    add_time_off(profile, selection, result);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself
+        std::map<std::string, std::pair<std::string, int>> inner;
         visit(time.row, time.address, [&](const std::string& function, const std::string& file, int line) {
+            if (function != result.function && !is_counted)
+                inner.try_emplace(function, file, line);
             if (function != result.function || is_counted)
                 return;
+            for (const auto& [inlined, place] : inner)
+                add(result.inlined[inlined], time, place.first, place.second);
             is_counted = true;
             add(result.time, time);
             add(result.addresses[{time.row, time.address}], time);

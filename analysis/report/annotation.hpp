@@ -27,11 +27,21 @@ struct LineTime {
     std::int64_t mpi_ns = 0;  // of the MPI calls that it makes
 };
 
+/// A function that is inlined into another one, and where its own code is, or what is inlined into it is called.
+struct InlinedTime {
+    SampledTime time;
+    std::string file;
+    int first_line = 0, last_line = 0;  // with time; 0: not known
+};
+
 /// Where a function is on the path. What is inlined into it counts where it is called from, as its source shows it.
 struct Annotation {
     std::string function;
     SampledTime time;
     std::int64_t mpi_ns = 0;                                // of the MPI calls that it makes
+    std::int64_t preempted_ns = 0;                          // in itself, without a processor
+    std::int64_t blocked_ns = 0;                            // likewise; none of both is in `time`
+    std::map<std::string, InlinedTime> inlined;             // into it, by name
     std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;

@@ -10,11 +10,13 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
+#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/window.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -232,6 +234,28 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     document.tables.push_back(std::move(table));
 }
 
+/// What is inlined into it, the most first.
+std::string inlined_note(const Annotation& annotation, std::int64_t whole_ns)
+{
+    constexpr std::size_t most = 5, width = 48;
+    constexpr double worth_it = 0.02;  // of its time
+    std::vector<std::pair<std::string, InlinedTime>> inlined;
+    for (const auto& [name, of] : annotation.inlined)
+        if (!is_of_cpp_library(name) && part(of.time.ns, whole_ns) >= worth_it)
+            inlined.emplace_back(name, of);
+    std::ranges::stable_sort(inlined, std::ranges::greater(), [](const auto& of) { return of.second.time.ns; });
+    inlined.resize(std::min(inlined.size(), most));
+    std::vector<std::string> words;
+    for (const auto& [name, of] : inlined) {
+        const std::string lines = of.first_line == of.last_line ? fmt::format("{}", of.first_line)
+                                                                : fmt::format("{}-{}", of.first_line, of.last_line);
+        words.push_back(fmt::format("{} {} %{}", shorten_name(printable(name), width),
+                                    percent_text(part(of.time.ns, whole_ns)),
+                                    of.first_line > 0 ? fmt::format(" ({}:{})", basename(of.file), lines) : ""));
+    }
+    return words.empty() ? "" : fmt::format("Inlined here, of its time: {}.", fmt::join(words, ", "));
+}
+
 Document run(const Request& request)
 {
     const model::Profile whole_profile = load(request.trace);
@@ -248,23 +272,27 @@ Document run(const Request& request)
     const Hotspot whole = measured(sums, annotation.time);
     Document document;
     document.view = "annotate";
-    document.fields = {{"function", "Function", annotation.function, Fit::Name},
-                       {"", "On the path",
-                        whole.path_ns == 0
-                            ? "no sample"
+    document.fields = {
+        {"function", "Function", annotation.function, Fit::Name},
+        {"", "On the path",
+         whole.path_ns == 0 ? "no sample"
                             : fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
-                       {"path_seconds", "", Seconds{whole.path_ns}},
-                       {"path_percent", "", Share{whole.share.value}},
-                       {"path_percent_low", "", Share{whole.share.low}},
-                       {"path_percent_high", "", Share{whole.share.high}},
-                       {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)},
-                       {"mpi_seconds", annotation.mpi_ns > 0 ? "In calls of MPI" : "", Seconds{annotation.mpi_ns}}};
+        {"path_seconds", "", Seconds{whole.path_ns}},
+        {"path_percent", "", Share{whole.share.value}},
+        {"path_percent_low", "", Share{whole.share.low}},
+        {"path_percent_high", "", Share{whole.share.high}},
+        {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)},
+        {"mpi_seconds", annotation.mpi_ns > 0 ? "In calls of MPI" : "", Seconds{annotation.mpi_ns}},
+        {"preempted_seconds", annotation.preempted_ns > 0 ? "Preempted" : "", Seconds{annotation.preempted_ns}},
+        {"blocked_seconds", annotation.blocked_ns > 0 ? "Blocked" : "", Seconds{annotation.blocked_ns}}};
     add_lines(document, annotation, sums, context, request.trace);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);
     if (annotation.lines.empty())
         for (std::string& note : missing_lines_notes(profile, {}, lines))
             document.notes.push_back(std::move(note));
+    if (std::string note = inlined_note(annotation, whole.path_ns); !note.empty())
+        document.notes.push_back(std::move(note));
     explain_errors(document, sums);
     if (window) {
         document.notes.push_back(fmt::format("Shares are of {}.", path_text(window, window->length())));

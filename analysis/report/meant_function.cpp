@@ -174,7 +174,7 @@ std::string why_no_lines(const model::Row& row, Presence presence)
 }  // namespace
 
 std::string meant_function(const model::Profile& profile, const Selection& selection,
-                           const std::set<std::string>& known, const std::string& wanted)
+                           const std::set<std::string>& known, const std::string& wanted, const std::string& hint)
 {
     std::set<std::string> without_lines;
     for (const model::Row& row : profile.rows)
@@ -188,8 +188,8 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
     }
     fail(ExitCode::Usage,
          "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
-         "cpreport hotspots",
-         wanted);
+         "cpreport hotspots{}{}",
+         wanted, hint.empty() ? "" : ". ", hint);
 }
 
 }  // namespace critpath::report

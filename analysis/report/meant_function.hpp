@@ -13,10 +13,11 @@ namespace critpath::report
 {
 
 /// The one of `known` that is meant by `wanted`: the one of that name, or else the only one that is called so but for
-/// its parameters, or as Fortran and its compilers spell it (`SOLVE` for `solve_`), or else the only one that has it in
-/// its name. Throws Failure(Usage) that names some if there are several, and says why it is none of them if the run has
-/// another function, or time that belongs to none, that is called so.
+/// its parameters, or the end of a qualified name, or as Fortran and its compilers spell it (`SOLVE` for `solve_`), or
+/// else the only one that has it in its name. Throws Failure(Usage) that names some if there are several, and says why
+/// it is none of them if the run has another function, or time that belongs to none, that is called so; and if nothing
+/// is, `hint`.
 std::string meant_function(const model::Profile& profile, const Selection& selection,
-                           const std::set<std::string>& known, const std::string& wanted);
+                           const std::set<std::string>& known, const std::string& wanted, const std::string& hint = {});
 
 }  // namespace critpath::report

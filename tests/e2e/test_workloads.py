@@ -162,6 +162,8 @@ class Workload(harness.Case):
         with open(late["file"], encoding="utf-8") as file:
             self.assertEqual(file.read().splitlines()[late["line"] - 1], "WORK(work_late)")
         self.assertRegex(self.report("hotspots"), "use_processor has [0-9.]+ % of the path, in[ \n]work_late")
+        self.assertRegex(self.report("annotate", "work_late"),
+                         r"Inlined here, of its time: use_processor [0-9.]+ % \(work\.h:[0-9]+(-[0-9]+)?\)\.")
         # Annotated, a function that was inlined is all of its copies; objdump tells its instructions.
         annotated = json.loads(self.report("annotate", "use_processor", "--instructions", "--format", "json"))
         everywhere = sum(row["path_seconds"] for row in rows if row["function"] == "use_processor")

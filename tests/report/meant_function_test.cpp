@@ -83,6 +83,16 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     EXPECT_THROW((void)meant_function(profile(), {}, copies, "f"), Failure);
 }
 
+TEST(MeantFunction, NoneMayBeForWantOfLines)
+{
+    try {
+        (void)meant_function(profile(), {}, {"solve"}, "smooth", "No lines of app: it has changed.");
+        FAIL();
+    } catch (const Failure& failure) {
+        EXPECT_THAT(failure.what(), testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
+    }
+}
+
 TEST(MeantFunction, WhatHasNoLinesSaysWhy)
 {
     EXPECT_EQ(refusal("solve"), "found solve");
