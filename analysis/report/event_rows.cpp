@@ -58,26 +58,48 @@ Label call_path_label(Context& context, const CountedPlace& place)
     return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells)};
 }
 
+/// The call of MPI that a place is, or is below; none() if it is no such place.
+model::CallPathId call_of(const model::Profile& profile, model::CallPathId place)
+{
+    const auto is_call = [&](model::CallPathId path) {
+        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
+    };
+    if (is_call(place))
+        return place;
+    const model::CallPathId parent = profile.call_paths[place.value].parent;
+    return profile.row(place).kind == model::RowKind::Pseudo && is_call(parent) ? parent : model::CallPathId::none();
+}
+
+/// As by_line(): calls of MPI by the lines that make them.
 Label line_label(Context& context, const CountedPlace& place)
 {
-    const model::Row& row = context.profile.row(place.call_path);
-    const auto line = source_line_of(context.profile, row, place.address, context.lines);
-    const auto cells = [&](const SourceLine& at, Cell where, Cell file, Cell number, std::string kind) -> Row {
+    const model::Profile& profile = context.profile;
+    const model::Row& row = profile.row(place.call_path);
+    const model::CallPathId call = call_of(profile, place.call_path);
+    std::optional<SourceLine> line = call.valid() ? line_of_call(profile, call, context.lines)
+                                                  : source_line_of(profile, row, place.address, context.lines);
+    if (line && call.valid()) {
+        line->function = row.name;
+        line->inlined_into.clear();
+    }
+    const model::Row& of = line && call.valid() ? profile.row(profile.call_paths[call.value].parent) : row;
+    const std::string kind = line && !call.valid() ? "line" : std::string(result::name(row.kind));
+    const auto cells = [&](const SourceLine& at, Cell where, Cell file, Cell number) -> Row {
         return {std::move(where),
                 std::move(file),
                 std::move(number),
                 at.function,
                 at.inlined_into.empty() ? Cell() : Cell(at.inlined_into),
-                std::string(basename(place_of(row))),
-                place_of(row),
-                std::move(kind)};
+                std::string(basename(place_of(of))),
+                place_of(of),
+                kind};
     };
     if (!line)
-        return {fmt::format("{}", context.profile.row_of(place.call_path).value), row.name, 0,
-                cells({"", 0, row.name, ""}, {}, row.file, {}, std::string(result::name(row.kind)))};
+        return {fmt::format("{}", profile.row_of(place.call_path).value), row.name, 0,
+                cells({"", 0, row.name, ""}, {}, row.file, {})};
     const std::string where = fmt::format("{}:{}", basename(line->file), line->line);
-    return {fmt::format("{}\n{}\n{}\n{}\n{}", row.module, line->file, line->line, line->function, line->inlined_into),
-            line->file, line->line, cells(*line, where, line->file, std::int64_t{line->line}, "line")};
+    return {fmt::format("{}\n{}\n{}\n{}\n{}", of.module, line->file, line->line, line->function, line->inlined_into),
+            line->file, line->line, cells(*line, where, line->file, std::int64_t{line->line})};
 }
 
 Label rank_label(Context& context, const CountedPlace& place)

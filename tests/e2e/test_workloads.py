@@ -200,6 +200,11 @@ class Workload(harness.Case):
             whole = [row["path_seconds"] for row in functions if row["function"] == "MPI_Allreduce"]
             self.assertAlmostEqual(sum(seconds.values()), sum(whole), places=8)
             self.assertTrue(all(os.path.samefile(row["file"], source) for row in rows if row["line"] in calls))
+            # Counts of calls stand at the same lines.
+            counted = json.loads(self.report("hotspots", "--event", "page-faults", "--by", "line", "--format", "json",
+                                             *options))["events"]
+            of_calls = {(row["function"], row["file"], row["line"]) for row in counted if row["kind"] == "mpi"}
+            self.assertLessEqual(of_calls, {(row["function"], row["file"], row["line"]) for row in rows})
             for row in rows:
                 if row["kind"] == "pseudo" and row["line"] in calls and row["path_seconds"]:
                     seconds[row["line"]] = seconds.get(row["line"], 0) + row["path_seconds"]
