@@ -97,6 +97,12 @@ struct Stretch {
     std::int64_t fastest_rank = -1;  // likewise
     std::int64_t fastest_time = 0;   // what it takes, in 1e-9 of what the slowest one takes
 
+    // The gap on the path, of those that are compared, that takes most longer than its peers:
+    std::int64_t costliest_ns = 0;        // longer; 0: none does
+    std::int64_t costliest_rank = -1;     // of several, the first, and the first there; -1: none
+    std::int64_t costliest_begin_ns = 0;  // since the run began
+    std::int64_t costliest_length_ns = 0;
+
     /// Whether persistent differences of ranks can be told from others.
     [[nodiscard]] bool has_model() const { return ranks >= 2 && occurrences >= 2; }
     /// Whether those of nodes can be told from those of ranks.
@@ -161,6 +167,10 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"slowest_rank", &Stretch::slowest_rank},
     {"fastest_rank", &Stretch::fastest_rank},
     {"fastest_time", &Stretch::fastest_time},
+    {"costliest_ns", &Stretch::costliest_ns},
+    {"costliest_rank", &Stretch::costliest_rank},
+    {"costliest_begin_ns", &Stretch::costliest_begin_ns},
+    {"costliest_length_ns", &Stretch::costliest_length_ns},
 };
 
 /// Whose gaps they are.

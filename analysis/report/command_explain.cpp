@@ -144,6 +144,10 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"threads_function_percent", ""},
         {"page_faults", ""},
         {"peers_page_faults", ""},
+        {"costliest_rank", ""},
+        {"costliest_longer_seconds", ""},
+        {"costliest_from_seconds", ""},
+        {"costliest_to_seconds", ""},
         {"model_ranks", ""},
         {"model_nodes", ""},
         {"model_occurrences", ""},
@@ -163,6 +167,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         const auto error = [](std::int64_t ns) { return ns > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto compared = [&](std::int64_t ns) { return s.compared > 0 ? Cell(Seconds{ns}) : Cell(); };
         const auto off = [&](std::int64_t ns) { return e.knows_off ? compared(ns) : Cell(); };
+        const auto costliest = [&](Cell cell) { return s.costliest_rank >= 0 ? std::move(cell) : Cell(); };
         const std::vector<FunctionShare> longer = e.difference();
         const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
@@ -237,6 +242,10 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.code.of_threads ? Cell(Share{e.code.of_threads->share}) : Cell(),
                         s.page_faults,
                         s.peers_page_faults,
+                        costliest(s.costliest_rank),
+                        costliest(Seconds{s.costliest_ns}),
+                        costliest(Seconds{s.costliest_begin_ns}),
+                        costliest(Seconds{s.costliest_begin_ns + s.costliest_length_ns}),
                         s.ranks,
                         s.nodes,
                         s.occurrences,

@@ -123,7 +123,7 @@ Document run(const Request& request)
         part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
     const auto make = has_event ? event_view : view.make;
     Document document =
-        make({part ? *part : profile, request, selection, request.arguments.flag("--inclusive"), window});
+        make({part ? *part : profile, profile, request, selection, request.arguments.flag("--inclusive"), window});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)

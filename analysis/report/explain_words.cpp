@@ -350,6 +350,19 @@ std::string_view how_often(const Explanation& e)
     return *e.persistent >= nearly_all ? "Always" : "Mostly";
 }
 
+/// When it took most longer than on its peers, as the options of other commands want it.
+std::string costliest_in_words(const model::Stretch& s)
+{
+    if (s.costliest_rank < 0)
+        return "";
+    constexpr std::int64_t short_ns = 10'000'000;
+    const int decimals = s.costliest_length_ns < short_ns ? 6 : 4;
+    return fmt::format(" Most of all once on rank {}, {} longer than on its peers: --rank {} --from {} --to {}.",
+                       s.costliest_rank, duration_text(s.costliest_ns), s.costliest_rank,
+                       seconds_text(s.costliest_begin_ns, decimals),
+                       seconds_text(s.costliest_begin_ns + s.costliest_length_ns, decimals));
+}
+
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
@@ -398,7 +411,7 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         if (is_one)
             how +=
                 fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
-        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
+        return fmt::format("{}{}: {}.{}", words, how, remedy_of_some(e), costliest_in_words(s));
     }
     case Verdict::ThreadsInMpi:
         return " Whether a rank is slow here cannot be told: in this run other threads than the first of a process "

@@ -18,6 +18,7 @@ namespace critpath::report
 /// What one of them is made from.
 struct HotspotRequest {
     const model::Profile& profile;
+    const model::Profile& whole;  // of the whole run; rows have the same numbers
     const Request& request;
     Selection selection;
     bool inclusive = false;

@@ -239,7 +239,7 @@ Document function_view(const HotspotRequest& request)
     }
     Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
                                           : by_function(request.profile, request.selection);
-    add_addresses(request.profile, hotspots.items);
+    add_addresses(request.whole, hotspots.items);
     if (!arguments.flag("--inside")) {
         Document document = list(request, std::move(hotspots), table, "");
         if (arguments.text("--format") == "table" && !request.inclusive && request.selection.ranks.empty())

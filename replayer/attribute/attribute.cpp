@@ -247,10 +247,13 @@ void add_places(const Stretches& stretches, std::vector<Place>& used)
     }
 }
 
-void add_stretches(const Stretches& stretches, const Places& places, model::Profile& profile)
+/// `origin`: where the run begins.
+void add_stretches(const Stretches& stretches, const Places& places, Ns origin, model::Profile& profile)
 {
     for (const Stretches::At& at : stretches.stretches) {
         profile.stretches.push_back(at.sums);
+        if (at.sums.costliest_rank >= 0)
+            profile.stretches.back().costliest_begin_ns -= origin.count();
         profile.stretches.back().before = places.id({at.place.before});
         profile.stretches.back().after = places.id({at.place.after});
     }
@@ -291,7 +294,7 @@ Attributed attribute(const Replay& replay, const Findings& findings, const Path&
     profile.rows = places.rows();
     profile.modules = modules_of(profile.rows, replay.definitions.build_ids);
     profile.call_paths = places.call_paths();
-    add_stretches(findings.stretches, places, profile);
+    add_stretches(findings.stretches, places, path.begin, profile);
     for (std::size_t i = 0; i < threads.size(); ++i) {
         profile.stretches[i].peers_spinning_ns = threads[i].spinning_ns;
         profile.stretches[i].peers_threads_preempted_ns = threads[i].preempted_ns;

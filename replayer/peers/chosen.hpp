@@ -52,8 +52,24 @@ struct Uncounted {
     std::int64_t per_log_ns = 0;    // what they take longer for each unit of the logarithm of a factor
 };
 
+/// Of the gaps of a place on the path, the one that takes most longer than its peers; of several, the first of the
+/// first process.
+struct Costliest {
+    std::int64_t longer_ns = 0;  // 0: none does
+    std::int64_t process = -1;
+    std::int64_t begin_ns = 0, length_ns = 0;
+
+    void consider(const Costliest& other)
+    {
+        const auto order = [](const Costliest& c) { return std::tuple(-c.longer_ns, c.process, c.begin_ns); };
+        if (other.longer_ns > 0 && order(other) < order(*this))
+            *this = other;
+    }
+};
+
 struct Compared {
     std::vector<model::StretchShare> shares;        // of the owned processes
+    std::vector<Costliest> costliest;               // by place, of the owned processes
     std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes
 };
 

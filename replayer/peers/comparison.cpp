@@ -32,6 +32,7 @@ struct OwnGap {
     std::int64_t path_ns;
     std::int64_t stands_for;
     Gap gap;
+    model::Ns begin;
 };
 
 /// The gaps on the path at chosen places, a window at a time.
@@ -62,10 +63,15 @@ private:
     OwnGap describe(const Chosen::OnPath& on_path)
     {
         const std::vector<std::uint32_t>& list = chosen_.gaps(on_path.place)[process_];
-        const Gap gap = gaps_[process_].measure(list[on_path.occurrence]);
+        const std::uint32_t at = list[on_path.occurrence];
+        const Gap gap = gaps_[process_].measure(at);
         const std::uint32_t process = replay_.processes[process_].process.value;
         const auto times = chosen_.is_by_one_call ? static_cast<std::uint32_t>(list.size()) : 0;
-        return {{on_path.place, on_path.occurrence, process, times, gap.ns}, on_path.ns, on_path.stands_for, gap};
+        return {{on_path.place, on_path.occurrence, process, times, gap.ns},
+                on_path.ns,
+                on_path.stands_for,
+                gap,
+                gaps_[process_].begin_of(at)};
     }
 
     const Replay& replay_;
@@ -250,6 +256,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
         sums[share.stretch].gaps += share.gaps;
     }
     result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
+    result.costliest.resize(chosen.places());
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());
@@ -261,8 +268,10 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
-            result.shares[stretch * gaps.size() + p].longer_ns +=
+            const std::int64_t longer_ns =
                 account(own, others[i], are_events_sampled, sums[stretch], result.uncounted[stretch][p]);
+            result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
+            result.costliest[stretch].consider({longer_ns / own.stands_for, process, own.begin.count(), own.gap.ns});
         }
         asker.drop(others.size());
     }

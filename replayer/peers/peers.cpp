@@ -228,6 +228,32 @@ void add_up(const Replay& replay, std::vector<model::Stretch>& sums)
         stretch.before = stretch.after = model::CallPathId::none();
 }
 
+/// Of all processes. `here`: by place, of the owned ones.
+void add_costliest(const Replay& replay, const std::vector<Costliest>& here, std::vector<model::Stretch>& sums)
+{
+    const auto places = static_cast<int>(here.size());
+    std::vector<std::int64_t> most(here.size()), first(here.size(), INT64_MAX);
+    std::ranges::transform(here, most.begin(), &Costliest::longer_ns);
+    MPI_Allreduce(MPI_IN_PLACE, most.data(), places, MPI_INT64_T, MPI_MAX, replay.comm);
+    for (std::size_t i = 0; i < here.size(); ++i)
+        if (here[i].longer_ns == most[i] && here[i].process >= 0)
+            first[i] = here[i].process;
+    MPI_Allreduce(MPI_IN_PLACE, first.data(), places, MPI_INT64_T, MPI_MIN, replay.comm);
+    std::vector<std::int64_t> times(2 * here.size(), 0);
+    for (std::size_t i = 0; i < here.size(); ++i)
+        if (here[i].process == first[i]) {
+            times[2 * i] = here[i].begin_ns;
+            times[2 * i + 1] = here[i].length_ns;
+        }
+    MPI_Allreduce(MPI_IN_PLACE, times.data(), 2 * places, MPI_INT64_T, MPI_SUM, replay.comm);
+    for (std::size_t i = 0; i < here.size(); ++i) {
+        sums[i].costliest_ns = most[i];
+        sums[i].costliest_rank = most[i] > 0 ? first[i] : -1;
+        sums[i].costliest_begin_ns = times[2 * i];
+        sums[i].costliest_length_ns = times[2 * i + 1];
+    }
+}
+
 struct Sums {
     std::vector<model::Stretch> stretches;    // by place, of all processes
     std::vector<model::StretchShare> shares;  // of the owned processes
@@ -240,6 +266,7 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     Compared compared = compare(replay, gaps, chosen, sums);
     const std::vector<FewestSamples> fewest = tell_by_samples(replay, gaps, chosen, compared.uncounted, sums);
     add_up(replay, sums);
+    add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
         sums[i].fewest_samples = fewest[i].samples;
         sums[i].fewest_samples_rank = fewest[i].rank;

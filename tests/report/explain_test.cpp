@@ -332,6 +332,13 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
                 HasSubstr("Not always, but now and then (transient, 10 % persistent): 6 of 10 times it takes "
                           "half as long again, or more, mostly on rank 3 (92 % of the difference): look at "
                           "what it does then"));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all")));
+    s.costliest_rank = 3;
+    s.costliest_ns = 12 * ms;
+    s.costliest_begin_ns = 3'512'345'678;
+    s.costliest_length_ns = 20 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr(" Most of all once on rank 3, 12 ms longer than on its peers: --rank 3 --from "
+                                       "3.5123 --to 3.5323."));
     s.processor_ns = 0;
     s.preempted_ns = 500 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));

@@ -31,7 +31,7 @@ COLUMNS = {
                 "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",
                 "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "peers_spinning_ns", "peers_threads_preempted_ns", "code_gaps", "fewest_samples",
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
-                "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time"],
+                "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time", "costliest_ns", "costliest_rank", "costliest_begin_ns", "costliest_length_ns"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
     "stretch_code": ["stretch", "call_path", "ns", "samples", "spinning_ns", "blocked_ns", "peers_ns"],
     "stretch_address": ["stretch", "row", "address", "ns", "samples", "peers_ns"],

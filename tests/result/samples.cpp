@@ -140,6 +140,10 @@ void add_stretches(model::Profile& profile)
     longer.slowest_rank = 1;
     longer.fastest_rank = 3;
     longer.fastest_time = 580'000'000;
+    longer.costliest_ns = 90 * ms;
+    longer.costliest_rank = 1;
+    longer.costliest_begin_ns = 3210 * ms;
+    longer.costliest_length_ns = 170 * ms;
     model::Stretch alone;
     alone.before = {6};
     alone.after = {5};

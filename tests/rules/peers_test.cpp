@@ -190,6 +190,26 @@ TEST(Peers, OneRankIsSlowNowAndThen)
     EXPECT_EQ(s.compared_ns - s.peers_ns, steps / 7 * 500 * us);
 }
 
+TEST(Peers, TheCostliestTimeIsOneThatCanBeLookedAt)
+{
+    Program p(3);
+    run_steps(p, 36, [](int rank, int step) {
+        const bool is_costliest = (rank == 1 && step == 13) || (rank == 0 && step == 20) || (rank == 0 && step == 27);
+        return Work{is_costliest ? 900 : rank == 2 && step == 6 ? 600 : 100};
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.costliest_ns, 800 * us);
+    EXPECT_EQ(s.costliest_length_ns, 900 * us);
+    EXPECT_EQ(s.costliest_rank, 0) << "the first rank of those that take as long";
+    constexpr std::int64_t begin = 10 + 20 * 102 + 500 + 800;  // step 20, behind those of 600 and 900 us
+    EXPECT_EQ(s.costliest_begin_ns, begin * us);
+
+    Program equal(3);
+    run_steps(equal, 9, [](int, int) { return Work{}; });
+    EXPECT_EQ(step_of(replay(equal)).costliest_rank, -1);
+    EXPECT_EQ(step_of(replay(equal)).costliest_ns, 0);
+}
+
 TEST(Peers, APreemptedRankAndABlockedOne)
 {
     Program p(3);
