@@ -214,9 +214,12 @@ Document function_view(const HotspotRequest& request)
     // In a part of the run, addresses are known on the path only.
     const bool of_all = !inlined || !request.window;
     binary::SourceLines lines;
-    const auto table = [&](std::vector<Hotspot>& items) {
+    const auto declare = [&](std::vector<Hotspot>& items) {
         if (arguments.text("--format") != "table")  // tables do not show where functions are
             add_declarations(request.profile, lines, items);
+    };
+    const auto table = [&](std::vector<Hotspot>& items) {
+        declare(items);
         std::vector<Column> columns = {{"function", "Function", Align::Left, Fit::Name},
                                        {"", "Module", Align::Left, Fit::Middle},
                                        {"module", "", Align::Left},
@@ -248,8 +251,11 @@ Document function_view(const HotspotRequest& request)
         return document;
     }
     const InsideFunctions inside(request);
-    return list(
-        request, std::move(hotspots), [&](const auto& items) { return inside.table(items); }, "");
+    const auto divided = [&](std::vector<Hotspot>& items) {
+        declare(items);
+        return inside.table(items);
+    };
+    return list(request, std::move(hotspots), divided, "");
 }
 
 Document module_view(const HotspotRequest& request)
