@@ -90,7 +90,7 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     std::map<std::string, std::int64_t> nodes;
     std::int64_t most = -1;
     std::int64_t longest = 0;
-    std::int64_t longer = 0;
+    std::int64_t longer = 0, shorter = 0;
     for (const model::StretchShare& share : profile.stretch_shares) {
         if (share.stretch != stretch)
             continue;
@@ -101,12 +101,14 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
             e.rank = share.process.value;
         }
         longer += std::max<std::int64_t>(share.longer_ns, 0);
+        shorter += std::max<std::int64_t>(-share.longer_ns, 0);
         if (share.longer_ns > longest) {
             longest = share.longer_ns;
             e.longer_rank = share.process.value;
         }
     }
     e.longer_share = part(longest, longer);
+    e.by_turns = part(std::min(longer, shorter), std::max<std::int64_t>(e.stretch->peers_ns, 1));
     e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
     const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
     if (largest != nodes.end()) {
@@ -323,7 +325,7 @@ bool Explanation::may_wait_in_mpi() const
 bool Explanation::has_unequal_ranks() const
 {
     return knows_chance(*stretch) && persistent && *persistent >= persistent_from && stretch->fastest_rank >= 0 &&
-           static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
+           by_turns > balanced_within && static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within;
 }
 
 bool Explanation::has_faster_ranks() const

@@ -25,7 +25,7 @@ namespace critpath::report
 enum class Verdict : std::uint8_t {
     NoPeers,         // nothing to compare it with, or most of it
     Balanced,        // the others take as long
-    Unequal,         // likewise together, but the ranks are not equal: those on the path are the peers of each other
+    Unequal,         // likewise together, but ranks that differ are on the path by turns, and each other's peers
     Shorter,         // the others take longer
     PersistentRank,  // the same ranks take longer each time
     PersistentNode,  // the ranks of the same nodes do
@@ -113,6 +113,7 @@ struct Explanation {
     double node_share = 0;
     std::size_t longer_rank = 0;             // of what takes longer than on peers: the rank with the most
     double longer_share = 0;                 // and the part of it, 0 if nothing does
+    double by_turns = 0;                     // what ranks take longer, and others less, as a part of their peers' time
     double excess = 0;                       // by how much longer than peers, as a part of their time; 0 without peers
     std::array<double, factors> parts{};     // of that, by Factor
     std::array<double, factors> errors{};    // of these, 95 %; 0 but where samples tell
@@ -147,7 +148,7 @@ struct Explanation {
     [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.
     [[nodiscard]] std::optional<Factor> main_loss() const;
-    /// Whether the same ranks take longer than others, though what is on the path takes as long as on its peers.
+    /// Whether some ranks take longer on the path, and others less, and always the same ones.
     [[nodiscard]] bool has_unequal_ranks() const;
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;

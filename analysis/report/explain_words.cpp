@@ -150,8 +150,7 @@ std::string faster_ranks_in_words(const Explanation& e)
         s.slow_ranks, s.ranks, who, change_in_words(e), parts_in_words(e));
 }
 
-/// " What is on the path takes as long as on its peers in the mean, since these are on the path by turns: rank 0 takes
-/// 5.1 times as long as rank 1."
+/// Of ranks that are on the path by turns.
 std::string unequal_ranks_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
@@ -160,10 +159,10 @@ std::string unequal_ranks_in_words(const Explanation& e)
                               : fastest * (by_times_from + 1) > 1
                                   ? fmt::format("{} longer than", whole_percent(1 / fastest - 1))
                                   : fmt::format("{:.1f} times as long as", 1 / fastest);
-    return fmt::format(" What is on the path takes as long as on its peers{}, but the ranks are not equal: rank {} "
-                       "takes {} rank {}.",
-                       e.ranks_on_path > 1 ? ", which are on the path by turns" : " (geometric mean)", s.slowest_rank,
-                       times, s.fastest_rank);
+    return fmt::format(
+        " Together, what the ranks have on the path takes as long as on their peers, for they are on it by "
+        "turns; but they are not equal: rank {} takes {} rank {}.",
+        s.slowest_rank, times, s.fastest_rank);
 }
 
 /// Who the peers are, where they do not come here between the same two calls.
@@ -380,14 +379,11 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
             remedy_for_one(e, ";"));
     case Verdict::Balanced:
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
-    case Verdict::Unequal: {
-        const std::string_view what = e.ranks_on_path > 1 ? "To move work between them gains nothing while they wait "
-                                                            "for each other; let them work at the same time, or make "
-                                                            "faster what they do"
-                                                          : "Make faster what is done there";
-        return fmt::format(" {} the same ranks (persistent, {}). {}{}.", how_often(e), whole_percent(*e.persistent),
-                           what, remedy_for_all(e));
-    }
+    case Verdict::Unequal:
+        return fmt::format(
+            " {} the same ranks (persistent, {}). To move work between them gains nothing while they wait "
+            "for each other; let them work at the same time, or make faster what they do{}.",
+            how_often(e), whole_percent(*e.persistent), remedy_for_all(e));
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:

@@ -83,7 +83,7 @@ TEST(Hotspots, DeepRecursion)
     constexpr std::uint32_t rows = 1000;
     std::erase_if(p.path, [](const model::CallPathTime& time) { return time.call_path.value % (depth / rows) != 0; });
     const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}}, {})};
-    const Document document = call_path_view({p, request, {}});
+    const Document document = call_path_view({p, p, request, {}});
     ASSERT_EQ(document.tables.size(), 1U);
     std::uint32_t found = 0;
     std::string last;
