@@ -47,13 +47,17 @@ void add(InlinedTime& sum, const model::AddressTime& time, const std::string& fi
 /// Of all rows with the function's name.
 void add_time_off(const model::Profile& profile, const Selection& selection, Annotation& result)
 {
+    if (!knows_time_off_processor(profile) ||
+        std::ranges::find(profile.rows, result.function, &model::Row::name) == profile.rows.end())
+        return;
+    result.off.emplace();
     for (const model::CallPathTime& time : profile.path) {
         const model::CallPathId caller = profile.call_paths[time.call_path.value].parent;
         const std::string& name = profile.row(time.call_path).name;
         if (!selection.has_rank(time.process) || !caller.valid() || profile.row(caller).name != result.function)
             continue;
-        result.preempted_ns += name == model::pseudo::preempted ? time.ns : 0;
-        result.blocked_ns += name == model::pseudo::blocked ? time.ns : 0;
+        result.off->preempted_ns += name == model::pseudo::preempted ? time.ns : 0;
+        result.off->blocked_ns += name == model::pseudo::blocked ? time.ns : 0;
     }
 }
 

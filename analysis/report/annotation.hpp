@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,9 +39,14 @@ struct InlinedTime {
 struct Annotation {
     std::string function;
     SampledTime time;
-    std::int64_t mpi_ns = 0;                                // of the MPI calls that it makes
-    std::int64_t preempted_ns = 0;                          // in itself, without a processor
-    std::int64_t blocked_ns = 0;                            // likewise; none of both is in `time`
+    std::int64_t mpi_ns = 0;  // of the MPI calls that it makes
+    /// In itself, without a processor, which is not in `time`; nothing if that is not known: by timers, and of what is
+    /// only inlined.
+    struct TimeOff {
+        std::int64_t preempted_ns = 0;
+        std::int64_t blocked_ns = 0;
+    };
+    std::optional<TimeOff> off;
     std::map<std::string, InlinedTime> inlined;             // into it, by name
     std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.

@@ -270,21 +270,24 @@ Document run(const Request& request)
     const Hotspots sums = report::sums(profile);
     const auto context = static_cast<std::size_t>(request.arguments.number("--context"));
     const Hotspot whole = measured(sums, annotation.time);
+    const Annotation::TimeOff off = annotation.off.value_or(Annotation::TimeOff());
     Document document;
     document.view = "annotate";
-    document.fields = {
-        {"function", "Function", annotation.function, Fit::Name},
-        {"", "On the path",
-         whole.path_ns == 0 ? "no sample"
+    document.fields = {{"function", "Function", annotation.function, Fit::Name},
+                       {"", "On the path",
+                        whole.path_ns == 0
+                            ? "no sample"
                             : fmt::format("{} ({} % of it)", duration_text(whole.path_ns), estimate_text(whole.share))},
-        {"path_seconds", "", Seconds{whole.path_ns}},
-        {"path_percent", "", Share{whole.share.value}},
-        {"path_percent_low", "", Share{whole.share.low}},
-        {"path_percent_high", "", Share{whole.share.high}},
-        {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)},
-        {"mpi_seconds", annotation.mpi_ns > 0 ? "In calls of MPI" : "", Seconds{annotation.mpi_ns}},
-        {"preempted_seconds", annotation.preempted_ns > 0 ? "Preempted" : "", Seconds{annotation.preempted_ns}},
-        {"blocked_seconds", annotation.blocked_ns > 0 ? "Blocked" : "", Seconds{annotation.blocked_ns}}};
+                       {"path_seconds", "", Seconds{whole.path_ns}},
+                       {"path_percent", "", Share{whole.share.value}},
+                       {"path_percent_low", "", Share{whole.share.low}},
+                       {"path_percent_high", "", Share{whole.share.high}},
+                       {"path_samples", "", static_cast<std::int64_t>(whole.path_samples)},
+                       {"mpi_seconds", annotation.mpi_ns > 0 ? "In calls of MPI" : "", Seconds{annotation.mpi_ns}},
+                       {"preempted_seconds", off.preempted_ns > 0 ? "Preempted" : "",
+                        annotation.off ? Cell(Seconds{off.preempted_ns}) : Cell()},
+                       {"blocked_seconds", off.blocked_ns > 0 ? "Blocked" : "",
+                        annotation.off ? Cell(Seconds{off.blocked_ns}) : Cell()}};
     add_lines(document, annotation, sums, context, request.trace);
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);

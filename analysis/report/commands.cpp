@@ -146,6 +146,8 @@ std::vector<std::uint32_t> Arguments::ranks(const std::string& option, std::size
         for (std::uint32_t rank = first; rank <= last; ++rank)
             result.push_back(rank);
     }
+    std::ranges::sort(result);
+    result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;
 }
 

@@ -30,6 +30,11 @@ const std::string& place_of(const model::Row& row)
     return row.module.empty() ? row.file : row.module;
 }
 
+const std::string& module_of(const Context& context, const CountedPlace& place)
+{
+    return context.profile.row(place.call_path).module;
+}
+
 Row named_cells(const std::string& name, const model::Row& row)
 {
     return {name, std::string(basename(place_of(row))), place_of(row), std::string(result::name(row.kind))};
@@ -38,7 +43,8 @@ Row named_cells(const std::string& name, const model::Row& row)
 Label function_label(Context& context, const CountedPlace& place)
 {
     const model::Row& row = context.profile.row(place.call_path);
-    return {fmt::format("{}", context.profile.row_of(place.call_path).value), row.name, 0, named_cells(row.name, row)};
+    return {fmt::format("{}", context.profile.row_of(place.call_path).value), row.name, 0, named_cells(row.name, row),
+            row.module};
 }
 
 Label module_label(Context& context, const CountedPlace& place)
@@ -46,16 +52,17 @@ Label module_label(Context& context, const CountedPlace& place)
     const model::Row& row = context.profile.row(place.call_path);
     const std::string& module = place_of(row);
     if (module.empty())  // time of no function is in no module
-        return {row.name, row.name, 0, {row.name, std::string(), std::string(result::name(row.kind))}};
+        return {row.name, row.name, 0, {row.name, std::string(), std::string(result::name(row.kind))}, row.module};
     const std::string name(basename(module));
-    return {module, name, 0, {name, module, std::string("module")}};
+    return {module, name, 0, {name, module, std::string("module")}, row.module};
 }
 
 Label call_path_label(Context& context, const CountedPlace& place)
 {
     std::string chain = context.chains.full_name(place.call_path.value);
     Row cells = named_cells(chain, context.profile.row(place.call_path));
-    return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells)};
+    return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells),
+            context.profile.row(place.call_path).module};
 }
 
 /// The call of MPI that a place is, or is below; none() if it is no such place.
@@ -96,23 +103,23 @@ Label line_label(Context& context, const CountedPlace& place)
     };
     if (!line)
         return {fmt::format("{}", profile.row_of(place.call_path).value), row.name, 0,
-                cells({"", 0, row.name, ""}, {}, row.file, {})};
+                cells({"", 0, row.name, ""}, {}, row.file, {}), row.module};
     const std::string where = fmt::format("{}:{}", basename(line->file), line->line);
     return {fmt::format("{}\n{}\n{}\n{}\n{}", of.module, line->file, line->line, line->function, line->inlined_into),
-            line->file, line->line, cells(*line, where, line->file, std::int64_t{line->line})};
+            line->file, line->line, cells(*line, where, line->file, std::int64_t{line->line}), of.module};
 }
 
 Label rank_label(Context& context, const CountedPlace& place)
 {
     const model::ProcessTotals& process = context.profile.processes[place.process.value];
     const std::int64_t rank = place.process.value;
-    return {fmt::format("{}", rank), "", rank, {rank, process.name, process.node}};
+    return {fmt::format("{}", rank), "", rank, {rank, process.name, process.node}, module_of(context, place)};
 }
 
 Label node_label(Context& context, const CountedPlace& place)
 {
     const std::string& node = context.profile.processes[place.process.value].node;
-    return {node, node, 0, {node}};
+    return {node, node, 0, {node}, module_of(context, place)};
 }
 
 Label thread_label(Context& context, const CountedPlace& place)
@@ -121,7 +128,8 @@ Label thread_label(Context& context, const CountedPlace& place)
     return {fmt::format("{}", place.location),
             "",
             place.location,
-            {context.profile.locations[place.location], std::int64_t{place.process.value}, node}};
+            {context.profile.locations[place.location], std::int64_t{place.process.value}, node},
+            module_of(context, place)};
 }
 
 const std::vector<EventGrouping>& groupings()

@@ -34,6 +34,7 @@ struct EventGrouping {
         std::string name;         // by which they are sorted,
         std::int64_t number = 0;  // and by this where that is the same
         Row cells;                // as the columns
+        std::string module;       // by which --module selects it
     };
     struct Context {
         const model::Profile& profile;

@@ -92,7 +92,8 @@ struct Code {
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
 };
 
-/// The functions that are inlined at an address of a row, innermost first; empty if none is, or nobody knows.
+/// The functions that are inlined at an address of a row, innermost first, each once; empty if none is, or nobody
+/// knows.
 using InlinedAt = std::function<std::vector<std::string>(const model::Row& row, std::uint64_t address)>;
 
 /// Of the stretch with this index.

@@ -43,7 +43,7 @@ const model::Row* Callers::of(model::CallPathId call_path) const
     const model::Row& function = profile_.row(call_path);
     if (const model::Row* made = nearest(call_path, was_made_while_it_ran))
         return made == &function ? nullptr : made;
-    if (own_.contains(function.module) && !is_of_cpp_library(function.name))
+    if (is_own(function) && !is_of_cpp_library(function.name))
         return nullptr;
     return nearest(call_path, [&](const model::Row& row) {
         return call_mpi_.contains(row.module) && !is_of_cpp_library(row.name);

@@ -25,6 +25,9 @@ public:
     /// last one is of these itself, or of the binary that was started.
     [[nodiscard]] const model::Row* of(model::CallPathId call_path) const;
 
+    /// Of the binaries that call MPI at an end of the stretch, or of the one that was started.
+    [[nodiscard]] bool is_own(const model::Row& function) const { return own_.contains(function.module); }
+
 private:
     template <class Is>
     [[nodiscard]] const model::Row* nearest(model::CallPathId call_path, Is is) const;

@@ -70,7 +70,9 @@ struct Function {
     const model::Row* row;
     model::StretchCode time;
     Parts by_caller;
-    Parts by_inlined;
+    Parts by_inlined;  // of what the path's thread does itself
+
+    [[nodiscard]] std::int64_t own_ns() const { return time.ns - time.spinning_ns - time.blocked_ns; }
 };
 
 Compared compared(const model::StretchCode& time, const model::Row& row, const model::Stretch& stretch)
@@ -81,16 +83,16 @@ Compared compared(const model::StretchCode& time, const model::Row& row, const m
                 static_cast<double>(std::max<std::int64_t>(stretch.code_gaps, 1))};
 }
 
-/// The innermost part in which a function takes most of its time, surely more than half of it; empty: none, or not
-/// known.
-std::string main_part(const Function& function, const Parts& parts)
+/// The innermost part in which a function takes most of its time (`whole_ns`), surely more than half of it; empty:
+/// none, or not known.
+std::string main_part(const Function& function, const Parts& parts, std::int64_t whole_ns)
 {
     const bool is_exact = function.row->kind != model::RowKind::Sampled;
     const auto samples = static_cast<double>(function.time.samples);
     std::string found;
     std::size_t depth = 0;
     for (const auto& [name, of] : parts)
-        if (const double share = part(of.time.ns, function.time.ns);
+        if (const double share = part(of.time.ns, whole_ns);
             !name.empty() && share >= mostly_from && (found.empty() || of.depth > depth) &&
             (is_exact || (samples > 0 && score_interval(share, samples).low >= most_from))) {
             found = name;
@@ -206,16 +208,12 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
         if (at.stretch != stretch || !inlined_at || function == functions.end())
             continue;
         // What is inlined in a library says less than who calls it.
-        if (std::ranges::any_of(function->second.by_caller, [](const auto& caller) { return !caller.first.empty(); }))
+        if (!callers.is_own(profile.rows[at.row.value]))
             continue;
         std::vector<std::string> inlined = inlined_at(profile.rows[at.row.value], at.address);
         std::ranges::reverse(inlined);
         for (std::size_t depth = 0; depth < inlined.size(); ++depth) {
             Part& of = function->second.by_inlined[inlined[depth]];
-            // Once, also if it is inlined into itself.
-            if (std::ranges::find(inlined.begin(), inlined.begin() + static_cast<std::ptrdiff_t>(depth),
-                                  inlined[depth]) != inlined.begin() + static_cast<std::ptrdiff_t>(depth))
-                continue;
             of.depth = std::max(of.depth, depth);
             of.time.add({0, {}, at.ns, at.samples, 0, 0, at.peers_ns});
         }
@@ -260,8 +258,9 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
                                could_be_missed(of_functions, static_cast<double>(samples));
         if (code.functions.size() < most_functions && of_functions >= function_from && share >= worth_saying &&
             !by_chance)
-            code.functions.push_back({function.row->name, share, main_part(function, function.by_caller),
-                                      main_part(function, function.by_inlined)});
+            code.functions.push_back({function.row->name, share,
+                                      main_part(function, function.by_caller, function.time.ns),
+                                      main_part(function, function.by_inlined, function.own_ns())});
     }
     const auto for_thread = [](const Function& f) { return f.time.spinning_ns + f.time.blocked_ns; };
     if (const auto most = std::ranges::max_element(functions, {}, for_thread);

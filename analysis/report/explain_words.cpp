@@ -354,12 +354,13 @@ std::string costliest_in_words(const model::Stretch& s)
 {
     if (s.costliest_rank < 0)
         return "";
-    constexpr std::int64_t short_ns = 10'000'000;
-    const int decimals = s.costliest_length_ns < short_ns ? 6 : 4;
-    return fmt::format(" Most of all once on rank {}, {} longer than on its peers: --rank {} --from {} --to {}.",
-                       s.costliest_rank, duration_text(s.costliest_ns), s.costliest_rank,
-                       seconds_text(s.costliest_begin_ns, decimals),
-                       seconds_text(s.costliest_begin_ns + s.costliest_length_ns, decimals));
+    const std::int64_t end_ns = s.costliest_begin_ns + s.costliest_length_ns;
+    constexpr std::int64_t us = 1000;  // bounds are rounded to these, outwards
+    return fmt::format(
+        " Most of all once on rank {}, {} longer than on its peers: cpreport hotspots --rank {} --from {} "
+        "--to {}.",
+        s.costliest_rank, duration_text(s.costliest_ns), s.costliest_rank,
+        exact_seconds(s.costliest_begin_ns / us * us), exact_seconds((end_ns + us - 1) / us * us));
 }
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
@@ -381,8 +382,9 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
     case Verdict::Unequal:
         return fmt::format(
-            " {} the same ranks (persistent, {}). To move work between them gains nothing while they wait "
-            "for each other; let them work at the same time, or make faster what they do{}.",
+            " {} the same ranks (persistent, {}). While they wait for each other, to move work between "
+            "them gains nothing, unless one is slower at the same work; let them work at the same time, or make faster "
+            "what they do{}.",
             how_often(e), whole_percent(*e.persistent), remedy_for_all(e));
     case Verdict::Shorter:
         return " The path is not here because of this computation.";

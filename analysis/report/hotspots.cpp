@@ -127,7 +127,7 @@ bool is_found_by_samples(const model::Profile& profile, const model::CallPathTim
 
 bool Selection::has_rank(model::ProcessId process) const
 {
-    return ranks.empty() || std::find(ranks.begin(), ranks.end(), process.value) != ranks.end();
+    return ranks.empty() || std::ranges::binary_search(ranks, process.value);
 }
 
 void Hotspots::add_share(Hotspot& item) const

@@ -71,7 +71,7 @@ struct Hotspots {
 
 /// Which part of the profile is looked at.
 struct Selection {
-    std::vector<std::uint32_t> ranks;  // whose path time; empty: all
+    std::vector<std::uint32_t> ranks;  // whose path time, ascending; empty: all
     std::string module;                // only functions of binaries that have this in their path; empty: all
 
     [[nodiscard]] bool has_rank(model::ProcessId process) const;

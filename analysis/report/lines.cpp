@@ -132,9 +132,13 @@ std::vector<std::string> inlined_functions_at(const model::Profile& profile, con
 {
     std::vector<std::string> functions;
     const auto& frames = lines.find(recorded_module(profile, row.module), address);
-    for (std::size_t i = 0; i + 1 < frames.size(); ++i)
-        if (!frames[i].function.empty() && !is_of_cpp_library(frames[i].function))
-            functions.push_back(frames[i].function);
+    for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
+        const std::string& name = frames[i].function;
+        const bool is_itself = name == row.name || name == frames.back().function;
+        if (!name.empty() && !is_itself && !is_of_cpp_library(name) &&
+            std::ranges::find(functions, name) == functions.end())
+            functions.push_back(name);
+    }
     return functions;
 }
 

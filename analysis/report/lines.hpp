@@ -30,8 +30,8 @@ struct SourceLine {
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines);
 
-/// The functions that are inlined into `row` at one of its instructions, innermost first, without those of the C++
-/// library. Empty if there is none, or if that is not known.
+/// The functions that are inlined into `row` at one of its instructions, innermost first, each once, without the
+/// function itself and those of the C++ library. Empty if there is none, or if that is not known.
 std::vector<std::string> inlined_functions_at(const model::Profile& profile, const model::Row& row,
                                               std::uint64_t address, binary::SourceLines& lines);
 

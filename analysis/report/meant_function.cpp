@@ -60,7 +60,7 @@ bool is_qualified(const std::string& name, const std::string& wanted)
     const std::string all = qualified_name(name);
     const std::string end = qualified_name(wanted);
     const bool has_it = all == end || (!end.empty() && all.ends_with("::" + end));
-    return has_it && (wanted.find('<') == std::string::npos || name.find(wanted) != std::string::npos);
+    return has_it && (wanted.find_first_of("<(") == std::string::npos || name.find(wanted) != std::string::npos);
 }
 
 /// The next one counts where nothing is meant by those before it.

@@ -161,15 +161,28 @@ std::string show_difference(std::string_view name, const Common& common, std::si
 /// Behind the bracket that closes the one at `open`; 0 if none does.
 std::size_t behind_pair(std::string_view name, std::size_t open, char opens, char closes)
 {
-    int depth = 0;
+    int depth = 0, parentheses = 0;  // in these, '<' and '>' may compare
     for (std::size_t i = open; i < name.size(); ++i) {
-        if ((name[i] == '<' || name[i] == '>') && is_operator_sign(name, i))
-            continue;
+        if (opens == '<') {
+            parentheses += name[i] == '(' ? 1 : name[i] == ')' ? -1 : 0;
+            if (parentheses > 0 || is_operator_sign(name, i))
+                continue;
+        }
         depth += name[i] == opens ? 1 : name[i] == closes ? -1 : 0;
         if (depth == 0)
             return i + 1;
     }
     return 0;
+}
+
+/// Behind "decltype (...)" at `at`; 0 if there is none.
+std::size_t behind_decltype(std::string_view name, std::size_t at)
+{
+    constexpr std::string_view word = "decltype";
+    if (!name.substr(at).starts_with(word))
+        return 0;
+    const std::size_t open = name.find_first_not_of(' ', at + word.size());
+    return open != name.npos && name[open] == '(' ? behind_pair(name, open, '(', ')') : 0;
 }
 
 /// True if what begins at `at` is of an enclosing scope, as in "f(int) const::{lambda()#1}::operator()() const".
@@ -205,6 +218,10 @@ std::string qualified_name(std::string_view function)
         if (const std::size_t length = operator_at(function, i); length > 0) {
             result += function.substr(i, length);
             i += length;
+            continue;
+        }
+        if (const std::size_t behind = behind_decltype(function, i); behind > 0) {
+            i = behind;
             continue;
         }
         const std::string_view closes = c == '<' ? ">" : c == '(' ? ")" : c == '{' ? "}" : c == '[' && i > 0 ? "]" : "";

@@ -81,9 +81,11 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& 
     std::map<std::string, std::size_t> rows;
     std::vector<Counted> items;
     for (const CountedPlace& place : places) {
-        if (!is_selected(request, place))
+        if (!request.selection.has_rank(place.process))
             continue;
         EventGrouping::Label label = grouping.label(context, place);
+        if (!request.selection.has_module(label.module))
+            continue;
         const auto [row, is_new] = rows.emplace(label.key, items.size());
         if (is_new)
             items.push_back({std::move(label.name), label.number, std::move(label.cells), {}, {}, {}});

@@ -157,8 +157,8 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
         if (!request.selection.has_row(row) || !modules.contains(row.module) ||
             part(of_row[time.row], path_ns) < worth_it)
             continue;  // its debug information need not be read
-        for (std::string& name : inlined_functions_at(profile, row, time.address, lines))
-            inlined[{std::move(name), time.row}] += time.ns;
+        if (const auto functions = inlined_functions_at(profile, row, time.address, lines); !functions.empty())
+            inlined[{functions.front(), time.row}] += time.ns;
     }
     const auto most = std::ranges::max_element(inlined, {}, [](const auto& of) { return of.second; });
     if (most == inlined.end() || part(most->second, path_ns) < worth_it)
@@ -245,7 +245,8 @@ Document function_view(const HotspotRequest& request)
     add_addresses(request.whole, hotspots.items);
     if (!arguments.flag("--inside")) {
         Document document = list(request, std::move(hotspots), table, "");
-        if (arguments.text("--format") == "table" && !request.inclusive && request.selection.ranks.empty())
+        const bool is_whole = !request.window && request.selection.ranks.empty() && request.selection.module.empty();
+        if (arguments.text("--format") == "table" && !request.inclusive && is_whole)
             if (std::string note = inlined_note(request, lines); !note.empty())
                 document.notes.push_back(std::move(note));
         return document;

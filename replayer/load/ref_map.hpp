@@ -20,7 +20,8 @@ class RefMap
 public:
     void add(std::uint64_t reference, IdType id)
     {
-        if (reference < 2 * dense_.size() + least_dense) {
+        ++entries_;
+        if (reference < 2 * entries_ + least_dense) {
             if (reference >= dense_.size()) {
                 dense_.resize(reference + 1, IdType::none());
             }
@@ -55,8 +56,12 @@ public:
         }
     }
 
+    /// Of the array.
+    [[nodiscard]] std::size_t dense_size() const { return dense_.size(); }
+
 private:
     static constexpr std::uint64_t least_dense = 1 << 14;
+    std::size_t entries_ = 0;
     std::vector<IdType> dense_;
     std::unordered_map<std::uint64_t, IdType> sparse_;
 };

@@ -32,7 +32,7 @@ struct OwnGap {
     std::int64_t path_ns;
     std::int64_t stands_for;
     Gap gap;
-    model::Ns begin;
+    model::Ns begin, end;
 };
 
 /// The gaps on the path at chosen places, a window at a time.
@@ -71,7 +71,8 @@ private:
                 on_path.ns,
                 on_path.stands_for,
                 gap,
-                gaps_[process_].begin_of(at)};
+                gaps_[process_].begin_of(at),
+                gaps_[process_].end_of(at)};
     }
 
     const Replay& replay_;
@@ -271,7 +272,8 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const std::int64_t longer_ns =
                 account(own, others[i], are_events_sampled, sums[stretch], result.uncounted[stretch][p]);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
-            result.costliest[stretch].consider({longer_ns / own.stands_for, process, own.begin.count(), own.gap.ns});
+            result.costliest[stretch].consider(
+                {longer_ns / own.stands_for, process, own.begin.count(), (own.end - own.begin).count()});
         }
         asker.drop(others.size());
     }

@@ -121,7 +121,8 @@ class Explain(harness.Case):
         self.check_now_and_then(stretch, steps)
         self.assertEqual(stretch["longer_rank"], 1, stretch)
         self.assertRegex(stretch["finding"], r"Not always, but now and then .* mostly on rank 1 ")
-        options = re.search(r" Most of all once on rank 1, .* longer than on its peers: (--rank 1 --from .*) --to ([0-9.]+)\.",
+        options = re.search(r" Most of all once on rank 1, .* longer than on its peers: cpreport "
+                            r"hotspots (--rank 1 --from .*) --to ([0-9.]+)\.",
                             stretch["finding"])
         there = json.loads(self.report("hotspots", *options[1].split(), "--to", options[2], "--format", "json"))["hotspots"]
         self.assertEqual(max(there, key=lambda row: row["path_seconds"])["function"], "work_more", there)

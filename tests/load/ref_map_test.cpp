@@ -42,5 +42,18 @@ TEST(RefMap, FindsWhatWasAddedInAnyOrder)
     }
 }
 
+/// References that are ever further apart must not make the array ever larger.
+TEST(RefMap, FewReferencesTakeLittle)
+{
+    RefMap<Id> map;
+    std::uint64_t reference = 16'000;
+    for (std::uint32_t i = 0; i < 40; ++i, reference = 2 * reference + 16'000) {
+        map.add(reference, Id{i});
+        ASSERT_LT(map.dense_size(), 20'000U) << reference;
+    }
+    EXPECT_EQ(map.find(16'000), Id{0});
+    EXPECT_EQ(map.find((reference - 16'000) / 2), Id{39});
+}
+
 }  // namespace
 }  // namespace critpath::replayer::load

@@ -232,6 +232,7 @@ TEST(ExplainInlined, NamesTheInnermostThatHasMost)
 {
     model::Profile p = one_stretch();
     p.stretches[0].code_gaps = 30;
+    p.rows[0].module = "/bin/app";  // main
     add_code(p, {sampled("step")}, {0, {}, 1000 * ms, 1000, 0, 0, 400 * ms});
     const auto row = p.row_of(p.stretch_code[0].call_path);
     p.stretch_addresses = {
@@ -259,6 +260,11 @@ TEST(ExplainInlined, NamesTheInnermostThatHasMost)
     p.stretch_addresses.pop_back();
     EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "") << "half is not most of it";
     EXPECT_EQ(code_of(p, 0).functions.at(0).inlined, "");
+    // What others did meanwhile is not divided.
+    p.stretch_code[0].spinning_ns = 400 * ms;
+    EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "copy");
+    p.rows[0].module = "/bin/another";
+    EXPECT_EQ(code_of(p, 0, inlined_at).functions.at(0).inlined, "") << "of a library";
 }
 
 TEST(ExplainCode, ARankThatWaitsForItsThreadsIsNotBlockedBySomethingElse)

@@ -334,8 +334,9 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     s.costliest_ns = 12 * ms;
     s.costliest_begin_ns = 3'512'345'678;
     s.costliest_length_ns = 20 * ms;
-    EXPECT_THAT(sentence(p), HasSubstr(" Most of all once on rank 3, 12 ms longer than on its peers: --rank 3 --from "
-                                       "3.5123 --to 3.5323."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr(" Most of all once on rank 3, 12 ms longer than on its peers: cpreport hotspots --rank 3 "
+                          "--from 3.512345 --to 3.532346."));
     s.processor_ns = 0;
     s.preempted_ns = 500 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
@@ -359,8 +360,9 @@ TEST(Explain, RanksByTurnsAreNotBalanced)
     EXPECT_THAT(sentence(p),
                 HasSubstr("Together, what the ranks have on the path takes as long as on their peers, for "
                           "they are on it by turns; but they are not equal: rank 3 takes 5.0 times as long "
-                          "as rank 2. Always the same ranks (persistent, 90 %). To move work between them "
-                          "gains nothing while they wait for each other"));
+                          "as rank 2. Always the same ranks (persistent, 90 %). While they wait for each "
+                          "other, to move work between them gains nothing, unless one is slower at the same work; "
+                          "let them work at the same time"));
     s.fastest_time = 800'000'000;
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 25 % longer than rank 2."));
     s.fastest_time = 1'000'000;

@@ -73,7 +73,7 @@ TEST(MeantFunction, PartsOfAQualifiedName)
         "void std::sort<app::Solver::order(int)::{lambda(int)#1}>(app::Solver::order(int)::{lambda(int)#1})";
     const std::string lambda = "app::Solver::order(int)::{lambda(int)#1}::operator()(int) const";
     const std::set<std::string> known = {order, sort, lambda, "app::Solver::reorder(int)"};
-    for (const char* name : {"order", "Solver::order", "app::Solver::order", "Solver::order(int)", "order()"})
+    for (const char* name : {"order", "Solver::order", "app::Solver::order", "Solver::order(int)"})
         EXPECT_EQ(meant_function(profile(), {}, known, name), order) << name;
     EXPECT_EQ(meant_function(profile(), {}, known, "std::sort"), sort);
     EXPECT_EQ(meant_function(profile(), {}, known, "operator()"), lambda);
@@ -81,6 +81,8 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     const std::set<std::string> copies = {"void a::f<1>(int)", "void a::f<2>(int)"};
     EXPECT_EQ(meant_function(profile(), {}, copies, "f<2>"), "void a::f<2>(int)");
     EXPECT_THROW((void)meant_function(profile(), {}, copies, "f"), Failure);
+    EXPECT_EQ(meant_function(profile(), {}, {"a::f(int)", "a::f(double)"}, "f(int)"), "a::f(int)");
+    EXPECT_THROW((void)meant_function(profile(), {}, {"a::f(double)"}, "f(int)"), Failure);
 }
 
 TEST(MeantFunction, NoneMayBeForWantOfLines)

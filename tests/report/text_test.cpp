@@ -80,6 +80,10 @@ TEST(Text, QualifiedNamesAreWhatADeveloperWrites)
     EXPECT_EQ(qualified_name("A::operator<(A const&) const"), "A::operator<");
     EXPECT_EQ(qualified_name("A<(x)1>::operator bool() const"), "A::operator bool");
     EXPECT_EQ(qualified_name("my_operator(int)"), "my_operator");
+    EXPECT_EQ(qualified_name("std::enable_if<((4)>(3)), int>::type app::work<4>(int)"), "app::work");
+    EXPECT_EQ(qualified_name("int app::shift<((8)>>(1))>(int)"), "app::shift");
+    EXPECT_EQ(qualified_name("decltype(auto) std::apply<F, T>(F&&, T&&)"), "std::apply");
+    EXPECT_EQ(qualified_name("decltype (({parm#1}).x) app::get<A>(A&&)"), "app::get");
     EXPECT_EQ(qualified_name("void std::__introsort_loop<It, long, Cmp>(It, It, long, Cmp)"), "std::__introsort_loop");
     EXPECT_EQ(qualified_name("[blocked]"), "[blocked]");
     EXPECT_EQ(qualified_name("broken<(name"), "broken<(name");

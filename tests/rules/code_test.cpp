@@ -278,9 +278,10 @@ protected:
         return {static_cast<std::uint32_t>(definitions.contexts.size() - 1)};
     }
     model::LocationTrace& thread(std::size_t i) { return replay_.processes[1].locations[i]; }
+    /// At the instruction that has the number of its function.
     void sample(model::LocationTrace& thread, std::int64_t time, ContextId context, std::int64_t weight)
     {
-        thread.samples.push_back({Ns{time * us}, context, 0, weight * us, 0});
+        thread.samples.push_back({Ns{time * us}, context, 0, weight * us, context.value});
     }
 
     replayer::Replay replay_;
@@ -303,6 +304,9 @@ TEST_F(CodeOfThreads, WhatIsBlockedForTheOtherIsItsCode)
                               {"loop", "1200, 0, 1200"},
                               {"[preempted]", "200, 0, 200"},
                               {"[blocked]", "200, 0, 0"}}));
+    ASSERT_EQ(r.profile.stretch_addresses.size(), 1U) << "of the other thread, none";
+    EXPECT_EQ(r.profile.stretch_addresses[0].address, main_.value);
+    EXPECT_EQ(r.profile.stretch_addresses[0].ns, 380 * us);
     EXPECT_EQ(r.profile.stretches.at(0).own_blocked_ns, 1600 * us);
     EXPECT_EQ(r.profile.stretches.at(0).peers_spinning_ns, 0);
     EXPECT_EQ(r.profile.stretches.at(0).peers_threads_preempted_ns, 0);  // they have no threads

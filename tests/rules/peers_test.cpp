@@ -208,6 +208,13 @@ TEST(Peers, TheCostliestTimeIsOneThatCanBeLookedAt)
     run_steps(equal, 9, [](int, int) { return Work{}; });
     EXPECT_EQ(step_of(replay(equal)).costliest_rank, -1);
     EXPECT_EQ(step_of(replay(equal)).costliest_ns, 0);
+
+    // Gaps that stand for others take no longer for that.
+    Program many(3);
+    run_steps(many, 20'000, [](int rank, int) { return Work{rank == 1 ? 7 : 2}; });
+    const model::Stretch of_many = step_of(replay(many));
+    EXPECT_LT(of_many.looked_at, of_many.gaps);
+    EXPECT_EQ(of_many.costliest_ns, 5 * us);
 }
 
 TEST(Peers, APreemptedRankAndABlockedOne)
