@@ -35,17 +35,18 @@ struct InlinedTime {
     int first_line = 0, last_line = 0;  // with time; 0: not known
 };
 
+/// Without a processor.
+struct TimeOff {
+    std::int64_t preempted_ns = 0;
+    std::int64_t blocked_ns = 0;
+};
+
 /// Where a function is on the path. What is inlined into it counts where it is called from, as its source shows it.
 struct Annotation {
     std::string function;
     SampledTime time;
     std::int64_t mpi_ns = 0;  // of the MPI calls that it makes
-    /// In itself, without a processor, which is not in `time`; nothing if that is not known: by timers, and of what is
-    /// only inlined.
-    struct TimeOff {
-        std::int64_t preempted_ns = 0;
-        std::int64_t blocked_ns = 0;
-    };
+    /// In itself; not in `time`. Nothing if that is not known: by timers, and of what is only inlined.
     std::optional<TimeOff> off;
     std::map<std::string, InlinedTime> inlined;             // into it, by name
     std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line

@@ -270,7 +270,7 @@ Document run(const Request& request)
     const Hotspots sums = report::sums(profile);
     const auto context = static_cast<std::size_t>(request.arguments.number("--context"));
     const Hotspot whole = measured(sums, annotation.time);
-    const Annotation::TimeOff off = annotation.off.value_or(Annotation::TimeOff());
+    const TimeOff off = annotation.off.value_or(TimeOff());
     Document document;
     document.view = "annotate";
     document.fields = {{"function", "Function", annotation.function, Fit::Name},
