@@ -93,18 +93,30 @@ int number(Dwarf_Die& die, unsigned int name)
     return found && value <= 0x7fffffff ? static_cast<int>(value) : 0;
 }
 
+/// What an entry is an instance of, or completes.
+std::optional<Dwarf_Die> origin_of(Dwarf_Die die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if ((dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
+         dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr) ||
+        dwarf_formref_die(&attribute, &origin) == nullptr) {
+        return std::nullopt;
+    }
+    return origin;
+}
+
+constexpr int most_origins = 16;  // of one entry
+
 /// Where the function of a (possibly inlined) instance is declared.
 Dwarf_Die declaration_of(Dwarf_Die die)
 {
-    for (int i = 0; i < 16; ++i) {
-        Dwarf_Attribute attribute;
-        Dwarf_Die origin;
-        if ((dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
-             dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr) ||
-            dwarf_formref_die(&attribute, &origin) == nullptr) {
+    for (int i = 0; i < most_origins; ++i) {
+        const std::optional<Dwarf_Die> origin = origin_of(die);
+        if (!origin) {
             break;
         }
-        die = origin;
+        die = *origin;
     }
     return die;
 }
@@ -438,11 +450,29 @@ private:
         return place;
     }
 
-    static SourcePlace declaration_at(Unit& unit, Dwarf_Die& die)
+    /// By the first of its entries that says so, whose unit has the names of files. (dwarf_decl_file() of elfutils
+    /// 0.188 does not know that DWARF 5 counts them from 0.)
+    static SourcePlace declaration_at(Unit& unit, const Dwarf_Die& instance)
     {
-        SourcePlace place{unit.absolute(dwarf_decl_file(&die)), 0};
-        if (dwarf_decl_line(&die, &place.line) != 0) {
-            place.line = 0;
+        Dwarf_Die die = instance;
+        for (int i = 0; i < most_origins && dwarf_hasattr(&die, DW_AT_decl_line) == 0; ++i) {
+            const std::optional<Dwarf_Die> origin = origin_of(die);
+            if (!origin) {
+                break;
+            }
+            die = *origin;
+        }
+        SourcePlace place{"", number(die, DW_AT_decl_line)};
+        Dwarf_Attribute attribute;
+        Dwarf_Die of_unit;
+        Dwarf_Files* files = nullptr;
+        if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute) != nullptr &&
+            dwarf_cu_die(attribute.cu, &of_unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) != nullptr &&
+            dwarf_getsrcfiles(&of_unit, &files, nullptr) == 0) {
+            Dwarf_Word file = 0;
+            if (dwarf_formudata(&attribute, &file) == 0) {
+                place.file = unit.absolute(dwarf_filesrc(files, static_cast<std::size_t>(file), nullptr, nullptr));
+            }
         }
         return place;
     }
