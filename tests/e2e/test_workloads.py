@@ -400,8 +400,11 @@ class Workload(harness.Case):
         self.check_ranks([i % ranks for i in range(rounds)], shortest=0.004, most_missing=rounds // 50)
         if harness.perf_event_refused():
             return
-        seconds = {row["function"]: row["path_seconds"] for row in self.hotspots()}
-        self.assertAlmostEqual(seconds["work_in_turn"], rounds * 0.005, delta=0.1 * rounds * 0.005)
+        # With the reading of the clock, which takes a twelfth of it on some machines.
+        rows = json.loads(self.report("hotspots", "--by", "callpath", "--top", "0", "--format", "json"))["call_paths"]
+        work = sum(row["own_path_seconds"] for row in rows
+                   if row["kind"] == "sampled" and "work_in_turn" in row["call_path"].split(";"))
+        self.assertAlmostEqual(work, rounds * 0.005, delta=0.1 * rounds * 0.005)
         self.assertGreater(self.fact("wait_respite_ns"), 0)
         self.assertLess(self.fact("respite_ns"), 0.1 * ranks * rounds * 0.005 * 1e9)
 
