@@ -272,13 +272,18 @@ Remedy remedy_of(Factor cause, const Explanation& e)
     return remedies[static_cast<std::size_t>(cause)];
 }
 
+/// What takes longer may be work that others could do.
+bool may_be_work(const Explanation& e)
+{
+    return !e.cause || *e.cause < Factor::Preempted || *e.cause == Factor::Time;
+}
+
 /// What the others do between other calls need not be the same work: then there is nothing to share.
 std::string_view provided(const Explanation& e)
 {
     const auto by = model::ComparedBy{e.stretch->compared_by};
-    const bool is_work = !e.cause || *e.cause < Factor::Preempted || *e.cause == Factor::Time;
     const bool is_of_other_calls = by == model::ComparedBy::CallAfter || by == model::ComparedBy::CallBefore;
-    return is_work && is_of_other_calls ? "if the others do the same work there, " : "";
+    return may_be_work(e) && is_of_other_calls ? "if the others do the same work there, " : "";
 }
 
 /// Of what comes by turns.
@@ -349,6 +354,16 @@ std::string_view how_often(const Explanation& e)
     return *e.persistent >= nearly_all ? "Always" : "Mostly";
 }
 
+/// Where those that take less are on the path, too, which is a whole that moving work does not make shorter.
+std::string_view turns_in_words(const Explanation& e)
+{
+    return e.by_turns > balanced_within && may_be_work(e)
+               ? " But ranks that take less are on the path by turns, too: while they wait for "
+                 "each other, to move work between them gains nothing, unless one is slower at "
+                 "the same work."
+               : "";
+}
+
 /// When it took most longer than on its peers, as the options of other commands want it.
 std::string costliest_in_words(const model::Stretch& s)
 {
@@ -389,15 +404,15 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" {} {} (persistent, {}): {}{}.", how_often(e), who_always(e), whole_percent(*e.persistent),
-                           provided(e), remedy.one);
+        return fmt::format(" {} {} (persistent, {}): {}{}.{}", how_often(e), who_always(e),
+                           whole_percent(*e.persistent), provided(e), remedy.one, turns_in_words(e));
     case Verdict::PersistentNode:
-        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}{}.",
+        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}{}.{}",
                            how_often(e), printable(e.node), whole_percent(*e.persistent),
-                           whole_percent(*e.persistent_nodes), provided(e), remedy.one);
+                           whole_percent(*e.persistent_nodes), provided(e), remedy.one, turns_in_words(e));
     case Verdict::FasterRanks:
-        return fmt::format(" {} the same ranks take less (persistent, {}): {}{}.", how_often(e),
-                           whole_percent(*e.persistent), provided(e), remedy.many);
+        return fmt::format(" {} the same ranks take less (persistent, {}): {}{}.{}", how_often(e),
+                           whole_percent(*e.persistent), provided(e), remedy.many, turns_in_words(e));
     case Verdict::Transient: {
         const std::string words = fmt::format(" {} (transient, {} persistent)",
                                               is_one ? "Not always, but now and then" : "Now this rank, now that",

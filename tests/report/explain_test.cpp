@@ -367,6 +367,16 @@ TEST(Explain, RanksByTurnsAreNotBalanced)
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 25 % longer than rank 2."));
     s.fastest_time = 1'000'000;
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes more than a hundred times as long as rank 2."));
+    // Of several that take less, the peers of each other together do not take as long as they do.
+    s.peers_ns = 700 * ms;
+    s.processor_ns = 300 * ms;
+    EXPECT_EQ(explain(p, 0).verdict, Verdict::PersistentRank);
+    EXPECT_THAT(sentence(p), HasSubstr("But ranks that take less are on the path by turns, too: while they wait"));
+    p.stretch_shares[0].longer_ns = -30 * ms;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("by turns")));
+    p.stretch_shares[0].longer_ns = -660 * ms;
+    s.peers_ns = 1000 * ms;
+    s.processor_ns = 0;
     s.fastest_time = 960'000'000;
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
     s.fastest_time = 200'000'000;
