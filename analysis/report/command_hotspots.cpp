@@ -61,6 +61,12 @@ std::vector<Conflict> conflicts()
         {{"--sort", {"all", "name"}},
          {"--by", {"transfer"}},
          "transfers are known on the critical path only, and have no names; leave it out"},
+        {{"--sort", {"imbalance"}},
+         {"--by", all_but({"function", "module", "line"})},
+         "it is known of functions, modules and lines; leave it out, or use --by function"},
+        {{"--sort", {"imbalance"}}, {"--rank"}, "it compares the path with all ranks; leave out --rank"},
+        {{"--sort", {"imbalance"}}, {"--inclusive"}, "it is of each function alone; leave out --inclusive"},
+        {{"--sort", {"imbalance"}}, {"--event"}, "events are counted on the critical path only; leave it out"},
         {{"--event"}, {"--by", {"transfer"}}, "a message on its way counts nothing; leave out --by {}"},
         {{"--inside"},
          {"--by", all_but({"function", "callpath", "transfer"})},
@@ -93,13 +99,14 @@ void check_module(const model::Profile& profile, const Selection& selection)
 void check_sort(const Request& request, const model::Profile& profile, const Window& window)
 {
     const std::string& by = request.arguments.text("--by");
+    const std::string& sort = request.arguments.text("--sort");
     if (by == "line" || request.arguments.flag("--inlined"))
-        fail(ExitCode::Usage, "--sort all: with {}, time on all ranks is known of the whole run only; leave out {}",
-             by == "line" ? "--by line" : "--inlined", request.arguments.given("--from") ? "--from" : "--to");
+        fail(ExitCode::Usage, "--sort {}: with {}, time on all ranks is known of the whole run only; leave out {}",
+             sort, by == "line" ? "--by line" : "--inlined", request.arguments.given("--from") ? "--from" : "--to");
     const bool of_each = by == "rank" || by == "node" || by == "thread";
     const auto known = of_each ? division::computed_known : division::totals_known;
     if (known(whole_run(profile).end, window) == division::TotalsKnown::Not)
-        fail(ExitCode::Usage, "--sort all: {} Leave it out, or choose a longer part",
+        fail(ExitCode::Usage, "--sort {}: {} Leave it out, or choose a longer part", sort,
              of_each ? computed_note(profile, window) : totals_note(profile, window));
 }
 
@@ -112,8 +119,11 @@ Document run(const Request& request)
                                  request.arguments.text("--module")};
     check_module(profile, selection);
     const std::optional<Window> window = window_of(request.arguments, profile);
-    if (window && request.arguments.text("--sort") == "all")
+    const std::string& sort = request.arguments.text("--sort");
+    if (window && (sort == "all" || sort == "imbalance"))
         check_sort(request, profile, *window);
+    if (sort == "imbalance" && profile.processes.size() < 2)
+        fail(ExitCode::Usage, "--sort imbalance: there is one rank; leave it out");
     // Lines of some ranks are not in the database either.
     const bool by_address = by == "line" || request.arguments.flag("--inlined");
     const bool needs_records = window || (by_address && !selection.ranks.empty());
@@ -141,7 +151,7 @@ Command hotspots_command()
         "what the critical path spends its time in, by function, line, rank and more",
         {
             {"--by", "WHAT", "", "function", view_names()},
-            {"--sort", "KEY", "what to sort by (all: time on all ranks)", "path", {"path", "all", "name"}},
+            {"--sort", "KEY", "sort by (all: time on all ranks)", "path", {"path", "all", "imbalance", "name"}},
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "RANKS", "path time on these ranks only, as 0,4-7", "", {}, true},
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},

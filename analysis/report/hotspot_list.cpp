@@ -39,14 +39,17 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
 {
     Coverage coverage;
     const Folding folding(items);
-    coverage.is_undecided = sort == "path" && folding.is_undecided();
+    const bool is_of_path = sort == "path" || sort == "imbalance";
+    coverage.is_undecided = is_of_path && folding.is_undecided();
     const auto keep = [&](const Hotspot& item) {
-        if (sort == "path" && item.path_ns > 0 && folding.leaves_out(item)) {
+        if (sort == "imbalance" && !item.imbalance_ns)
+            return false;
+        if (is_of_path && item.path_ns > 0 && folding.leaves_out(item)) {
             ++coverage.below_error;
             return false;
         }
         const bool has_total = item.total_ns.value_or(0) > 0 && !item.total_is_elsewhere;
-        return (sort != "all" && item.path_ns > 0) || (sort != "path" && has_total);
+        return (sort != "all" && item.path_ns > 0) || (!is_of_path && has_total);
     };
     items.erase(std::remove_if(items.begin(), items.end(), [&](const Hotspot& item) { return !keep(item); }),
                 items.end());
@@ -56,6 +59,8 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
         std::stable_sort(items.begin(), items.end(), [](const Hotspot& a, const Hotspot& b) {
             return a.total_ns.value_or(0) > b.total_ns.value_or(0);
         });
+    else if (sort == "imbalance")
+        std::ranges::stable_sort(items, std::ranges::greater(), [](const Hotspot& item) { return *item.imbalance_ns; });
     else
         std::stable_sort(items.begin(), items.end(),
                          [](const Hotspot& a, const Hotspot& b) { return a.name < b.name; });

@@ -35,7 +35,8 @@ Document line_view(const HotspotRequest& request)
     // In a part of the run, addresses are known on the path only.
     const bool of_all = !request.window;
     for (Column& column : time_columns(of_all)) {
-        column.spare |= column.key == "all_ranks_seconds" || column.key == "imbalance_seconds";  // lines are long
+        // Lines are long.
+        column.spare |= column.key == "all_ranks_seconds" || (column.key == "imbalance_seconds" && sort != "imbalance");
         table.columns.push_back(std::move(column));
     }
     std::vector<Row> rows;

@@ -33,7 +33,7 @@ class CommandLine(ReportCase):
         self.fail_with(2, "no command; give one of summary, hotspots, annotate, explain, path, diff")
         self.fail_with(2, "'hotspot' is not one of summary, hotspots, annotate, explain, path, diff; did you mean hotspots?", "hotspot")
         self.fail_with(2, "'sampled' is not one of summary, hotspots, annotate, explain, path, diff", "sampled")
-        self.fail_with(2, "--sort: 'al' is not one of path, all, name; did you mean all?",
+        self.fail_with(2, "--sort: 'al' is not one of path, all, imbalance, name; did you mean all?",
                        "hotspots", "--sort", "al", "sampled")
         self.fail_with(2, "--by: 'modul' is not one of function, module, line, callpath, phase, rank, node, thread, transfer; "
                        "did you mean module?",

@@ -178,6 +178,19 @@ TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
     EXPECT_EQ(find(hotspots, "[transfer]").imbalance_ns, std::nullopt);
 }
 
+TEST(Lists, ByImbalanceOnlyWhatCompares)
+{
+    Hotspots hotspots = by_function(testing::sampled_run().profile);
+    const Coverage coverage = select(hotspots.items, "imbalance", 0);
+    ASSERT_GT(coverage.rows, 2U);
+    for (std::size_t i = 0; i < hotspots.items.size(); ++i) {
+        ASSERT_TRUE(hotspots.items[i].imbalance_ns) << hotspots.items[i].name;
+        EXPECT_GT(hotspots.items[i].path_ns, 0);
+        EXPECT_LE(*hotspots.items[i].imbalance_ns, *hotspots.items[i > 0 ? i - 1 : 0].imbalance_ns);
+    }
+    EXPECT_EQ(coverage.rows, hotspots.items.size());
+}
+
 TEST(Hotspots, SamplesOfSeveralThreadsAtOneTimeCountOnce)
 {
     model::Profile profile = testing::sampled_run().profile;
