@@ -41,8 +41,8 @@ struct Coverage {
     std::int64_t shown_total_ns = 0;
 };
 
-/// Leaves the first `top` rows (0: all) that `sort` ("path", "all", "imbalance", "name") is about, in its order, and counts those
-/// that it leaves out. Where rows contain each other, `shown_path_ns` means nothing.
+/// Leaves the first `top` rows (0: all) that `sort` ("path", "all", "imbalance", "name") is about, in its order, and
+/// counts those that it leaves out. Where rows contain each other, `shown_path_ns` means nothing.
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top);
 
 /// Fields and notes of a list. `window`: that `hotspots` are of, if not of the whole run.
