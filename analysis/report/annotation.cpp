@@ -83,8 +83,11 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
         visit_caller(time, add_name);
     Annotation result;
     // What is inlined has its name from debug information.
-    const std::vector<std::string> missing = missing_lines_notes(profile, selection, lines);
-    result.function = meant_function(profile, selection, names, name, missing.empty() ? "" : missing.front());
+    const auto hint = [&] {
+        const std::vector<std::string> missing = missing_lines_notes(profile, selection, lines);
+        return missing.empty() ? std::string() : missing.front();
+    };
+    result.function = meant_function(profile, selection, names, name, hint);
     add_time_off(profile, selection, result);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself

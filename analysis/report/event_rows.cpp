@@ -30,11 +30,6 @@ const std::string& place_of(const model::Row& row)
     return row.module.empty() ? row.file : row.module;
 }
 
-const std::string& module_of(const Context& context, const CountedPlace& place)
-{
-    return context.profile.row(place.call_path).module;
-}
-
 Row named_cells(const std::string& name, const model::Row& row)
 {
     return {name, std::string(basename(place_of(row))), place_of(row), std::string(result::name(row.kind))};
@@ -43,8 +38,7 @@ Row named_cells(const std::string& name, const model::Row& row)
 Label function_label(Context& context, const CountedPlace& place)
 {
     const model::Row& row = context.profile.row(place.call_path);
-    return {fmt::format("{}", context.profile.row_of(place.call_path).value), row.name, 0, named_cells(row.name, row),
-            row.module};
+    return {fmt::format("{}", context.profile.row_of(place.call_path).value), row.name, 0, named_cells(row.name, row)};
 }
 
 Label module_label(Context& context, const CountedPlace& place)
@@ -52,29 +46,16 @@ Label module_label(Context& context, const CountedPlace& place)
     const model::Row& row = context.profile.row(place.call_path);
     const std::string& module = place_of(row);
     if (module.empty())  // time of no function is in no module
-        return {row.name, row.name, 0, {row.name, std::string(), std::string(result::name(row.kind))}, row.module};
+        return {row.name, row.name, 0, {row.name, std::string(), std::string(result::name(row.kind))}};
     const std::string name(basename(module));
-    return {module, name, 0, {name, module, std::string("module")}, row.module};
+    return {module, name, 0, {name, module, std::string("module")}};
 }
 
 Label call_path_label(Context& context, const CountedPlace& place)
 {
     std::string chain = context.chains.full_name(place.call_path.value);
     Row cells = named_cells(chain, context.profile.row(place.call_path));
-    return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells),
-            context.profile.row(place.call_path).module};
-}
-
-/// The call of MPI that a place is, or is below; none() if it is no such place.
-model::CallPathId call_of(const model::Profile& profile, model::CallPathId place)
-{
-    const auto is_call = [&](model::CallPathId path) {
-        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
-    };
-    if (is_call(place))
-        return place;
-    const model::CallPathId parent = profile.call_paths[place.value].parent;
-    return profile.row(place).kind == model::RowKind::Pseudo && is_call(parent) ? parent : model::CallPathId::none();
+    return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells)};
 }
 
 /// As by_line(): calls of MPI by the lines that make them.
@@ -103,7 +84,7 @@ Label line_label(Context& context, const CountedPlace& place)
     };
     if (!line)
         return {fmt::format("{}", profile.row_of(place.call_path).value), row.name, 0,
-                cells({"", 0, row.name, ""}, {}, row.file, {}), row.module};
+                cells({"", 0, row.name, ""}, {}, row.file, {})};
     const std::string where = fmt::format("{}:{}", basename(line->file), line->line);
     return {fmt::format("{}\n{}\n{}\n{}\n{}", of.module, line->file, line->line, line->function, line->inlined_into),
             line->file, line->line, cells(*line, where, line->file, std::int64_t{line->line}), of.module};
@@ -113,13 +94,13 @@ Label rank_label(Context& context, const CountedPlace& place)
 {
     const model::ProcessTotals& process = context.profile.processes[place.process.value];
     const std::int64_t rank = place.process.value;
-    return {fmt::format("{}", rank), "", rank, {rank, process.name, process.node}, module_of(context, place)};
+    return {fmt::format("{}", rank), "", rank, {rank, process.name, process.node}};
 }
 
 Label node_label(Context& context, const CountedPlace& place)
 {
     const std::string& node = context.profile.processes[place.process.value].node;
-    return {node, node, 0, {node}, module_of(context, place)};
+    return {node, node, 0, {node}};
 }
 
 Label thread_label(Context& context, const CountedPlace& place)
@@ -128,8 +109,7 @@ Label thread_label(Context& context, const CountedPlace& place)
     return {fmt::format("{}", place.location),
             "",
             place.location,
-            {context.profile.locations[place.location], std::int64_t{place.process.value}, node},
-            module_of(context, place)};
+            {context.profile.locations[place.location], std::int64_t{place.process.value}, node}};
 }
 
 const std::vector<EventGrouping>& groupings()

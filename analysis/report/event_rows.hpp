@@ -12,6 +12,7 @@
 #include "formats/binary/source_lines.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,11 @@ struct CountedPlace {
 /// What the rows of a view have in common.
 struct EventGrouping {
     struct Label {
-        std::string key;          // of what is one row
-        std::string name;         // by which they are sorted,
-        std::int64_t number = 0;  // and by this where that is the same
-        Row cells;                // as the columns
-        std::string module;       // by which --module selects it
+        std::string key;                         // of what is one row
+        std::string name;                        // by which they are sorted,
+        std::int64_t number = 0;                 // and by this where that is the same
+        Row cells;                               // as the columns
+        std::optional<std::string> module = {};  // by which --module selects it, if not by that of its function
     };
     struct Context {
         const model::Profile& profile;

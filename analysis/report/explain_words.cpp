@@ -113,12 +113,12 @@ std::string parts_in_words(const Explanation& e)
 }
 
 /// "62 % longer than", "4.5 times as long as".
-std::string change_in_words(const Explanation& e)
+std::string change_in_words(double excess)
 {
-    if (e.excess < by_times_from)
-        return fmt::format("{} {} than", whole_percent(std::abs(e.excess)), e.excess > 0 ? "longer" : "less");
-    const double times = e.excess + 1;
-    return fmt::format("{} times as long as", e.excess >= nothing_from
+    if (excess < by_times_from)
+        return fmt::format("{} {} than", whole_percent(std::abs(excess)), excess > 0 ? "longer" : "less");
+    const double times = excess + 1;
+    return fmt::format("{} times as long as", excess >= nothing_from
                                                   ? count_text(static_cast<std::uint64_t>(std::llround(times)))
                                                   : fmt::format("{:.1f}", times));
 }
@@ -147,22 +147,18 @@ std::string faster_ranks_in_words(const Explanation& e)
                                 : fmt::format("the others take less, rank {} least, {}", s.fastest_rank, time);
     return fmt::format(
         " Most ranks take as long ({} of {}); {}. What is on the path takes {} the geometric mean of all others{}.",
-        s.slow_ranks, s.ranks, who, change_in_words(e), parts_in_words(e));
+        s.slow_ranks, s.ranks, who, change_in_words(e.excess), parts_in_words(e));
 }
 
 /// Of ranks that are on the path by turns.
 std::string unequal_ranks_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    const double fastest = static_cast<double>(s.fastest_time) * 1e-9;  // of the slowest
-    const std::string times = fastest * nothing_from < 1 ? "more than a hundred times as long as"
-                              : fastest * (by_times_from + 1) > 1
-                                  ? fmt::format("{} longer than", whole_percent(1 / fastest - 1))
-                                  : fmt::format("{:.1f} times as long as", 1 / fastest);
+    const double slowest = 1e9 / static_cast<double>(std::max<std::int64_t>(s.fastest_time, 1));  // of the fastest
     return fmt::format(
         " Together, what the ranks have on the path takes as long as on their peers, for they are on it by "
         "turns; but they are not equal: rank {} takes {} rank {}.",
-        s.slowest_rank, times, s.fastest_rank);
+        s.slowest_rank, change_in_words(slowest - 1), s.fastest_rank);
 }
 
 /// Who the peers are, where they do not come here between the same two calls.
@@ -194,7 +190,7 @@ std::string comparison_in_words(const Explanation& e)
         words = faster_ranks_in_words(e);
     } else {
         const std::string time = e.excess >= nothing_from ? ": " + duration_text(s.peers_ns) : "";
-        words = fmt::format(" It takes {} on its peers (geometric mean{}){}.{}", change_in_words(e), time,
+        words = fmt::format(" It takes {} on its peers (geometric mean{}){}.{}", change_in_words(e.excess), time,
                             parts_in_words(e), longer_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)

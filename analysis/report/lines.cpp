@@ -86,19 +86,13 @@ private:
 std::vector<CallTime> calls_among(const model::Profile& profile, const std::vector<model::CallPathTime>& all,
                                   const Selection& selection)
 {
-    const auto is_call = [&](model::CallPathId path) {
-        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
-    };
     std::vector<CallTime> times;
     for (const model::CallPathTime& time : all) {
         const model::Row& row = profile.row(time.call_path);
         if (!selection.has_rank(time.process) || !selection.has_row(row))
             continue;
-        const model::CallPathId parent = profile.call_paths[time.call_path.value].parent;
-        if (is_call(time.call_path))
-            times.push_back({profile.row_of(time.call_path), time.call_path, time.ns});
-        else if (row.kind == model::RowKind::Pseudo && is_call(parent))
-            times.push_back({profile.row_of(time.call_path), parent, time.ns});
+        if (const model::CallPathId call = call_of(profile, time.call_path); call.valid())
+            times.push_back({profile.row_of(time.call_path), call, time.ns});
     }
     return times;
 }
@@ -140,6 +134,17 @@ std::vector<std::string> inlined_functions_at(const model::Profile& profile, con
             functions.push_back(name);
     }
     return functions;
+}
+
+model::CallPathId call_of(const model::Profile& profile, model::CallPathId place)
+{
+    const auto is_call = [&](model::CallPathId path) {
+        return path.valid() && profile.row(path).kind == model::RowKind::Mpi;
+    };
+    if (is_call(place))
+        return place;
+    const model::CallPathId parent = profile.call_paths[place.value].parent;
+    return profile.row(place).kind == model::RowKind::Pseudo && is_call(parent) ? parent : model::CallPathId::none();
 }
 
 std::vector<CallTime> call_times(const model::Profile& profile, const Selection& selection)

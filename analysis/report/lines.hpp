@@ -35,6 +35,9 @@ std::optional<SourceLine> source_line_of(const model::Profile& profile, const mo
 std::vector<std::string> inlined_functions_at(const model::Profile& profile, const model::Row& row,
                                               std::uint64_t address, binary::SourceLines& lines);
 
+/// The call of MPI that a place is, or is below without a processor or in flight; none() if it is no such place.
+model::CallPathId call_of(const model::Profile& profile, model::CallPathId place);
+
 /// Time in one MPI function, or without a processor or in flight in it; on the path, of one process.
 struct CallTime {
     model::RowId function;

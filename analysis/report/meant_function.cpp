@@ -174,7 +174,8 @@ std::string why_no_lines(const model::Row& row, Presence presence)
 }  // namespace
 
 std::string meant_function(const model::Profile& profile, const Selection& selection,
-                           const std::set<std::string>& known, const std::string& wanted, const std::string& hint)
+                           const std::set<std::string>& known, const std::string& wanted,
+                           const std::function<std::string()>& hint)
 {
     std::set<std::string> without_lines;
     for (const model::Row& row : profile.rows)
@@ -186,10 +187,11 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
         if (const std::string name = only_one(without_lines, wanted, is_meant); !name.empty())
             fail_without_lines(profile, selection, name);
     }
+    const std::string more = hint ? hint() : std::string();
     fail(ExitCode::Usage,
          "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
          "cpreport hotspots{}{}",
-         wanted, hint.empty() ? "" : ". ", hint);
+         wanted, more.empty() ? "" : ". ", more);
 }
 
 }  // namespace critpath::report

@@ -84,7 +84,7 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& 
         if (!request.selection.has_rank(place.process))
             continue;
         EventGrouping::Label label = grouping.label(context, place);
-        if (!request.selection.has_module(label.module))
+        if (!request.selection.has_module(label.module.value_or(request.profile.row(place.call_path).module)))
             continue;
         const auto [row, is_new] = rows.emplace(label.key, items.size());
         if (is_new)

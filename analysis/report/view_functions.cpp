@@ -172,12 +172,15 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
                        shell_quoted(request.request.trace_name));
 }
 
-using MakeTable = std::function<Table(std::vector<Hotspot>& items)>;
+using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;
 
-Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by)
+Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by,
+              binary::SourceLines& lines)
 {
     const std::string& sort = request.request.arguments.text("--sort");
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
+    if (request.request.arguments.text("--format") != "table")  // tables do not show where functions are
+        add_declarations(request.profile, lines, hotspots.items);
     Document document;
     describe(document, coverage, hotspots, sort, request.window);
     if (request.inclusive)
@@ -205,58 +208,59 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     return document;
 }
 
+std::vector<Column> function_columns()
+{
+    return {{"function", "Function", Align::Left, Fit::Name},
+            {"", "Module", Align::Left, Fit::Middle},
+            {"module", "", Align::Left},
+            {"kind", ""},
+            {"file", ""},
+            {"line", ""}};
+}
+
+Document inlined_view(const HotspotRequest& request)
+{
+    // In a part of the run, addresses are known on the path only.
+    const bool of_all = !request.window;
+    const auto table = [&](const std::vector<Hotspot>& items) {
+        std::vector<Column> columns = function_columns();
+        columns.insert(columns.begin() + 1, {"inlined_into", "Inlined into", Align::Left, Fit::Name});
+        return table_of(std::move(columns), items, inlined_cells, of_all);
+    };
+    binary::SourceLines lines;
+    Document document =
+        list(request, by_inlined_function(request.profile, request.selection, lines), table, " --inlined", lines);
+    if (!of_all)
+        document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
+                                    "--to.");
+    std::ranges::move(missing_lines_notes(request.profile, request.selection, lines),
+                      std::back_inserter(document.notes));
+    return document;
+}
+
 }  // namespace
 
 Document function_view(const HotspotRequest& request)
 {
     const Arguments& arguments = request.request.arguments;
-    const bool inlined = arguments.flag("--inlined");
-    // In a part of the run, addresses are known on the path only.
-    const bool of_all = !inlined || !request.window;
-    binary::SourceLines lines;
-    const auto declare = [&](std::vector<Hotspot>& items) {
-        if (arguments.text("--format") != "table")  // tables do not show where functions are
-            add_declarations(request.profile, lines, items);
-    };
-    const auto table = [&](std::vector<Hotspot>& items) {
-        declare(items);
-        std::vector<Column> columns = {{"function", "Function", Align::Left, Fit::Name},
-                                       {"", "Module", Align::Left, Fit::Middle},
-                                       {"module", "", Align::Left},
-                                       {"kind", ""},
-                                       {"file", ""},
-                                       {"line", ""}};
-        if (inlined)
-            columns.insert(columns.begin() + 1, {"inlined_into", "Inlined into", Align::Left, Fit::Name});
-        return table_of(std::move(columns), items, inlined ? inlined_cells : function_cells, of_all);
-    };
-    if (inlined) {
-        Document document =
-            list(request, by_inlined_function(request.profile, request.selection, lines), table, " --inlined");
-        if (!of_all)
-            document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from "
-                                        "and --to.");
-        std::ranges::move(missing_lines_notes(request.profile, request.selection, lines),
-                          std::back_inserter(document.notes));
-        return document;
-    }
+    if (arguments.flag("--inlined"))
+        return inlined_view(request);
     Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
                                           : by_function(request.profile, request.selection);
     add_addresses(request.whole, hotspots.items);
-    if (!arguments.flag("--inside")) {
-        Document document = list(request, std::move(hotspots), table, "");
-        const bool is_whole = !request.window && request.selection.ranks.empty() && request.selection.module.empty();
-        if (arguments.text("--format") == "table" && !request.inclusive && is_whole)
-            if (std::string note = inlined_note(request, lines); !note.empty())
-                document.notes.push_back(std::move(note));
-        return document;
+    binary::SourceLines lines;
+    if (arguments.flag("--inside")) {
+        const InsideFunctions inside(request);
+        return list(
+            request, std::move(hotspots), [&](const auto& items) { return inside.table(items); }, "", lines);
     }
-    const InsideFunctions inside(request);
-    const auto divided = [&](std::vector<Hotspot>& items) {
-        declare(items);
-        return inside.table(items);
-    };
-    return list(request, std::move(hotspots), divided, "");
+    const auto table = [](const auto& items) { return table_of(function_columns(), items, function_cells); };
+    Document document = list(request, std::move(hotspots), table, "", lines);
+    const bool is_whole = !request.window && request.selection.ranks.empty() && request.selection.module.empty();
+    if (arguments.text("--format") == "table" && !request.inclusive && is_whole)
+        if (std::string note = inlined_note(request, lines); !note.empty())
+            document.notes.push_back(std::move(note));
+    return document;
 }
 
 Document module_view(const HotspotRequest& request)
@@ -268,7 +272,8 @@ Document module_view(const HotspotRequest& request)
                          {"functions_on_path", "Functions"}},
                         items, module_cells);
     };
-    return list(request, by_module(request.profile, request.selection), table, " --by module");
+    binary::SourceLines lines;
+    return list(request, by_module(request.profile, request.selection), table, " --by module", lines);
 }
 
 }  // namespace critpath::report

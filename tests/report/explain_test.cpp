@@ -366,7 +366,7 @@ TEST(Explain, RanksByTurnsAreNotBalanced)
     s.fastest_time = 800'000'000;
     EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 25 % longer than rank 2."));
     s.fastest_time = 1'000'000;
-    EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes more than a hundred times as long as rank 2."));
+    EXPECT_THAT(sentence(p), HasSubstr("rank 3 takes 1,000 times as long as rank 2."));
     // Of several that take less, the peers of each other together do not take as long as they do.
     s.peers_ns = 700 * ms;
     s.processor_ns = 300 * ms;

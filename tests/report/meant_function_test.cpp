@@ -88,7 +88,8 @@ TEST(MeantFunction, PartsOfAQualifiedName)
 TEST(MeantFunction, NoneMayBeForWantOfLines)
 {
     try {
-        (void)meant_function(profile(), {}, {"solve"}, "smooth", "No lines of app: it has changed.");
+        (void)meant_function(profile(), {}, {"solve"}, "smooth",
+                             [] { return std::string("No lines of app: it has changed."); });
         FAIL();
     } catch (const Failure& failure) {
         EXPECT_THAT(failure.what(), testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
