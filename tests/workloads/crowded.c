@@ -21,6 +21,7 @@ static char buffer[large];
 
 int main(int argc, char** argv)
 {
+    memset(buffer, 1, sizeof buffer);  // pages that exist: the first transfer is not slower than the others
     const int rank = start(&argc, &argv);
     const int steps = argc > 1 ? atoi(argv[1]) : 100;
     if (rank == 1 && argc > 2) {
@@ -29,7 +30,6 @@ int main(int argc, char** argv)
         CPU_SET(atoi(argv[2]), &set);
         sched_setaffinity(0, sizeof set, &set);
     }
-    memset(buffer, rank, sizeof buffer);  // pages that exist: the first transfer is not slower than the others
     for (int step = 0; step < steps; ++step) {
         if (rank == 0) {
             work_sender(8);
