@@ -63,6 +63,17 @@ bool take_time_since_return(const std::vector<WaitedMessage>& messages)
                much * spread(messages, [](const WaitedMessage& m) { return m.end - m.since; });
 }
 
+/// That a transfer can be faster is known from `moved`, as a whole: `still` may be the first of their size, for which
+/// pages were touched and connections made.
+void forget_slower(std::vector<WaitedMessage>& still, const std::vector<WaitedMessage>& moved)
+{
+    std::vector<Ns> times;
+    std::ranges::transform(moved, std::back_inserter(times), [](const WaitedMessage& m) { return m.end - m.start; });
+    const auto middle = times.begin() + std::ssize(times) / 2;
+    std::ranges::nth_element(times, middle);
+    std::erase_if(still, [&](const WaitedMessage& m) { return m.end - m.start > *middle; });
+}
+
 /// Keeps the fastest ones.
 void add_fastest(std::vector<WaitedMessage>& some, const WaitedMessage& message)
 {
@@ -112,6 +123,7 @@ std::vector<WaitedMessage> WaitedMessages::examples()
     std::vector<WaitedMessage> result;
     for (auto& [key, some] : sizes_) {
         if (some.all_moved >= least && some.all_moved > some.there && take_time_since_return(some.moved)) {
+            forget_slower(some.still, some.moved);
             result.push_back(typical(some.moved));
         } else {
             for (WaitedMessage& message : some.moved) {

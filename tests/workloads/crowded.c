@@ -11,7 +11,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 WORK(work_sender)
 WORK(work_receiver)
@@ -21,8 +20,7 @@ static char buffer[large];
 
 int main(int argc, char** argv)
 {
-    memset(buffer, 1, sizeof buffer);  // pages that exist: the first transfer is not slower than the others
-    const int rank = start(&argc, &argv);
+    const int rank = start_with(&argc, &argv, buffer, large);
     const int steps = argc > 1 ? atoi(argv[1]) : 100;
     if (rank == 1 && argc > 2) {
         cpu_set_t set;

@@ -20,8 +20,7 @@ static char buffer[large];
 
 int main(int argc, char** argv)
 {
-    memset(buffer, 1, sizeof buffer);  // pages that exist: the first transfer is not slower than the others
-    const int rank = start(&argc, &argv);
+    const int rank = start_with(&argc, &argv, buffer, large);
     const int synchronous = argc > 1 && strcmp(argv[1], "ssend") == 0;
     if (!synchronous && (argc < 2 || strcmp(argv[1], "large") != 0)) {
         fprintf(stderr, "usage: late_receiver ssend|large\n");

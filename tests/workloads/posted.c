@@ -44,8 +44,7 @@ static void reduce(int rank)
 
 int main(int argc, char** argv)
 {
-    memset(buffer, 1, sizeof buffer);  // pages that exist: the first transfer is not slower than the others
-    const int rank = start(&argc, &argv);
+    const int rank = start_with(&argc, &argv, buffer, large);
     const int reduces = argc > 1 && strcmp(argv[1], "allreduce") == 0;
     if (!reduces && (argc < 2 || strcmp(argv[1], "send") != 0)) {
         fprintf(stderr, "usage: posted send|allreduce\n");
