@@ -258,11 +258,12 @@ TEST(LateProgress, WhatStandsStillInEachRoundIsNotLearnedAsTheTimeOfATransfer)
     EXPECT_EQ(computed_ms(r, 0), 8 * 25 - 1) << r.path();
 }
 
-/// The first one, which rank 1 waits for, takes 40 ms, as new connections and pages do; the others took less as a whole.
+/// The first one, which rank 1 waits for, takes 40 ms, for new connections and pages; the others took less as a whole.
 TEST(LateProgress, ASlowFirstTransferDoesNotHideThatTheOthersStandStill)
 {
-    const Replayed r =
-        rounds([](std::int64_t k) { return k == 0 ? Round{1'000, 10'000, 50'000} : Round{30'000, 10'000, 35'000}; });
+    const Replayed r = rounds([](std::int64_t k) {
+        return k == 0 ? Round{1'000, 10'000, 50'000} : Round{30'000, 10'000, 35'000};
+    });
     EXPECT_EQ(computed_ms(r, 1), 7 * 30) << r.path();
 }
 
