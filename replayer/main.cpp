@@ -20,6 +20,7 @@
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/peers/peers.hpp"
 #include "replayer/phase.hpp"
+#include "replayer/sources/sources.hpp"
 #include "replayer/summary.hpp"
 
 #include <fmt/core.h>
@@ -239,6 +240,7 @@ void run(Phases& phases, const Options& options)
         attributed = attribute(replay, {pairs, *collectives, predecessors, stretches}, path);
         phases.remark(fmt::format("{} segments", attributed.numbers.segments));
     });
+    phases.run("sources", Scope::Collective, [&] { add_sources(replay, attributed.profile); });
     phases.run("write", Scope::Collective, [&] { write_result(phases, replay, predecessors, path, attributed); });
     int had_no_room = PagedMemory::had_no_room() ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &had_no_room, 1, MPI_INT, MPI_LOR, replay.comm);

@@ -7,6 +7,7 @@
 
 #include "analysis/model/ids.hpp"
 #include "analysis/model/path.hpp"
+#include "analysis/model/source.hpp"
 #include "analysis/model/stretch.hpp"
 
 #include <cstdint>
@@ -74,7 +75,9 @@ struct EventCount {
 /// A binary that functions lie in.
 struct Module {
     std::string path;
-    std::string build_id;  // as recorded: in hex, or "-..." (binary::ElfFile::identity()); empty: not known
+    std::string build_id;            // as recorded: in hex, or "-..." (binary::ElfFile::identity()); empty: not known
+    bool has_lines = false;          // its debug information was there when the run was replayed, but maybe
+    bool lacks_split_units = false;  // for what is in .dwo files
 };
 
 /// Path time by kind of segment, MPI function and process.
@@ -133,6 +136,9 @@ struct Profile {
     std::vector<StretchShare> stretch_shares;       // sorted by (stretch, process)
     std::vector<StretchCode> stretch_code;          // sorted by (stretch, call path)
     std::vector<StretchAddress> stretch_addresses;  // sorted by (stretch, row, address)
+    std::vector<std::string> source_files;          // absolute, as far as the compiler has said where it ran
+    std::vector<SourceFunction> source_functions;
+    std::vector<SourceFrame> source_frames;  // of sampled instructions and of calls; sorted by (module, address)
 
     [[nodiscard]] RowId row_of(CallPathId call_path) const { return call_paths[call_path.value].row; }
     [[nodiscard]] const Row& row(CallPathId call_path) const { return rows[row_of(call_path).value]; }

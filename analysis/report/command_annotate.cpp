@@ -265,7 +265,7 @@ Document run(const Request& request)
     if (window || !selection.ranks.empty())
         part = profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection);
     const model::Profile& profile = part ? *part : whole_profile;
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(whole_profile);
     const Annotation annotation = annotate(profile, selection, request.arguments.text("FUNCTION"), lines);
     const Hotspots sums = report::sums(profile);
     const auto context = static_cast<std::size_t>(request.arguments.number("--context"));

@@ -8,6 +8,7 @@
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_beside.hpp"
 #include "analysis/report/hotspots.hpp"
+#include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -281,7 +282,7 @@ Document run(const Request& request)
     const model::Profile profile = load(request.trace);
     const std::uint64_t top = request.arguments.number("--top");
     const std::size_t all = profile.stretches.size();
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(profile);
     std::vector<Explanation> explanations;
     std::int64_t shown_ns = 0;
     for (std::size_t i = 0; i < all && (top == 0 || i < top); ++i) {

@@ -108,6 +108,26 @@ binary::Module recorded_module(const model::Profile& profile, const std::string&
     return {path, is_known ? known->build_id : std::string()};
 }
 
+binary::SourceLines source_lines(const model::Profile& profile)
+{
+    binary::SourceLines lines;
+    std::vector<std::vector<binary::KnownAddress>> known(profile.modules.size());
+    for (const model::SourceFrame& frame : profile.source_frames) {
+        std::vector<binary::KnownAddress>& addresses = known.at(frame.module);
+        if (addresses.empty() || addresses.back().address != frame.address)
+            addresses.push_back({frame.address, {}, {}});
+        const auto& [name, declared_in, declared_at] = profile.source_functions.at(frame.function);
+        addresses.back().frames.push_back({name, profile.source_files.at(frame.file), static_cast<int>(frame.line)});
+        addresses.back().declarations.push_back({profile.source_files.at(declared_in), static_cast<int>(declared_at)});
+    }
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const model::Module& module = profile.modules[i];
+        if (module.has_lines)
+            lines.know({module.path, module.build_id}, module.lacks_split_units, std::move(known[i]));
+    }
+    return lines;
+}
+
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines)
 {

@@ -19,6 +19,9 @@ namespace critpath::report
 /// The binary of a row as it was recorded.
 binary::Module recorded_module(const model::Profile& profile, const std::string& path);
 
+/// The source lines that the result has, and those of binaries whose debug information was not there when it was made.
+binary::SourceLines source_lines(const model::Profile& profile);
+
 /// A line of a function, and the function that this one is inlined into, if it is.
 struct SourceLine {
     std::string file;

@@ -133,7 +133,7 @@ private:
 class Sites
 {
 public:
-    explicit Sites(const model::Profile& profile) : profile_(profile)
+    explicit Sites(const model::Profile& profile) : profile_(profile), lines_(source_lines(profile))
     {
         for (const model::CallPath& path : profile.call_paths)
             ++callees_[{path.parent, path.row}];

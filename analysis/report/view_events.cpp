@@ -267,7 +267,7 @@ Document event_view(const HotspotRequest& request)
     if (request.window || grouping.needs_records)
         windows.push_back(request.window.value_or(whole_run(profile)));
     const std::vector<std::vector<CountedPlace>> places = counted_places(request, windows);
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(profile);
     std::vector<Counted> items = sum_up(request, grouping, events, places.front(), lines);
     const EventAmount all = sum_of(items);
     const std::size_t without =

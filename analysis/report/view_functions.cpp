@@ -227,7 +227,7 @@ Document inlined_view(const HotspotRequest& request)
         columns.insert(columns.begin() + 1, {"inlined_into", "Inlined into", Align::Left, Fit::Name});
         return table_of(std::move(columns), items, inlined_cells, of_all);
     };
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(request.profile);
     Document document =
         list(request, by_inlined_function(request.profile, request.selection, lines), table, " --inlined", lines);
     if (!of_all)
@@ -248,7 +248,7 @@ Document function_view(const HotspotRequest& request)
     Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
                                           : by_function(request.profile, request.selection);
     add_addresses(request.whole, hotspots.items);
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(request.profile);
     if (arguments.flag("--inside")) {
         const InsideFunctions inside(request);
         return list(
@@ -272,7 +272,7 @@ Document module_view(const HotspotRequest& request)
                          {"functions_on_path", "Functions"}},
                         items, module_cells);
     };
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(request.profile);
     return list(request, by_module(request.profile, request.selection), table, " --by module", lines);
 }
 

@@ -17,7 +17,7 @@ namespace critpath::report
 Document line_view(const HotspotRequest& request)
 {
     const std::string& sort = request.request.arguments.text("--sort");
-    binary::SourceLines lines;
+    binary::SourceLines lines = source_lines(request.profile);
     Hotspots hotspots = by_line(request.profile, request.selection, lines);
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
     Document document;

@@ -27,20 +27,37 @@ std::unique_ptr<DebugInfo> read(std::unique_ptr<ElfFile> file, std::span<const f
 SourceLines::SourceLines(std::vector<fs::path> directories) : directories_(std::move(directories)) {}
 
 SourceLines::~SourceLines() = default;
+SourceLines::SourceLines(SourceLines&&) noexcept = default;
+SourceLines& SourceLines::operator=(SourceLines&&) noexcept = default;
+
+void SourceLines::know(const Module& module, bool lacks_split_units, std::vector<KnownAddress> addresses)
+{
+    KnownModule& known = known_[module];
+    known.lacks_split_units = lacks_split_units;
+    for (KnownAddress& at : addresses) {
+        known.addresses.insert_or_assign(at.address, std::move(at));
+    }
+}
 
 ModuleState SourceLines::state(const Module& module)
 {
-    return open(module).state;
+    return known(module) != nullptr ? ModuleState::Found : open(module).state;
 }
 
 bool SourceLines::lacks_split_units(const Module& module)
 {
+    if (const KnownModule* const before = known(module)) {
+        return before->lacks_split_units;
+    }
     const OpenModule& opened = open(module);
     return opened.info != nullptr && opened.info->lacks_split_units();
 }
 
 const std::vector<SourceFrame>& SourceLines::find(const Module& module, std::uint64_t address)
 {
+    if (const KnownAddress* const before = known(module, address)) {
+        return before->frames;
+    }
     OpenModule& opened = open(module);
     const auto [known, is_new] = opened.frames.try_emplace(address);
     if (is_new && opened.info != nullptr) {
@@ -51,6 +68,9 @@ const std::vector<SourceFrame>& SourceLines::find(const Module& module, std::uin
 
 std::vector<SourcePlace> SourceLines::declarations(const Module& module, std::uint64_t address)
 {
+    if (const KnownAddress* const before = known(module, address)) {
+        return before->declarations;
+    }
     OpenModule& opened = open(module);
     return opened.info == nullptr ? std::vector<SourcePlace>() : opened.info->declarations(address);
 }
@@ -65,6 +85,22 @@ std::string SourceLines::fortran_name(const Module& module, std::string_view sym
 {
     OpenModule& opened = open(module);
     return opened.info == nullptr ? "" : opened.info->fortran_name(symbol);
+}
+
+const SourceLines::KnownModule* SourceLines::known(const Module& module) const
+{
+    const auto found = known_.find(module);
+    return found == known_.end() ? nullptr : &found->second;
+}
+
+const KnownAddress* SourceLines::known(const Module& module, std::uint64_t address) const
+{
+    const KnownModule* const known_module = known(module);
+    if (known_module == nullptr) {
+        return nullptr;
+    }
+    const auto found = known_module->addresses.find(address);
+    return found == known_module->addresses.end() ? nullptr : &found->second;
 }
 
 SourceLines::OpenModule& SourceLines::open(const Module& module)

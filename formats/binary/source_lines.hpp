@@ -28,6 +28,13 @@ enum class ModuleState : std::uint8_t {
     Missing   // neither the binary nor a debug file of its build-id is there, or it may not be read
 };
 
+/// What was known of an instruction when somebody looked it up before: as find() and declarations() have it.
+struct KnownAddress {
+    std::uint64_t address = 0;
+    std::vector<SourceFrame> frames;
+    std::vector<SourcePlace> declarations;
+};
+
 /// Opens each binary once, when it is first asked for, and looks each address up once. Not for several threads at once.
 class SourceLines
 {
@@ -36,6 +43,11 @@ public:
     ~SourceLines();
     SourceLines(const SourceLines&) = delete;
     SourceLines& operator=(const SourceLines&) = delete;
+    SourceLines(SourceLines&&) noexcept;
+    SourceLines& operator=(SourceLines&&) noexcept;
+
+    /// The module counts as Found from now on, and its file is opened for other addresses than these only.
+    void know(const Module& module, bool lacks_split_units, std::vector<KnownAddress> addresses);
 
     [[nodiscard]] ModuleState state(const Module& module);
 
@@ -63,11 +75,18 @@ private:
         std::unique_ptr<DebugInfo> info;  // if Found
         std::unordered_map<std::uint64_t, std::vector<SourceFrame>> frames;
     };
+    struct KnownModule {
+        bool lacks_split_units = false;
+        std::unordered_map<std::uint64_t, KnownAddress> addresses;
+    };
 
     OpenModule& open(const Module& module);
     [[nodiscard]] OpenModule find_info(const Module& module) const;
+    [[nodiscard]] const KnownModule* known(const Module& module) const;
+    [[nodiscard]] const KnownAddress* known(const Module& module, std::uint64_t address) const;
 
     std::vector<std::filesystem::path> directories_;
+    std::map<Module, KnownModule> known_;
     std::map<Module, OpenModule> modules_;
 };
 

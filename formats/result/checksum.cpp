@@ -53,6 +53,8 @@ void add(Sum& sum, const model::Module& module)
 {
     sum.add(module.path);
     sum.add(module.build_id);
+    sum.add(std::uint64_t{module.has_lines});
+    sum.add(std::uint64_t{module.lacks_split_units});
 }
 
 void add(Sum& sum, const model::AddressTime& time)
@@ -159,6 +161,22 @@ void add(Sum& sum, const model::Row& row)
     sum.add(row.line);
 }
 
+void add(Sum& sum, const model::SourceFunction& function)
+{
+    sum.add(function.name);
+    sum.add(function.file);
+    sum.add(function.line);
+}
+
+void add(Sum& sum, const model::SourceFrame& frame)
+{
+    sum.add(frame.module);
+    sum.add(frame.address);
+    sum.add(frame.function);
+    sum.add(frame.file);
+    sum.add(frame.line);
+}
+
 template <class Items>
 void add_all(Sum& sum, const Items& items)
 {
@@ -226,6 +244,11 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.stretch_shares);
     add_all(sum, profile.stretch_code);
     add_all(sum, profile.stretch_addresses);
+    sum.add(profile.source_files.size());
+    for (const std::string& path : profile.source_files)
+        sum.add(path);
+    add_all(sum, profile.source_functions);
+    add_all(sum, profile.source_frames);
     return sum.value();
 }
 

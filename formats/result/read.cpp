@@ -113,11 +113,12 @@ void read_names(TableReader& tables, model::Profile& profile)
 
 void read_call_tree(TableReader& tables, model::Profile& profile)
 {
-    tables.each("SELECT id, path, build_id FROM module ORDER BY id", [&](const Statement& row) {
-        if (row.integer(0) != static_cast<std::int64_t>(profile.modules.size()))
-            damaged("modules are missing");
-        profile.modules.push_back({row.text(1), row.text(2)});
-    });
+    tables.each("SELECT id, path, build_id, has_lines, lacks_split_units FROM module ORDER BY id",
+                [&](const Statement& row) {
+                    if (row.integer(0) != static_cast<std::int64_t>(profile.modules.size()))
+                        damaged("modules are missing");
+                    profile.modules.push_back({row.text(1), row.text(2), row.integer(3) != 0, row.integer(4) != 0});
+                });
     tables.each("SELECT id, name FROM event ORDER BY id", [&](const Statement& row) {
         if (row.integer(0) != static_cast<std::int64_t>(profile.events.size()))
             damaged("events are missing");
@@ -221,6 +222,28 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                 });
 }
 
+void read_sources(TableReader& tables, model::Profile& profile)
+{
+    tables.each("SELECT id, path FROM source_file ORDER BY id", [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(profile.source_files.size()))
+            damaged("source files are missing");
+        profile.source_files.push_back(row.text(1));
+    });
+    const std::size_t files = profile.source_files.size();
+    tables.each("SELECT id, name, file, line FROM source_function ORDER BY id", [&](const Statement& row) {
+        if (row.integer(0) != static_cast<std::int64_t>(profile.source_functions.size()))
+            damaged("source functions are missing");
+        profile.source_functions.push_back({row.text(1), index(row, 2, files), small(row, 3)});
+    });
+    tables.each("SELECT module, address, function, file, line FROM source_frame ORDER BY module, address < 0, address, "
+                "depth",
+                [&](const Statement& row) {
+                    profile.source_frames.push_back(
+                        {index(row, 0, profile.modules.size()), std::bit_cast<std::uint64_t>(row.integer(1)),
+                         index(row, 2, profile.source_functions.size()), index(row, 3, files), small(row, 4)});
+                });
+}
+
 void check_version(const std::filesystem::path& trace, const model::Profile& profile)
 {
     const auto version = profile.facts.find("schema_version");
@@ -244,6 +267,7 @@ model::Profile from_bytes(const std::filesystem::path& trace, std::span<unsigned
     read_call_tree(tables, profile);
     read_times(tables, profile);
     read_stretches(tables, profile);
+    read_sources(tables, profile);
     const auto expected = profile.facts.find(std::string(checksum_fact));
     if (expected == profile.facts.end() || expected->second != checksum(profile))
         damaged("the checksum does not fit");

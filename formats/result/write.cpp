@@ -35,7 +35,8 @@ CREATE TABLE location(id INTEGER PRIMARY KEY, name TEXT NOT NULL, process INTEGE
     computed_ns INTEGER NOT NULL);
 CREATE TABLE row(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, module TEXT NOT NULL,
     file TEXT NOT NULL, line INTEGER NOT NULL);
-CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL);
+CREATE TABLE module(id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT NOT NULL, has_lines INTEGER NOT NULL,
+    lacks_split_units INTEGER NOT NULL);
 CREATE TABLE call_path(id INTEGER PRIMARY KEY, row INTEGER NOT NULL REFERENCES row, parent INTEGER REFERENCES call_path,
     site INTEGER NOT NULL);
 CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
@@ -61,6 +62,12 @@ CREATE TABLE stretch_code(stretch INTEGER NOT NULL REFERENCES stretch, call_path
 CREATE TABLE stretch_address(stretch INTEGER NOT NULL REFERENCES stretch, row INTEGER NOT NULL REFERENCES row,
     address INTEGER NOT NULL, ns INTEGER NOT NULL, samples INTEGER NOT NULL, peers_ns INTEGER NOT NULL,
     PRIMARY KEY(stretch, row, address)) WITHOUT ROWID;
+CREATE TABLE source_file(id INTEGER PRIMARY KEY, path TEXT NOT NULL);
+CREATE TABLE source_function(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file INTEGER NOT NULL REFERENCES source_file,
+    line INTEGER NOT NULL);
+CREATE TABLE source_frame(module INTEGER NOT NULL REFERENCES module, address INTEGER NOT NULL, depth INTEGER NOT NULL,
+    function INTEGER NOT NULL REFERENCES source_function, file INTEGER NOT NULL REFERENCES source_file,
+    line INTEGER NOT NULL, PRIMARY KEY(module, address, depth)) WITHOUT ROWID;
 )";
 
 /// Its columns are those of model::stretch_numbers, behind the two calls.
@@ -104,10 +111,10 @@ void insert_names(const Database& database, const model::Profile& profile)
     for (const model::Row& r : profile.rows)
         row.run(id++, name(r.kind), r.name, r.module, r.file, r.line);
 
-    Statement module(database, "INSERT INTO module VALUES(?, ?, ?)");
+    Statement module(database, "INSERT INTO module VALUES(?, ?, ?, ?, ?)");
     id = 0;
     for (const model::Module& m : profile.modules)
-        module.run(id++, m.path, m.build_id);
+        module.run(id++, m.path, m.build_id, std::int64_t{m.has_lines}, std::int64_t{m.lacks_split_units});
 
     Statement event(database, "INSERT INTO event VALUES(?, ?)");
     id = 0;
@@ -171,6 +178,27 @@ void insert_stretches(const Database& database, const model::Profile& profile)
         address.run(a.stretch, a.row.value, std::bit_cast<std::int64_t>(a.address), a.ns, a.samples, a.peers_ns);
 }
 
+void insert_sources(const Database& database, const model::Profile& profile)
+{
+    Statement file(database, "INSERT INTO source_file VALUES(?, ?)");
+    std::int64_t id = 0;
+    for (const std::string& path : profile.source_files)
+        file.run(id++, path);
+    Statement function(database, "INSERT INTO source_function VALUES(?, ?, ?, ?)");
+    id = 0;
+    for (const model::SourceFunction& f : profile.source_functions)
+        function.run(id++, f.name, f.file, f.line);
+    Statement frame(database, "INSERT INTO source_frame VALUES(?, ?, ?, ?, ?, ?)");
+    std::int64_t depth = 0;
+    const model::SourceFrame* before = nullptr;
+    for (const model::SourceFrame& f : profile.source_frames) {
+        const bool same = before != nullptr && before->module == f.module && before->address == f.address;
+        depth = same ? depth + 1 : 0;
+        frame.run(f.module, std::bit_cast<std::int64_t>(f.address), depth, f.function, f.file, f.line);
+        before = &f;
+    }
+}
+
 /// As the model promises them; the caller need not have sorted, so that the bytes depend on the content only.
 void sort_times(model::Profile& profile)
 {
@@ -205,6 +233,10 @@ void sort_times(model::Profile& profile)
               [](const model::StretchAddress& a, const model::StretchAddress& b) {
                   return std::tie(a.stretch, a.row, a.address) < std::tie(b.stretch, b.row, b.address);
               });
+    std::stable_sort(profile.source_frames.begin(), profile.source_frames.end(),
+                     [](const model::SourceFrame& a, const model::SourceFrame& b) {
+                         return std::tie(a.module, a.address) < std::tie(b.module, b.address);
+                     });
 }
 
 std::vector<unsigned char> to_bytes(const model::Profile& profile)
@@ -219,6 +251,7 @@ std::vector<unsigned char> to_bytes(const model::Profile& profile)
     insert_names(database, profile);
     insert_times(database, profile);
     insert_stretches(database, profile);
+    insert_sources(database, profile);
     database.execute("COMMIT");
     return database.content();
 }

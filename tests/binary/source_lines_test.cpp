@@ -227,6 +227,37 @@ TEST(SourceLines, OutsideOfFunctionsThereAreNone)
     }
 }
 
+TEST(SourceLines, WhatWasKnownBeforeIsKnownOfAnotherBuild)
+{
+    const Subject subject("-O2 -g -Wl,--build-id");
+    const Module module = subject.module();
+    SourceLines first;
+    const auto known = [&](const std::string& symbol) {
+        const std::uint64_t address = subject[symbol];
+        return KnownAddress{address, first.find(module, address), first.declarations(module, address)};
+    };
+    std::vector<KnownAddress> addresses;
+    for (const auto& [symbol, address] : subject.symbols)
+        if (symbol.starts_with("in_") && symbol != "in_hidden")
+            addresses.push_back(known(symbol));
+    SourceLines later;
+    later.know(module, true, addresses);
+    // Others are looked up as long as the file is there.
+    subject.check(later, module);
+    std::filesystem::remove(subject.bench / "libsubject.so");
+    SourceLines last;
+    last.know(module, true, std::move(addresses));
+    EXPECT_EQ(last.state(module), ModuleState::Found);
+    EXPECT_TRUE(last.lacks_split_units(module));
+    EXPECT_EQ(last.find(module, subject["in_smooth"]), first.find(module, subject["in_smooth"]));
+    EXPECT_EQ(last.find(module, subject["in_smooth"]).size(), 3U);
+    EXPECT_EQ(last.declarations(module, subject["in_smooth"]).size(), 3U);
+    EXPECT_THAT(last.find(module, subject["in_hidden"]), IsEmpty());
+    EXPECT_THAT(last.function_ranges(module, subject["in_smooth"]), IsEmpty());
+    // Of another build, nothing.
+    EXPECT_EQ(last.state({module.path, "1234"}), ModuleState::Missing);
+}
+
 TEST(SourceLines, AddressesAreLookedUpOnce)
 {
     const Subject subject("-O2 -g");

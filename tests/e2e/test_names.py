@@ -143,5 +143,29 @@ class Names(harness.Case):
         self.assertEqual(refused.code, 2, refused)
 
 
+    def test_lines_are_those_of_the_program_that_ran(self):
+        """The result has them: a report is the same when the program has been built anew, or is gone."""
+        program = os.path.join(self.scratch, "app")
+        shutil.copy(harness.workload("uneven"), program)
+        self.record(RANKS, program, "sometimes", 20, options=("--sampler=timer",))
+        results = []
+        for processes in (1, 3):
+            self.replay(processes)
+            with open(os.path.join(self.trace, "critpath", "critpath.sqlite"), "rb") as file:
+                results.append(file.read())
+        self.assertEqual(*results)
+        questions = [("hotspots", "--format", "json", "--top", "0", "--sort", "all", *more)
+                     for more in ((), ("--by", "line"), ("--inlined",), ("--by", "callpath"), ("--by", "line", "--rank", "1"))]
+        questions += [("explain", "--format", "json"), ("annotate", "work_step", "--format", "json")]
+        before = [self.report(*question) for question in questions]
+        lines = [row for row in self.lines() if row["function"] == "use_processor" and row["line"]]
+        self.assertGreater(sum(row["path_seconds"] for row in lines), 0, self.lines())
+        self.assertEqual({os.path.basename(row["file"]) for row in lines}, {"work.h"})
+        for change in (lambda: shutil.copy(harness.workload("late_sender"), program), lambda: os.remove(program)):
+            change()
+            for question, answer in zip(questions, before):
+                self.assertEqual(self.report(*question), answer, question)
+
+
 if __name__ == "__main__":
     harness.main()

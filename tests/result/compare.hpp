@@ -41,7 +41,7 @@ inline auto fields(const model::AddressTime& t)
 }
 inline auto fields(const model::Module& m)
 {
-    return std::tie(m.path, m.build_id);
+    return std::tie(m.path, m.build_id, m.has_lines, m.lacks_split_units);
 }
 inline auto fields(const model::KindTime& t)
 {
@@ -66,6 +66,15 @@ inline auto fields(const model::StretchAddress& a)
     return std::tie(a.stretch, a.row, a.address, a.ns, a.samples, a.peers_ns);
 }
 
+inline auto fields(const model::SourceFunction& f)
+{
+    return std::tie(f.name, f.file, f.line);
+}
+inline auto fields(const model::SourceFrame& f)
+{
+    return std::tie(f.module, f.address, f.function, f.file, f.line);
+}
+
 template <class Item>
 bool all_equal(const std::vector<Item>& a, const std::vector<Item>& b)
 {
@@ -82,7 +91,9 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            all_equal(a.call_paths, b.call_paths) && all_equal(a.addresses, b.addresses) &&
            all_equal(a.total_addresses, b.total_addresses) && all_equal(a.modules, b.modules) &&
            all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares) &&
-           all_equal(a.stretch_code, b.stretch_code) && all_equal(a.stretch_addresses, b.stretch_addresses);
+           all_equal(a.stretch_code, b.stretch_code) && all_equal(a.stretch_addresses, b.stretch_addresses) &&
+           a.source_files == b.source_files && all_equal(a.source_functions, b.source_functions) &&
+           all_equal(a.source_frames, b.source_frames);
 }
 
 /// With its times in the order that the model promises.

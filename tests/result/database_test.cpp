@@ -111,6 +111,14 @@ TEST(Database, ChecksumSeesEveryValue)
                                "UPDATE stretch_code SET call_path = 99 WHERE stretch = 1",
                                "UPDATE stretch_address SET peers_ns = peers_ns + 1 WHERE stretch = 1",
                                "UPDATE stretch_address SET row = 99 WHERE stretch = 1",
+                               "UPDATE module SET has_lines = 1 - has_lines",
+                               "UPDATE module SET lacks_split_units = 1",
+                               "UPDATE source_file SET path = 'x' WHERE id = 1",
+                               "UPDATE source_function SET name = 'x' WHERE id = 0",
+                               "UPDATE source_function SET file = 99 WHERE id = 0",
+                               "UPDATE source_frame SET line = line + 1 WHERE depth = 1",
+                               "UPDATE source_frame SET function = 99 WHERE depth = 1",
+                               "UPDATE source_frame SET module = 99 WHERE depth = 1",
                                "UPDATE row SET kind = 'what' WHERE id = 0"}) {
         result::write(directory.path(), profile);
         sqlite3* database = nullptr;

@@ -16,7 +16,7 @@ COLUMNS = {
               "uncertainty_ns", "is_known"],
     "location": ["id", "name", "process", "computed_ns"],
     "row": ["id", "kind", "name", "module", "file", "line"],
-    "module": ["id", "path", "build_id"],
+    "module": ["id", "path", "build_id", "has_lines", "lacks_split_units"],
     "call_path": ["id", "row", "parent", "site"],
     "path_time": ["call_path", "process", "ns", "samples", "found_ns"],
     "event": ["id", "name"],
@@ -35,6 +35,9 @@ COLUMNS = {
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
     "stretch_code": ["stretch", "call_path", "ns", "samples", "spinning_ns", "blocked_ns", "peers_ns"],
     "stretch_address": ["stretch", "row", "address", "ns", "samples", "peers_ns"],
+    "source_file": ["id", "path"],
+    "source_function": ["id", "name", "file", "line"],
+    "source_frame": ["module", "address", "depth", "function", "file", "line"],
     "kind_time": ["kind", "function", "process", "ns", "segments"],
 }
 
@@ -57,7 +60,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 15)
+    expect("schema_version", facts["schema_version"], 16)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

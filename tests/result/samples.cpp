@@ -249,7 +249,10 @@ Sample sampled_run()
         {RowKind::Pseudo, "[transfer]", "", "", 0},                                                      // 11
     };
     add_call_paths(p, {{3, 0}, {6, 0}, {7, 0}, {11, 6}});
-    p.modules = {{app, "1f2e3d"}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
+    p.modules = {{app, "1f2e3d", true, false}, {"/usr/lib/x86_64-linux-gnu/libc.so.6", ""}};
+    p.source_files = {"/home/user/src/halo.cpp", "/home/user/src/pack.hpp"};
+    p.source_functions = {{"pack(double const*)", 1, 20}, {"exchange", 0, 30}};
+    p.source_frames = {{0, 0x1139, 0, 1, 22}, {0, 0x1139, 1, 0, 33}, {0, 0x1150, 1, 0, 35}};
     add_stretches(p);
     p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
     p.total_addresses = {{RowId{0}, 0x1139, 3000 * ms, 3000}, {RowId{0}, 0x1150, 500 * ms, 500}};

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns which source lines a result has: those of all instructions that samples found and of all calls of MPI, of the
+// binaries that are still those which ran, but for those of the system.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "replayer/analysis.hpp"
+
+namespace critpath::replayer
+{
+
+/// Fills source_files, source_functions and source_frames of `profile` on process 0, and what its modules say of lines,
+/// from the rest of it; on the others it needs rows and modules. Each reads a part of the debug information of this
+/// machine, and throws nothing for what that lacks. Collective over `replay.comm`.
+void add_sources(const Replay& replay, model::Profile& profile);
+
+}  // namespace critpath::replayer
