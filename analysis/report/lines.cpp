@@ -99,15 +99,6 @@ std::vector<CallTime> calls_among(const model::Profile& profile, const std::vect
 
 }  // namespace
 
-binary::Module recorded_module(const model::Profile& profile, const std::string& path)
-{
-    const auto known =
-        std::lower_bound(profile.modules.begin(), profile.modules.end(), path,
-                         [](const model::Module& module, const std::string& p) { return module.path < p; });
-    const bool is_known = known != profile.modules.end() && known->path == path;
-    return {path, is_known ? known->build_id : std::string()};
-}
-
 binary::SourceLines source_lines(const model::Profile& profile)
 {
     binary::SourceLines lines;

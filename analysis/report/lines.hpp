@@ -4,6 +4,7 @@
 // Owns how what is known by address becomes known by source line.
 #pragma once
 
+#include "analysis/naming/naming.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "formats/binary/source_lines.hpp"
 
@@ -16,8 +17,7 @@
 namespace critpath::report
 {
 
-/// The binary of a row as it was recorded.
-binary::Module recorded_module(const model::Profile& profile, const std::string& path);
+using naming::recorded_module;
 
 /// The source lines that the result has, and those of binaries whose debug information was not there when it was made.
 binary::SourceLines source_lines(const model::Profile& profile);

@@ -2,10 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/binary/module.hpp"
 
-#include <string_view>
+#include <algorithm>
+#include <array>
 
 namespace critpath::binary
 {
+
+bool is_of_system(std::string_view path)
+{
+    constexpr std::array<std::string_view, 3> directories = {"/usr/", "/lib/", "/lib64/"};
+    return !path.starts_with("/usr/local/") &&
+           std::ranges::any_of(directories, [&](std::string_view directory) { return path.starts_with(directory); });
+}
 
 std::filesystem::path Module::file() const
 {

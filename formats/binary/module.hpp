@@ -9,9 +9,13 @@
 #include <compare>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace critpath::binary
 {
+
+/// It belongs to the system, so that nobody builds it anew: below /usr (but /usr/local), /lib or /lib64.
+bool is_of_system(std::string_view path);
 
 /// A binary as it was recorded.
 struct Module {

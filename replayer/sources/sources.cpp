@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/sources/sources.hpp"
 
+#include "analysis/naming/naming.hpp"
 #include "formats/binary/source_lines.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <map>
@@ -29,15 +29,10 @@ struct Instruction {
     auto operator<=>(const Instruction&) const = default;
 };
 
-/// Not those of the system, which nobody builds anew: reports can ask them later, and to ask all libraries now takes
-/// longer than much of a replay.
-bool may_be_built_anew(std::string_view module)
+/// Reports can ask those of the system later, and to ask all libraries now takes longer than much of a replay.
+bool may_be_built_anew(const std::string& module)
 {
-    if (!module.starts_with('/'))
-        return false;  // "[vdso]"
-    return module.starts_with("/usr/local/") ||
-           std::ranges::none_of(std::array{"/usr/", "/lib/", "/lib64/"},
-                                [&](std::string_view system) { return module.starts_with(system); });
+    return module.starts_with('/') && !binary::is_of_system(module);
 }
 
 /// Of the rows in binaries that may have debug information.
@@ -181,6 +176,8 @@ std::vector<std::string> split(std::span<const char> bytes)
 
 void add_sources(const Replay& replay, model::Profile& profile)
 {
+    if (replay.rank == 0)
+        naming::name_functions(profile, may_be_built_anew);
     Found here =
         look_up(profile, part_of(replay, replay.rank == 0 ? instructions(profile) : std::vector<Instruction>()));
     const Received<FoundModule> modules = gather(replay, std::move(here.modules));

@@ -142,6 +142,12 @@ class Names(harness.Case):
         refused = harness.run(harness.tool("cpreport"), "annotate", "work_step", self.trace)
         self.assertEqual(refused.code, 2, refused)
 
+        # What the replay finds, the result has.
+        with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=debug):
+            self.replay(2)
+        shutil.rmtree(debug)
+        self.assertEqual({row["function"]: row for row in self.hotspots()}, named)
+
 
     def test_lines_are_those_of_the_program_that_ran(self):
         """The result has them: a report is the same when the program has been built anew, or is gone."""

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What becomes of a profile whose functions get their names when it is read: no time is lost, and no order.
+#include "analysis/naming/naming.hpp"
 #include "analysis/report/hotspots.hpp"
-#include "analysis/report/load.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,9 @@ namespace critpath::report
 {
 namespace
 {
+
+using naming::complete_names;
+using naming::name_fortran;
 
 using model::CallPathId;
 using model::RowId;

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/naming/naming.hpp"
+
+#include "formats/binary/function_names.hpp"
+#include "formats/binary/source_lines.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace critpath::naming
+{
+
+namespace
+{
+
+/// Of a function that is called by its place: "<file>+0x<start>" (formats/FORMAT.md).
+std::optional<std::uint64_t> start_of(const model::Row& row, const binary::Module& module)
+{
+    if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
+        return std::nullopt;
+    constexpr int hex = 16;
+    constexpr std::string_view mark = "+0x";
+    const std::string base = module.file().filename();
+    std::string_view rest = row.name;
+    if (!rest.starts_with(base) || !rest.substr(base.size()).starts_with(mark))
+        return std::nullopt;
+    rest.remove_prefix(base.size() + mark.size());
+    std::uint64_t start = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), start, hex);
+    return error == std::errc() && end == rest.data() + rest.size() ? std::optional(start) : std::nullopt;
+}
+
+/// Those on the path that are known to be in the code of a row.
+std::vector<std::uint64_t> addresses_of(const model::Profile& profile, model::RowId row)
+{
+    auto at = std::lower_bound(profile.addresses.begin(), profile.addresses.end(), row,
+                               [](const model::AddressTime& time, model::RowId r) { return time.row < r; });
+    std::vector<std::uint64_t> addresses;
+    for (; at != profile.addresses.end() && at->row == row; ++at)
+        addresses.push_back(at->address);
+    return addresses;
+}
+
+/// Gives the rows their order, and says where each of them is now.
+std::vector<model::RowId> sort_rows(std::vector<model::Row>& rows)
+{
+    std::map<std::tuple<model::RowKind, std::string, std::string, std::string, std::uint32_t>, std::vector<std::size_t>>
+        order;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        order[{rows[i].kind, rows[i].module, rows[i].name, rows[i].file, rows[i].line}].push_back(i);
+    std::vector<model::RowId> places(rows.size());
+    std::vector<model::Row> sorted;
+    for (const auto& entry : order) {
+        for (const std::size_t i : entry.second)
+            places[i] = {static_cast<std::uint32_t>(sorted.size())};
+        sorted.push_back(std::move(rows[entry.second.front()]));
+    }
+    rows = std::move(sorted);
+    return places;
+}
+
+/// Sorts by `key(item)`, and adds up neighbours that have the same.
+template <class Item, class Key, class Add>
+void sort_and_sum(std::vector<Item>& items, Key key, Add add)
+{
+    std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (kept > 0 && key(items[kept - 1]) == key(items[i]))
+            add(items[kept - 1], items[i]);
+        else
+            items[kept++] = items[i];
+    }
+    items.resize(kept);
+}
+
+void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
+{
+    for (model::CallPath& path : profile.call_paths)
+        path.row = places[path.row.value];
+    for (auto* times : {&profile.addresses, &profile.total_addresses}) {
+        for (model::AddressTime& time : *times)
+            time.row = places[time.row.value];
+        sort_and_sum(
+            *times, [](const model::AddressTime& time) { return std::pair(time.row, time.address); },
+            [](model::AddressTime& sum, const model::AddressTime& time) {
+                sum.ns += time.ns;
+                sum.samples += time.samples;
+            });
+    }
+    for (model::StretchAddress& at : profile.stretch_addresses)
+        at.row = places[at.row.value];
+    sort_and_sum(
+        profile.stretch_addresses,
+        [](const model::StretchAddress& at) { return std::tuple(at.stretch, at.row, at.address); },
+        [](model::StretchAddress& sum, const model::StretchAddress& at) {
+            sum.ns += at.ns;
+            sum.samples += at.samples;
+            sum.peers_ns += at.peers_ns;
+        });
+    for (model::KindTime& time : profile.kinds)
+        if (time.function.valid())
+            time.function = places[time.function.value];
+    sort_and_sum(
+        profile.kinds, [](const model::KindTime& time) { return std::tuple(time.kind, time.function, time.process); },
+        [](model::KindTime& sum, const model::KindTime& time) {
+            sum.ns += time.ns;
+            sum.segments += time.segments;
+        });
+}
+
+/// Without what compilers add for copies of a function: "inner.0.constprop.1" is "inner.0".
+std::string_view without_clones(std::string_view symbol)
+{
+    constexpr std::array marks = {".constprop.", ".isra.", ".part.", ".lto_priv."};
+    for (const std::string_view mark : marks)
+        symbol = symbol.substr(0, symbol.find(mark));
+    return symbol;
+}
+
+/// As GNU's and other compilers call procedures that are in no module: "step_", "inner.0", "MAIN__". Whether it is one,
+/// only debug information knows, which takes its time.
+bool may_be_fortran(std::string_view symbol)
+{
+    const std::string_view stem = symbol.substr(0, symbol.find_last_not_of("0123456789") + 1);
+    return symbol.ends_with('_') || (stem.size() < symbol.size() && stem.size() > 1 && stem.ends_with('.'));
+}
+
+/// What is called in the source as the main program of Fortran, and what starts it.
+bool is_main(std::string_view symbol)
+{
+    return symbol == "MAIN__" || symbol == "main";
+}
+
+}  // namespace
+
+binary::Module recorded_module(const model::Profile& profile, const std::string& path)
+{
+    const auto known =
+        std::lower_bound(profile.modules.begin(), profile.modules.end(), path,
+                         [](const model::Module& module, const std::string& p) { return module.path < p; });
+    const bool is_known = known != profile.modules.end() && known->path == path;
+    return {path, is_known ? known->build_id : std::string()};
+}
+
+void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
+{
+    using Named = std::pair<std::string, std::string>;         // module and name
+    std::map<Named, std::set<std::string_view>> symbols;       // what has it
+    std::vector<std::pair<std::uint32_t, std::string>> found;  // by row
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        const model::Row& row = profile.rows[i];
+        if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
+            continue;
+        const std::string_view stem = without_clones(row.name);
+        std::string name = row.file.empty() && may_be_fortran(stem)
+                               ? name_of(recorded_module(profile, row.module), row.name)
+                               : std::string();
+        symbols[{row.module, name.empty() ? row.name : name}].insert(stem);
+        if (!name.empty())
+            found.emplace_back(i, std::move(name));
+    }
+    std::erase_if(found, [&](const auto& named) {
+        const auto& others = symbols[{profile.rows[named.first].module, named.second}];
+        return others.size() > 1 && !std::ranges::all_of(others, is_main);
+    });
+    for (auto& [row, name] : found)
+        profile.rows[row].name = std::move(name);
+    if (!found.empty())
+        use_rows(profile, sort_rows(profile.rows));
+}
+
+void complete_names(model::Profile& profile, const NameOf& name_of)
+{
+    bool is_changed = false;
+    for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
+        const binary::Module module = recorded_module(profile, profile.rows[i].module);
+        const std::optional<std::uint64_t> start = start_of(profile.rows[i], module);
+        if (!start)
+            continue;
+        if (std::optional<std::string> name = name_of(module, *start, addresses_of(profile, {i}))) {
+            profile.rows[i].name = std::move(*name);
+            is_changed = true;
+        }
+    }
+    if (is_changed)
+        use_rows(profile, sort_rows(profile.rows));
+}
+
+void name_functions(model::Profile& profile, const IsWanted& is_wanted)
+{
+    binary::FunctionNames names;
+    complete_names(profile,
+                   [&](const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t> addresses) {
+                       return is_wanted(module.path.native()) ? names.find(module, start, addresses) : std::nullopt;
+                   });
+    binary::SourceLines lines;
+    name_fortran(profile, [&](const binary::Module& module, const std::string& symbol) {
+        return is_wanted(module.path.native()) ? lines.fortran_name(module, symbol) : std::string();
+    });
+}
+
+}  // namespace critpath::naming

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the names that binaries and debug files of this machine have for functions that the trace has by their addresses
+// only, or by symbols that nobody has written.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "formats/binary/module.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace critpath::naming
+{
+
+/// The binary of a row as it was recorded.
+binary::Module recorded_module(const model::Profile& profile, const std::string& path);
+
+/// As binary::FunctionNames::find().
+using NameOf = std::function<std::optional<std::string>(const binary::Module& module, std::uint64_t start,
+                                                        std::span<const std::uint64_t> addresses)>;
+
+/// As binary::SourceLines::fortran_name().
+using FortranNameOf = std::function<std::string(const binary::Module& module, const std::string& symbol)>;
+
+/// Gives procedures outside of Fortran modules the names that `name_of` knows, where it has one for their symbols.
+/// Those that share one (procedures inside of others may) keep their symbols.
+void name_fortran(model::Profile& profile, const FortranNameOf& name_of);
+
+/// Names the functions "app+0x1234" of `profile` that `name_of` knows, and numbers its rows anew, so that they are
+/// sorted. Parts of a function that have one name now are one row. Call paths keep their numbers, as the other files of
+/// the result have them: those of parts stay beside each other.
+void complete_names(model::Profile& profile, const NameOf& name_of);
+
+/// Whether files of the binary at this path are to be read.
+using IsWanted = std::function<bool(const std::string& path)>;
+
+/// Both, from the files of this machine.
+void name_functions(model::Profile& profile, const IsWanted& is_wanted);
+
+}  // namespace critpath::naming
