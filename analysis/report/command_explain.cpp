@@ -158,6 +158,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"fastest_rank_percent", ""},
         {"persistent_percent", ""},
         {"persistent_node_percent", ""},
+        {"headline", ""},
         {"finding", ""},
     };
     std::vector<Row> rows;
@@ -256,6 +257,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         Share{static_cast<double>(s.fastest_time) * 1e-9},
                         share_or_none(e.persistent),
                         share_or_none(e.persistent_nodes),
+                        e.headline(),
                         e.sentence(profile)});
     }
     table.each_row = rows_of(std::move(rows));
@@ -309,7 +311,8 @@ Document run(const Request& request)
     };
     document.tables.push_back(explanation_table(profile, explanations));
     for (std::size_t i = 0; i < explanations.size(); ++i)
-        document.notes.push_back(fmt::format("{}: {}", i + 1, explanations[i].sentence(profile)));
+        document.paragraphs.push_back(
+            {fmt::format("{}: {}", i + 1, explanations[i].headline()), explanations[i].sentence(profile)});
     document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
                                          count_text(explanations.size()), count_text(all), percent_text(share),
                                          duration_text(path_ns)));
@@ -332,7 +335,7 @@ Command explain_command()
         {
             {"--top", "N", "stretches of computation to explain; 0: all", "5", {}},
         },
-        {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].finding'"},
+        {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].headline'"},
         run,
     };
 }

@@ -72,6 +72,12 @@ void add_place(const model::Profile& profile, Explanation& e)
     e.caller = names(profile, before, 0, common);
     e.before = names(profile, before, common, before.size());
     e.after = names(profile, after, common, after.size());
+    const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
+        return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
+    };
+    e.innermost_caller = last(before, common);
+    e.call_before = last(before, before.size());
+    e.call_after = last(after, after.size());
 }
 
 /// Some rank that has the stretch on the path.
@@ -309,6 +315,11 @@ std::optional<Factor> Explanation::main_loss() const
     return std::nullopt;
 }
 
+bool Explanation::is_lack_of_threads() const
+{
+    return part(code.preempted_ns, stretch->path_ns) > part(stretch->own_preempted_ns, stretch->looked_at_ns);
+}
+
 bool Explanation::may_wait_in_mpi() const
 {
     const model::Stretch& s = *stretch;
@@ -332,6 +343,16 @@ bool Explanation::has_faster_ranks() const
 {
     return 2 * stretch->slow_ranks > stretch->ranks && stretch->slow_ranks < stretch->ranks &&
            static_cast<double>(stretch->fastest_time) * 1e-9 < 1 - balanced_within && !is_transient(*this);
+}
+
+bool Explanation::is_always_one_rank() const
+{
+    return longer_share >= mostly_from && static_cast<std::int64_t>(longer_rank) == stretch->slowest_rank;
+}
+
+double Explanation::slowest_by_fastest() const
+{
+    return 1e9 / static_cast<double>(std::max<std::int64_t>(stretch->fastest_time, 1));
 }
 
 Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines)

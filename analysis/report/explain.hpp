@@ -105,6 +105,7 @@ struct Explanation {
     std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
     std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"
     std::string after;
+    std::string innermost_caller, call_before, call_after;  // of each of these three, the last function
     // Where these are made: "/src/solve.c:12", or "solve+0x1234" where lines are not known; empty: not recorded.
     std::string before_site, after_site;
     std::size_t rank = 0;  // with the most of it
@@ -149,17 +150,28 @@ struct Explanation {
     [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.
     [[nodiscard]] std::optional<Factor> main_loss() const;
+    /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.
+    [[nodiscard]] bool is_lack_of_threads() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.
     [[nodiscard]] bool has_unequal_ranks() const;
     /// Whether most ranks take as long as the slowest one, and some take less.
     [[nodiscard]] bool has_faster_ranks() const;
-
     /// Whether what is known says anything of this factor, as far as it is one of the processor.
     [[nodiscard]] bool knows(Factor factor) const;
+    /// Whether what takes longer is on one rank, and that is the slowest one. The rank that takes longer on the path
+    /// need not be the one that does so the most.
+    [[nodiscard]] bool is_always_one_rank() const;
+    /// How many times as long as the fastest rank the slowest one takes.
+    [[nodiscard]] double slowest_by_fastest() const;
+
     /// In words, without the number.
     [[nodiscard]] std::string sentence(const model::Profile& profile) const;
+    /// Likewise, the gist of it, in about one line: who, where, by how much, and the verdict.
+    [[nodiscard]] std::string headline() const;
 };
 
+/// "62 % longer than", "4.5 times as long as".
+std::string change_in_words(double excess);
 /// "Most of it in compute (58 %) and build (39 %)."; empty where nothing tells.
 std::string code_in_words(const Code& code);
 /// Which functions take longer than on the peers, if that is not said by what takes most of the time.

@@ -112,17 +112,6 @@ std::string parts_in_words(const Explanation& e)
     return words.empty() ? "" : fmt::format(": {}", fmt::join(words, ", "));
 }
 
-/// "62 % longer than", "4.5 times as long as".
-std::string change_in_words(double excess)
-{
-    if (excess < by_times_from)
-        return fmt::format("{} {} than", whole_percent(std::abs(excess)), excess > 0 ? "longer" : "less");
-    const double times = excess + 1;
-    return fmt::format("{} times as long as", excess >= nothing_from
-                                                  ? count_text(static_cast<std::uint64_t>(std::llround(times)))
-                                                  : fmt::format("{:.1f}", times));
-}
-
 /// Where it takes longer on the processor, and nobody can tell by what.
 std::string untold_in_words(const Explanation& e)
 {
@@ -154,11 +143,10 @@ std::string faster_ranks_in_words(const Explanation& e)
 std::string unequal_ranks_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
-    const double slowest = 1e9 / static_cast<double>(std::max<std::int64_t>(s.fastest_time, 1));  // of the fastest
     return fmt::format(
         " Together, what the ranks have on the path takes as long as on their peers, for they are on it by "
         "turns; but they are not equal: rank {} takes {} rank {}.",
-        s.slowest_rank, change_in_words(slowest - 1), s.fastest_rank);
+        s.slowest_rank, change_in_words(e.slowest_by_fastest() - 1), s.fastest_rank);
 }
 
 /// Who the peers are, where they do not come here between the same two calls.
@@ -300,13 +288,11 @@ std::string besides_in_words(const Explanation& e)
     if (!loss || *loss == e.cause || (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
-    const bool are_threads =
-        part(e.code.preempted_ns, e.stretch->path_ns) > part(e.stretch->own_preempted_ns, e.stretch->looked_at_ns);
     const Remedy remedy = remedy_of(*loss, e);
     return fmt::format(" Besides, {} for most of that time: {}.",
                        *loss == Factor::Blocked   ? "it is blocked"
                        : *loss == Factor::Threads ? "it waits for its threads"
-                       : are_threads              ? "its threads lack a processor"
+                       : e.is_lack_of_threads()   ? "its threads lack a processor"
                                                   : "it lacks a processor",
                        are_many ? remedy.many : remedy.one);
 }
@@ -334,11 +320,10 @@ std::string remedy_for_one(const Explanation& e, std::string_view separator)
     return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e).one) : "";
 }
 
-/// The rank that takes longer on the path need not be the one that does so the most.
 std::string who_always(const Explanation& e)
 {
     const std::int64_t slowest = e.stretch->slowest_rank;
-    if (e.longer_share >= mostly_from && static_cast<std::int64_t>(e.longer_rank) == slowest)
+    if (e.is_always_one_rank())
         return fmt::format("rank {}", slowest);
     return slowest < 0 ? "the same ranks" : fmt::format("the same ranks, rank {} most", slowest);
 }
@@ -454,6 +439,16 @@ std::string line_in_words(const std::string& site)
 }
 
 }  // namespace
+
+std::string change_in_words(double excess)
+{
+    if (excess < by_times_from)
+        return fmt::format("{} {} than", whole_percent(std::abs(excess)), excess > 0 ? "longer" : "less");
+    const double times = excess + 1;
+    return fmt::format("{} times as long as", excess >= nothing_from
+                                                  ? count_text(static_cast<std::uint64_t>(std::llround(times)))
+                                                  : fmt::format("{:.1f}", times));
+}
 
 std::string Explanation::sentence(const model::Profile& profile) const
 {

@@ -90,13 +90,20 @@ struct Field {
     Fit fit = Fit::Whole;  // how a value that is too long is shortened; Whole: it takes more lines
 };
 
+/// Sentences below a line of their own, which says the gist of them.
+struct Paragraph {
+    std::string headline;
+    std::string text;
+};
+
 /// What one command has to say.
 struct Document {
-    std::string view;                // "hotspots"
-    std::string trace;               // as the user may type it
-    std::vector<Field> fields;       // above the tables
-    std::vector<Table> tables;       // CSV: one table as it is, several in long form
-    std::vector<std::string> notes;  // sentences below the tables, in tables only
+    std::string view;                     // "hotspots"
+    std::string trace;                    // as the user may type it
+    std::vector<Field> fields;            // above the tables
+    std::vector<Table> tables;            // CSV: one table as it is, several in long form
+    std::vector<Paragraph> paragraphs{};  // below the tables, in tables only: what is found
+    std::vector<std::string> notes;       // sentences below these, in tables only
 };
 
 }  // namespace critpath::report

@@ -255,6 +255,20 @@ void write_fields(const Document& document, const Style& style, Output& output)
     }
 }
 
+/// The headline's second line is indented, too, and the text below it further.
+void write_paragraph(const Paragraph& paragraph, const Style& style, Output& output)
+{
+    constexpr std::string_view indent = "   ", text_indent = "     ";
+    const std::size_t room = style.width > text_indent.size() ? style.width - text_indent.size() : 1;
+    std::string_view before;
+    for (const std::string& line : wrapped(printable(paragraph.headline), room)) {
+        output.write(fmt::format("{}{}\n", before, marked(line, "1", style)));
+        before = indent;
+    }
+    for (const std::string& line : wrapped(printable(paragraph.text), room))
+        output.write(fmt::format("{}{}\n", text_indent, line));
+}
+
 }  // namespace
 
 void write_table(const Document& document, const Style& style, Output& output)
@@ -271,9 +285,14 @@ void write_table(const Document& document, const Style& style, Output& output)
         write_one(table, style, output);
         separate = true;
     }
-    if (!style.header || document.notes.empty())
+    if (!style.header)
         return;
-    output.write("\n");
+    for (const Paragraph& paragraph : document.paragraphs) {
+        output.write("\n");
+        write_paragraph(paragraph, style, output);
+    }
+    if (!document.notes.empty())
+        output.write("\n");
     for (const std::string& note : document.notes)
         for (const std::string& line : wrapped(printable(note), style.width))
             output.write(marked(line, "2", style) + "\n");

@@ -156,6 +156,21 @@ TEST(TableWriter, ColourOnlyIfAsked)
     EXPECT_THAT(written("table", document, style), HasSubstr("\x1b[1mName"));
 }
 
+TEST(TableWriter, ParagraphsAreIndentedBelowTheirHeadlines)
+{
+    Document document;
+    document.paragraphs = {{"1: aaa bbb ccc dddd", "One two three four."}, {"2: ddd", "Five."}};
+    document.notes.emplace_back("A note.");
+    Style style;
+    style.width = 20;
+    EXPECT_EQ(written("table", document, style), "\n1: aaa bbb ccc\n   dddd\n     One two three\n     four.\n"
+                                                 "\n2: ddd\n     Five.\n\nA note.\n");
+    style.colour = true;
+    EXPECT_THAT(written("table", document, style), HasSubstr("\n\x1b[1m2: ddd\x1b[0m\n     Five.\n"));
+    style.header = false;
+    EXPECT_EQ(written("table", document, style), "");
+}
+
 TEST(TableWriter, NotesAreWrappedAndKeepUnitsWithNumbers)
 {
     Document document = document_with({});

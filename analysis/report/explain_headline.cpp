@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the line above the sentences about an explanation: who, where, by how much, and the verdict.
+#include "analysis/report/explain.hpp"
+#include "analysis/report/names.hpp"
+#include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr double most_from = 0.5;       // of the stretch: one function is most of it
+constexpr std::size_t name_width = 36;  // so that most headlines are one line
+
+bool is_mostly_on_one_rank(const Explanation& e)
+{
+    return e.ranks_on_path == 1 || e.rank_share >= mostly_from;
+}
+
+std::string who(const Explanation& e)
+{
+    if (!is_mostly_on_one_rank(e))
+        return fmt::format("{} ranks", e.ranks_on_path);
+    return fmt::format("{}rank {}", e.ranks_on_path == 1 ? "" : "mostly ", e.rank);
+}
+
+/// The function, if one has most of it: that is what can be changed. Else, or if that is the one that makes them, the
+/// calls that it lies between.
+std::string place(const Explanation& e)
+{
+    if (!e.code.functions.empty() && e.code.functions.front().share >= most_from &&
+        printable(e.code.functions.front().name) != e.innermost_caller)
+        return fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, name_width));
+    const std::string where = e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, name_width);
+    return fmt::format("{} to {}{}", shorten_name(e.call_before, name_width), shorten_name(e.call_after, name_width),
+                       where);
+}
+
+/// What it takes longer by most, where more is known of that than that it is time.
+std::string_view cause_in_words(const Explanation& e)
+{
+    switch (e.cause.value_or(Factor::Time)) {
+    case Factor::Instructions:
+        return "more instructions";
+    case Factor::Cycles:
+        return "more cycles per instruction";
+    case Factor::Frequency:
+        return "a lower frequency";
+    case Factor::InstructionTime:
+        return "slower instructions";
+    case Factor::AllCycles:
+        return "more cycles";
+    case Factor::Preempted:
+        return "no processor";
+    case Factor::Blocked:
+        return "blocked";
+    case Factor::PageFaults:
+        return "page faults";
+    case Factor::Threads:
+        return "waits for its threads";
+    case Factor::Processor:
+    case Factor::Time:
+        break;
+    }
+    return "";
+}
+
+std::string longer_than_peers(const Explanation& e)
+{
+    const std::string_view cause = cause_in_words(e);
+    return fmt::format("{} its peers{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause));
+}
+
+/// What takes most of the time and is no work, where that does not make the difference.
+std::string_view loss_in_words(const Explanation& e)
+{
+    const std::optional<Factor> loss = e.main_loss();
+    if (!loss || loss == e.cause)
+        return "";
+    if (*loss == Factor::Preempted)
+        return e.is_lack_of_threads() ? "its threads mostly without a processor" : "mostly without a processor";
+    return *loss == Factor::Blocked ? "mostly blocked" : "mostly waits for its threads";
+}
+
+std::string faster_ranks(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    const std::string others = s.slow_ranks + 1 == s.ranks
+                                   ? fmt::format("only rank {} takes less", s.fastest_rank)
+                                   : fmt::format("the others less, rank {} least", s.fastest_rank);
+    return fmt::format("{} of {} ranks take as long, {}", s.slow_ranks, s.ranks, others);
+}
+
+std::string unequal_ranks(const Explanation& e)
+{
+    return fmt::format("rank {} takes {} rank {}", e.stretch->slowest_rank, change_in_words(e.slowest_by_fastest() - 1),
+                       e.stretch->fastest_rank);
+}
+
+std::string by_how_much(const Explanation& e)
+{
+    switch (e.verdict) {
+    case Verdict::NoPeers:
+        return "";
+    case Verdict::Balanced:
+        return "its peers take as long";
+    case Verdict::Unequal:
+        return unequal_ranks(e);
+    case Verdict::FasterRanks:
+        return faster_ranks(e);
+    case Verdict::Rare:
+        return e.has_faster_ranks() ? faster_ranks(e) : longer_than_peers(e);
+    case Verdict::ThreadsInMpi:
+        return std::abs(e.excess) <= balanced_within ? "its peers take as long" : longer_than_peers(e);
+    default:
+        return longer_than_peers(e);
+    }
+}
+
+/// With the rank or node that it is about, if that is not said already.
+std::string verdict_in_words(const Explanation& e)
+{
+    const std::int64_t slowest = e.stretch->slowest_rank;
+    if (e.verdict == Verdict::PersistentNode)
+        return fmt::format("{} {}", name(e.verdict), printable(e.node));
+    if (e.verdict != Verdict::PersistentRank)
+        return std::string(name(e.verdict));
+    if (!e.is_always_one_rank())
+        return slowest < 0 ? "persistent ranks" : fmt::format("persistent ranks, rank {} most", slowest);
+    const bool is_said = is_mostly_on_one_rank(e) && static_cast<std::int64_t>(e.rank) == slowest;
+    return is_said ? std::string(name(e.verdict)) : fmt::format("{} {}", name(e.verdict), slowest);
+}
+
+}  // namespace
+
+std::string Explanation::headline() const
+{
+    std::vector<std::string> words;
+    for (std::string text : {by_how_much(*this), std::string(loss_in_words(*this)), verdict_in_words(*this)})
+        if (!text.empty())
+            words.push_back(std::move(text));
+    return fmt::format("{}, {}: {}", who(*this), place(*this), fmt::join(words, ", "));
+}
+
+}  // namespace critpath::report
