@@ -25,6 +25,9 @@ struct Option {
     std::string fallback;              // value if it is not given
     std::vector<std::string> choices;  // the valid values; empty: any
     bool is_list = false;              // several values, separated by commas
+    // Values that are valid elsewhere but not here, and why, and what to do instead; "{}" stands for the value.
+    std::vector<std::string> refused{};
+    std::string refusal{};
 };
 
 /// An option, or some values of it.

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns `cpreport diff`: what has become faster or slower on the critical path from one run to another.
+// Owns `cpreport diff`: what has become faster or slower on the critical path from one run to another. To compare by
+// something else: add it to views().
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
-#include "analysis/report/hotspot_list.hpp"
+#include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/locate.hpp"
 #include "analysis/report/numbers.hpp"
@@ -32,18 +33,169 @@ std::string change_text(std::int64_t before_ns, std::int64_t after_ns)
     return text;
 }
 
+/// An item a rank, by its number.
+Hotspots by_rank(const model::Profile& profile)
+{
+    Hotspots hotspots = sums(profile);
+    for (std::size_t rank = 0; rank < profile.processes.size(); ++rank) {
+        Hotspot& item = hotspots.items.emplace_back();
+        item.name = fmt::format("{}", rank);
+        item.kind = "rank";
+        item.path_ns = profile.processes[rank].path_ns;
+        hotspots.add_share(item);
+    }
+    return hotspots;
+}
+
+using Columns = std::vector<Column>;
+using Lines = binary::SourceLines;
+
+/// What rows are, and the first columns and cells of the table of them.
+struct View {
+    const char* by;
+    Hotspots (*items)(const model::Profile& profile, Lines& lines);
+    Columns columns;
+    Row (*cells)(const Difference& difference);
+    bool needs_lines = false;
+    MatchBy match = MatchBy::Name;
+};
+
+Column function_column()
+{
+    return {"function", "Function", Align::Left, Fit::Name};
+}
+
+Column inlined_column()
+{
+    return {"inlined_into", "Inlined into", Align::Left, Fit::Name};
+}
+
+Cell inlined_cell(const Difference& d)
+{
+    return d.inlined_into.empty() ? Cell() : Cell(d.inlined_into);
+}
+
+/// `spare_module`: in tables, where there is room.
+Columns with_module(Columns first, bool spare_module = false)
+{
+    first.insert(first.end(),
+                 {{"", "Module", Align::Left, Fit::Middle, 0, spare_module}, {"module", ""}, {"kind", ""}});
+    return first;
+}
+
+Row with_module(Row first, const Difference& d)
+{
+    first.insert(first.end(), {std::string(basename(d.module)), d.module, d.kind});
+    return first;
+}
+
+View of_functions()
+{
+    return {"function", [](const model::Profile& profile, Lines&) { return by_function(profile); },
+            with_module(Columns{function_column()}), [](const Difference& d) { return with_module(Row{d.name}, d); }};
+}
+
+View of_modules()
+{
+    return {"module",
+            [](const model::Profile& profile, Lines&) { return by_module(profile); },
+            {{"", "Module", Align::Left, Fit::Middle}, {"module", ""}, {"kind", ""}},
+            [](const Difference& d) {
+                return Row{d.name, d.name, d.kind};
+            }};
+}
+
+View of_lines()
+{
+    const auto cells = [](const Difference& d) {
+        const bool has_line = d.line > 0;
+        const Cell place = has_line ? Cell(fmt::format("{}:{}", basename(d.file), d.line)) : Cell();
+        return with_module(Row{place, d.file, has_line ? Cell(d.line) : Cell(), d.name, inlined_cell(d)}, d);
+    };
+    return {"line",
+            [](const model::Profile& profile, Lines& lines) { return by_line(profile, {}, lines); },
+            with_module(Columns{{"", "Line", Align::Left, Fit::Middle},
+                                {"file", ""},
+                                {"line", ""},
+                                function_column(),
+                                inlined_column()},
+                        true),
+            cells,
+            true,
+            MatchBy::Line};
+}
+
+View of_ranks()
+{
+    return {"rank",
+            [](const model::Profile& profile, Lines&) { return by_rank(profile); },
+            {{"rank", "Rank"}},
+            [](const Difference& d) { return Row{std::int64_t{std::stoi(d.name)}}; }};
+}
+
+View of_inlined()
+{
+    return {"inlined",
+            [](const model::Profile& profile, Lines& lines) { return by_inlined_function(profile, {}, lines); },
+            with_module(Columns{function_column(), inlined_column()}),
+            [](const Difference& d) {
+                return with_module(Row{d.name, inlined_cell(d)}, d);
+            },
+            true};
+}
+
+const std::vector<View>& views()
+{
+    static const std::vector<View> list = {of_functions(), of_modules(), of_lines(), of_ranks(), of_inlined()};
+    return list;
+}
+
+std::vector<std::string> view_names()
+{
+    std::vector<std::string> names;
+    for (const View& view : views())
+        names.emplace_back(view.by);
+    return names;
+}
+
+Table table_of(const View& view, const std::vector<Difference>& differences)
+{
+    Table table;
+    table.key = "differences";
+    table.columns = view.columns;
+    table.columns.insert(table.columns.end(), {{"base_path_seconds", "Base s"},
+                                               {"path_seconds", "Path s"},
+                                               {"change_seconds", "Change s"},
+                                               {"change_low_seconds", "Low s"},
+                                               {"change_high_seconds", "High s"}});
+    std::vector<Row> rows;
+    for (const Difference& d : differences) {
+        Row& row = rows.emplace_back(view.cells(d));
+        row.insert(row.end(), {Seconds{d.before_ns}, Seconds{d.after_ns}, Seconds{d.change_ns()},
+                               d.is_estimate ? Cell(Seconds{std::llround(d.change.low)}) : Cell(),
+                               d.is_estimate ? Cell(Seconds{std::llround(d.change.high)}) : Cell()});
+    }
+    table.each_row = rows_of(std::move(rows));
+    return table;
+}
+
+/// One of the two runs, as rows.
+struct Run {
+    const char* label;  // as the fields of the document call it
+    model::Profile profile;
+    Lines lines{};  // binaries may have been built anew in between
+    Hotspots hotspots{};
+};
+
 Document run(const Request& request)
 {
     const std::string base = find_trace(request.arguments.text("BASE")).string();
-    const model::Profile before = load(base);
-    const model::Profile after = load(request.trace);
-    const bool by_modules = request.arguments.text("--by") == "module";
-    const auto group = [&](const model::Profile& profile) {
-        return by_modules ? by_module(profile) : by_function(profile);
-    };
-    const Hotspots hotspots_before = group(before), hotspots_after = group(after);
-    const std::optional<Renamed> renamed = renamed_program(before, after);
-    std::vector<Difference> differences = compare(hotspots_before, hotspots_after, renamed);
+    const View& view = *std::ranges::find(views(), request.arguments.text("--by"), &View::by);
+    Run before = {"Base", load(base)}, after = {"Trace", load(request.trace)};
+    for (Run* of : {&before, &after})
+        of->hotspots = view.items(of->profile, of->lines);
+    const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);
+    std::vector<Difference> differences = compare(before.hotspots, after.hotspots, renamed, view.match);
     const std::size_t all = differences.size();
     std::erase_if(differences, [](const Difference& d) { return d.change_ns() == 0 || d.is_below_error(); });
     const std::size_t changed = differences.size();
@@ -54,30 +206,13 @@ Document run(const Request& request)
     document.view = "diff";
     document.fields = {{"base", "Base", base, Fit::Middle},
                        {"", "Trace", request.trace_name, Fit::Middle},
-                       {"", "Path", change_text(hotspots_before.path_ns, hotspots_after.path_ns)},
-                       {"base_path_seconds", "", Seconds{hotspots_before.path_ns}},
-                       {"path_seconds", "", Seconds{hotspots_after.path_ns}},
+                       {"", "Path", change_text(before.hotspots.path_ns, after.hotspots.path_ns)},
+                       {"by", "", std::string(view.by)},
+                       {"base_path_seconds", "", Seconds{before.hotspots.path_ns}},
+                       {"path_seconds", "", Seconds{after.hotspots.path_ns}},
                        {"rows_changed", "", static_cast<std::int64_t>(changed)},
                        {"rows", "", static_cast<std::int64_t>(all)}};
-    Table table;
-    table.key = "differences";
-    table.columns = {{by_modules ? "" : "function", by_modules ? "" : "Function", Align::Left, Fit::Name},
-                     {"", "Module", Align::Left, Fit::Middle},
-                     {"module", ""},
-                     {"kind", ""},
-                     {"base_path_seconds", "Base s"},
-                     {"path_seconds", "Path s"},
-                     {"change_seconds", "Change s"},
-                     {"change_low_seconds", "Low s"},
-                     {"change_high_seconds", "High s"}};
-    std::vector<Row> rows;
-    for (const Difference& d : differences)
-        rows.push_back({d.name, by_modules ? d.name : std::string(basename(d.module)), by_modules ? d.name : d.module,
-                        d.kind, Seconds{d.before_ns}, Seconds{d.after_ns}, Seconds{d.change_ns()},
-                        d.is_estimate ? Cell(Seconds{std::llround(d.change.low)}) : Cell(),
-                        d.is_estimate ? Cell(Seconds{std::llround(d.change.high)}) : Cell()});
-    table.each_row = rows_of(std::move(rows));
-    document.tables.push_back(std::move(table));
+    document.tables.push_back(table_of(view, differences));
     document.notes.push_back(
         changed == 0 ? std::string("Nothing changed by more than the sampling error.")
                      : fmt::format("{} of {} that changed by more than the sampling error shown; {} in all.",
@@ -85,10 +220,17 @@ Document run(const Request& request)
     document.notes.emplace_back(
         "Low, high: the 95 % interval of the change by sampling; -: it is exact. How much a time varies from "
         "run to run is not in it.");
-    if (renamed)
+    if (view.match == MatchBy::Line)
+        document.notes.emplace_back("A line that has another number in the other run is another row: compare --by "
+                                    "function, too.");
+    if (renamed && std::string_view(view.by) != "rank")
         document.notes.push_back(fmt::format("{} and {} are taken as the same binary, the program.",
                                              printable(renamed->before), printable(renamed->after)));
-    add_clocks(document, after);
+    if (view.needs_lines)
+        for (Run* of : {&before, &after})
+            for (const std::string& note : missing_lines_notes(of->profile, {}, of->lines))
+                document.notes.push_back(fmt::format("{}: {}", of->label, note));
+    add_clocks(document, after.profile);
     return document;
 }
 
@@ -100,10 +242,17 @@ Command diff_command()
         "diff",
         "what takes more or less time on the path than in another run",
         {
-            {"--by", "WHAT", "what a row is", "function", {"function", "module"}},
+            {"--by",
+             "WHAT",
+             "what a row is",
+             "function",
+             view_names(),
+             false,
+             {"callpath", "phase", "node", "thread", "transfer"},
+             "what it is in one run has no counterpart in another; see both with cpreport hotspots --by {}"},
             {"--top", "N", "rows to show; 0: all", "20", {}},
         },
-        {"diff cp-app-1 cp-app-2", "diff --by module cp-app-1"},
+        {"diff cp-app-1 cp-app-2", "diff --by line cp-app-1"},
         run,
         {"BASE", "the trace to compare with", true},
     };

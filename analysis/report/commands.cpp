@@ -54,6 +54,9 @@ void Arguments::check(const std::vector<Option>& options) const
         if (option.choices.empty())
             continue;
         for (const std::string& value : option.is_list ? list(option.name) : std::vector{text(option.name)}) {
+            if (std::ranges::find(option.refused, value) != option.refused.end())
+                fail(ExitCode::Usage, "{} {}: {}, or give one of {}", option.name, value,
+                     fmt::format(fmt::runtime(option.refusal), value), fmt::join(option.choices, ", "));
             if (std::find(option.choices.begin(), option.choices.end(), value) == option.choices.end())
                 fail_choice(option.name, value, option.choices);
         }

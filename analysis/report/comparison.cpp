@@ -44,6 +44,9 @@ struct PathTime {
     [[nodiscard]] Interval interval() const { return {value() - below, value() + above}; }
 };
 
+/// Kind, binary, source file, line, name, and what it is inlined into.
+using Identity = std::tuple<std::string, std::string, std::string, std::int64_t, std::string, std::string>;
+
 struct Found {
     Difference difference;
     PathTime before, after;
@@ -114,24 +117,32 @@ std::optional<Renamed> renamed_program(const model::Profile& before, const model
     return names;
 }
 
-std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const std::optional<Renamed>& program)
+std::vector<Difference> compare(const Hotspots& before, const Hotspots& after, const std::optional<Renamed>& program,
+                                MatchBy by)
 {
-    std::map<std::tuple<std::string, std::string, std::string>, Found> found;
+    std::map<Identity, Found> found;
     const auto visit = [&](const Hotspots& run, PathTime Found::*time) {
         for (const Hotspot& item : run.items) {
             if (item.path_ns <= 0)
                 continue;
             const bool is_module = item.kind == "module";
             std::string name(is_module ? basename(item.name) : item.name);
+            std::string inlined_into = item.inlined_into;
             std::string place(basename(item.place()));
             if (program && !item.module.empty() && place == program->before) {
                 place = program->after;
                 name = is_module ? place : renamed(name, *program);
+                inlined_into = renamed(inlined_into, *program);
             }
-            Found& row = found[{item.kind, place, name}];
+            const bool by_line = by == MatchBy::Line;
+            Found& row = found[{item.kind, place, by_line ? std::string(basename(item.file)) : std::string(),
+                                by_line ? item.line : 0, name, inlined_into}];
             row.difference.name = name;
             row.difference.module = item.module;
             row.difference.kind = item.kind;
+            row.difference.file = item.file;
+            row.difference.line = item.line;
+            row.difference.inlined_into = inlined_into;
             (row.*time).add(item, run.path_ns);
         }
     };

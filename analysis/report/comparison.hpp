@@ -16,11 +16,20 @@
 namespace critpath::report
 {
 
-/// The same function, or module, in two runs; in one of them it may have no time.
+/// What makes rows of two runs the same one, beside kind, binary, name, and what it is inlined into.
+enum class MatchBy : std::uint8_t {
+    Name,
+    Line,  // file and line, too: of rows that are lines
+};
+
+/// The same function, module, line or rank in two runs; in one of them it may have no time.
 struct Difference {
     std::string name;
     std::string module;  // as in the second run, or else in the first
     std::string kind;
+    std::string file;  // likewise
+    std::int64_t line = 0;
+    std::string inlined_into;
     std::int64_t before_ns = 0;    // on the path of the first run
     std::int64_t after_ns = 0;     // and of the second
     bool is_estimate = false;      // samples have found either
@@ -40,8 +49,9 @@ struct Renamed {
 /// None if it has the same name in both runs, or if a run does not tell which of its binaries is the program.
 std::optional<Renamed> renamed_program(const model::Profile& before, const model::Profile& after);
 
-/// Largest change first. Binaries are the same if their names are, wherever they lie, or if both are the program.
+/// Largest change first. Binaries and source files are the same if their names are, wherever they lie; binaries also if
+/// both are the program.
 std::vector<Difference> compare(const Hotspots& before, const Hotspots& after,
-                                const std::optional<Renamed>& program = std::nullopt);
+                                const std::optional<Renamed>& program = std::nullopt, MatchBy by = MatchBy::Name);
 
 }  // namespace critpath::report

@@ -137,8 +137,10 @@ class Names(harness.Case):
             self.assertAlmostEqual(annotated["path_seconds"], named["work_step"]["path_seconds"], places=6)
             stretches = json.loads(self.report("explain", "--format", "json"))["stretches"]
             self.assertEqual({stretch["caller"] for stretch in stretches}, {"main"})
-            same = json.loads(self.report("diff", "--format", "json", self.trace))["differences"]
-            self.assertEqual(same, [])
+            for by in "function", "module", "line", "rank", "inlined":
+                same = json.loads(self.report("diff", "--by", by, "--format", "json", self.trace))
+                self.assertEqual(same["differences"], [], by)
+                self.assertGreater(same["rows"], 0, by)
         refused = harness.run(harness.tool("cpreport"), "annotate", "work_step", self.trace)
         self.assertEqual(refused.code, 2, refused)
 

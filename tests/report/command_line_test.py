@@ -105,8 +105,29 @@ class CommandLine(ReportCase):
             self.fail_with(2, f"{trace}: this is a trace, and the FUNCTION before it is missing; give both: "
                            f"cpreport annotate FUNCTION {trace}", "annotate", trace)
         self.fail_with(3, "missing: no such trace", "diff", "missing", "sampled")
+        self.fail_with(2, "--by phase: what it is in one run has no counterpart in another; see both with cpreport hotspots "
+                       "--by phase, or give one of function, module, line, rank, inlined", "diff", "--by", "phase", "traced",
+                       "sampled")
+        self.fail_with(2, "--by: 'lines' is not one of function, module, line, rank, inlined; did you mean line?",
+                       "diff", "--by", "lines", "traced", "sampled")
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
+
+    def test_differences_by_all_that_has_a_counterpart(self):
+        def of(by, base, trace):
+            return json.loads(self.succeed("diff", base, trace, "--by", by, "--top", "0", "--format", "json"))
+        for by in "function", "module", "line", "rank", "inlined":
+            document = of(by, "traced", "sampled")
+            self.assertEqual(document["by"], by)
+            for there, back in zip(document["differences"], of(by, "sampled", "traced")["differences"]):
+                self.assertEqual(there["change_seconds"], -back["change_seconds"], by)
+            self.assertEqual(of(by, "sampled", "sampled")["differences"], [], by)
+        # Those of ranks are exact, and so all there.
+        rows = of("rank", "traced", "sampled")["differences"]
+        self.assertEqual(sorted(row["rank"] for row in rows), sorted({row["rank"] for row in rows}))
+        self.assertAlmostEqual(sum(row["change_seconds"] for row in rows), 10 - 0.04)
+        for row in rows:
+            self.assertAlmostEqual(row["change_seconds"], row["path_seconds"] - row["base_path_seconds"])
 
     # traces
 

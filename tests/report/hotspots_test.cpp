@@ -14,8 +14,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <variant>
 
 namespace critpath::report
@@ -382,6 +384,37 @@ TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
     EXPECT_EQ(work->change.low, -30'000'000);
     EXPECT_EQ(work->change.high, -30'000'000);
     EXPECT_FALSE(work->is_below_error());
+}
+
+// Rows with other times in the other run: each is matched by what identifies it there.
+TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
+{
+    const auto line = [](const char* file, std::int64_t number, const char* into, std::int64_t ns) {
+        Hotspot item;
+        item.name = "f";
+        item.kind = "line";
+        item.module = "/bin/app";
+        item.file = file;
+        item.line = number;
+        item.inlined_into = into;
+        item.path_ns = ns;
+        return item;
+    };
+    Hotspots before, after;
+    before.items = {line("/old/a.c", 1, "", 10), line("/old/a.c", 2, "", 20), line("/old/a.c", 2, "g", 30)};
+    after.items = {line("/new/a.c", 1, "", 15), line("/new/a.c", 2, "g", 32), line("/new/a.c", 3, "", 21)};
+    std::map<std::tuple<std::int64_t, std::string>, std::int64_t> changes;
+    for (const Difference& d : compare(before, after, std::nullopt, MatchBy::Line)) {
+        EXPECT_EQ(d.file, d.after_ns > 0 ? "/new/a.c" : "/old/a.c");
+        changes[{d.line, d.inlined_into}] = d.change_ns();
+    }
+    const decltype(changes) expected = {{{1, ""}, 5}, {{2, ""}, -20}, {{2, "g"}, 2}, {{3, ""}, 21}};
+    EXPECT_EQ(changes, expected);
+    // By name, it does not matter where a function is defined.
+    std::map<std::string, std::int64_t> by_name;
+    for (const Difference& d : compare(before, after))
+        by_name[d.inlined_into] = d.change_ns();
+    EXPECT_EQ(by_name, (std::map<std::string, std::int64_t>{{"", 6}, {"g", 2}}));
 }
 
 /// The sampled run, of a program by another name, and of what is called by that.
