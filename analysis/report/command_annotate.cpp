@@ -156,6 +156,7 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
     const bool is_alone = files.size() == 1;
     Table table;
     table.key = "lines";
+    table.kind = "line";
     table.title = is_alone ? files.begin()->first : "";
     table.columns = columns(
         {{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
@@ -226,6 +227,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     const bool is_alone = shown == 1 && codes.size() == 1;
     Table table;
     table.key = "instructions";
+    table.kind = "instruction";
     table.title = is_alone ? profile.rows[codes.begin()->first.value].module : "";
     table.columns = columns(
         {{"function", is_alone ? "" : "Function", Align::Left, Fit::Name}, {"module", ""}, {"address", "Address"}},

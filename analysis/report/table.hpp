@@ -71,6 +71,7 @@ struct Table {
     std::string title;  // line above the table; may be empty
     std::vector<Column> columns;
     std::function<void(const RowSink&)> each_row;
+    std::string kind{};  // what a row is, where CSV has those of all tables of a document in one table; else empty
 };
 
 /// Table::each_row of rows that are in memory.
@@ -101,7 +102,7 @@ struct Document {
     std::string view;                     // "hotspots"
     std::string trace;                    // as the user may type it
     std::vector<Field> fields;            // above the tables
-    std::vector<Table> tables;            // CSV: one table as it is, several in long form
+    std::vector<Table> tables;            // CSV: one table as it is, several in long form or by Table::kind
     std::vector<Paragraph> paragraphs{};  // below the tables, in tables only: what is found
     std::vector<std::string> notes;       // sentences below these, in tables only
 };

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns CSV as RFC 4180 has it, with line feeds. A document of one table is that table; one of several, or of none,
-// comes in long form: section, row, quantity, value.
+// comes in long form: section, row, quantity, value. Tables whose rows are of different kinds are one table, with the
+// columns of all of them.
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "analysis/report/writer.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace critpath::report
 {
@@ -79,11 +84,43 @@ void write_long(const Document& document, const Style& style, Output& output)
     }
 }
 
+/// Of all tables, each once.
+std::vector<std::string> all_keys(const std::vector<Table>& tables)
+{
+    std::vector<std::string> keys;
+    for (const Table& table : tables)
+        for (const Column& column : table.columns)
+            if (!column.key.empty() && std::ranges::find(keys, column.key) == keys.end())
+                keys.push_back(column.key);
+    return keys;
+}
+
+void write_by_kind(const std::vector<Table>& tables, const Style& style, Output& output)
+{
+    const std::vector<std::string> keys = all_keys(tables);
+    if (style.header)
+        output.write(fmt::format("kind,{}\n", fmt::join(keys, ",")));
+    for (const Table& table : tables) {
+        std::vector<std::size_t> places;  // of its columns by key; its number of columns: it has none
+        for (const std::string& key : keys)
+            places.push_back(
+                static_cast<std::size_t>(std::ranges::find(table.columns, key, &Column::key) - table.columns.begin()));
+        table.each_row([&](std::span<const Cell> row) {
+            std::string line = table.kind;
+            for (const std::size_t place : places)
+                line.append(1, ',').append(place < row.size() ? csv_text(row[place]) : "");
+            output.write(line += '\n');
+        });
+    }
+}
+
 }  // namespace
 
 void write_csv(const Document& document, const Style& style, Output& output)
 {
-    if (document.tables.size() == 1)
+    if (!document.tables.empty() && !document.tables.front().kind.empty())
+        write_by_kind(document.tables, style, output);
+    else if (document.tables.size() == 1)
         write_plain(document.tables.front(), style, output);
     else
         write_long(document, style, output);

@@ -8,6 +8,8 @@ that belongs to an answer has 30 ms; what is shorter is start-up and scheduling)
 formula plus 10 ms a piece, for the sampling (1 ms) and for the competition of ranks at the borders of a piece. A function
 that is not on the path gets at most 3 % of the path's work."""
 
+import csv
+import io
 import itertools
 import json
 import os
@@ -172,6 +174,13 @@ class Workload(harness.Case):
             self.assertAlmostEqual(sum(row["path_seconds"] or 0 for row in annotated[table]), everywhere, places=6)
         self.assertIn("x = x * 0.999999 + 1e-6;", {row["source"].strip() for row in annotated["lines"]})
         self.assertEqual({row["function"] for row in annotated["instructions"]}, {"work_late", "work_after"})
+        # In CSV, all of them have a key of their own.
+        rows = list(csv.DictReader(io.StringIO(
+            self.report("annotate", "use_processor", "--instructions", "--format", "csv"))))
+        self.assertEqual([row["kind"] for row in rows],
+                         ["line"] * len(annotated["lines"]) + ["instruction"] * len(annotated["instructions"]))
+        keys = [tuple(row[key] for key in ("kind", "file", "line", "function", "module", "address")) for row in rows]
+        self.assertEqual(len(keys), len(set(keys)))
         self.assertNotIn("changed after the recording", self.report("annotate", "use_processor"))
         os.utime(os.path.join(self.trace, "traces.otf2"), (0, 0))
         self.assertIn("work.h: changed after the recording", self.report("annotate", "use_processor"))

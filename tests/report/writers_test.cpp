@@ -190,6 +190,22 @@ TEST(CsvWriter, QuotesAsRfc4180)
                                                  "\"a,\"\"b\"\"\nc\",plain,1.000000001,25,7,m\n");
 }
 
+TEST(CsvWriter, RowsOfDifferentKindsAreOneTable)
+{
+    Document document;
+    document.fields.push_back({"key", "Label", std::string("value")});
+    const auto number = [](std::int64_t n) { return Cell(n); };
+    document.tables.push_back(
+        {"as", "", {{"a", ""}, {"", "Title"}, {"x", ""}}, rows_of({{number(1), {}, number(2)}}), "a"});
+    document.tables.push_back(
+        {"bs", "", {{"x", ""}, {"b", ""}}, rows_of({{number(3), std::string("p,q")}, {{}, {}}}), "b"});
+    Style style;
+    EXPECT_EQ(written("csv", document, style), "kind,a,x,b\na,1,2,\nb,,3,\"p,q\"\nb,,,\n");
+    document.tables.pop_back();
+    style.header = false;
+    EXPECT_EQ(written("csv", document, style), "a,1,2\n");
+}
+
 TEST(CsvWriter, AnEmptyFirstCellIsACell)
 {
     Document document = document_with({row("", "", 0)});
