@@ -28,6 +28,8 @@ struct Option {
     // Values that are valid elsewhere but not here, and why, and what to do instead; "{}" stands for the value.
     std::vector<std::string> refused{};
     std::string refusal{};
+    // The values that it can have in a trace, where these are names that nobody knows by heart; else null.
+    std::vector<std::string> (*values_in)(const std::filesystem::path& trace) = nullptr;
 };
 
 /// An option, or some values of it.

@@ -110,6 +110,11 @@ void check_sort(const Request& request, const model::Profile& profile, const Win
              of_each ? computed_note(profile, window) : totals_note(profile, window));
 }
 
+std::vector<std::string> events_of(const std::filesystem::path& trace)
+{
+    return load(trace).events;
+}
+
 Document run(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
@@ -155,7 +160,15 @@ Command hotspots_command()
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "RANKS", "path time on these ranks only, as 0,4-7", "", {}, true},
             {"--module", "TEXT", "only functions of binaries that have this in their path", "", {}},
-            {"--event", "NAME", "counts of this event in place of time, such as instructions", "", {}},
+            {"--event",
+             "NAME",
+             "counts of this event in place of time, such as instructions",
+             "",
+             {},
+             false,
+             {},
+             "",
+             events_of},
             {"--inclusive", "", "functions with those that they call", "", {}},
             {"--inlined", "", "what was inlined into functions as rows of their own", "", {}},
             {"--inside", "", "below MPI functions and transfers: what was done in them", "", {}},

@@ -186,9 +186,29 @@ void check_operand(const Command& command, const Parsed& parsed)
              given, operand.name, command.name, operand.name, shell_quoted(given));
 }
 
+/// A trace in the place of an option's value: then that was left out, and the option has taken the trace.
+void check_values(const Command& command, const Parsed& parsed)
+{
+    for (const Option& option : command.options) {
+        const std::string& given = parsed.values.at(option.name);
+        if (option.values_in == nullptr || !parsed.trace.empty() || !is_trace(given))
+            continue;
+        const std::vector<std::string> values = option.values_in(find_trace(given));
+        if (values.empty())
+            fail(ExitCode::Usage,
+                 "{} {}: this is a trace, and the {} before it is missing; the trace has none: leave out {}",
+                 option.name, given, option.value, option.name);
+        fail(ExitCode::Usage,
+             "{} {}: this is a trace, and the {} before it is missing; the trace has {}: cpreport {} {} {} {}",
+             option.name, given, option.value, fmt::join(values, ", "), command.name, option.name, values.front(),
+             shell_quoted(given));
+    }
+}
+
 void run(const Command& command, const Parsed& parsed)
 {
     check_operand(command, parsed);
+    check_values(command, parsed);
     Request request;
     request.arguments = Arguments(parsed.values, parsed.given);
     request.arguments.check(all_options(command));

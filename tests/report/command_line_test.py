@@ -104,6 +104,11 @@ class CommandLine(ReportCase):
         for trace in ("sampled", "sampled/traces.otf2"):
             self.fail_with(2, f"{trace}: this is a trace, and the FUNCTION before it is missing; give both: "
                            f"cpreport annotate FUNCTION {trace}", "annotate", trace)
+            self.fail_with(2, f"--event {trace}: this is a trace, and the NAME before it is missing; the trace has page-faults, "
+                           f"cycles, instructions: cpreport hotspots --event page-faults {trace}", "hotspots", "--event", trace)
+        self.fail_with(2, "--event traced: this is a trace, and the NAME before it is missing; the trace has none: leave out "
+                       "--event", "hotspots", "--by", "line", "--event", "traced")
+        self.fail_with(2, "--event: its value is missing; see: cpreport hotspots --help", "hotspots", "sampled", "--event")
         self.fail_with(3, "missing: no such trace", "diff", "missing", "sampled")
         self.fail_with(2, "--by phase: what it is in one run has no counterpart in another; see both with cpreport hotspots "
                        "--by phase, or give one of function, module, line, rank, inlined", "diff", "--by", "phase", "traced",
