@@ -116,13 +116,6 @@ public:
         }
     }
 
-    [[nodiscard]] std::size_t rows() const
-    {
-        std::size_t rows = 0;
-        walk([&](const std::vector<std::size_t>&, const Branch&) { ++rows; });
-        return rows;
-    }
-
 private:
     const Times& times_;
     std::vector<std::size_t> roots_;
@@ -224,6 +217,35 @@ private:
     std::map<Key, std::vector<division::InsideTime>> times_;
 };
 
+/// How much of the tree is shown.
+struct Shown {
+    std::size_t rows, all_rows, below_error;
+    // Path time of the rows that are shown, and of the others, each without those below it.
+    std::int64_t own_ns, hidden_ns;
+};
+
+/// The rows with most time are those that call much, and may have next to nothing themselves.
+std::string coverage_note(const Shown& shown, const std::string& sort, std::int64_t path_ns,
+                          const std::optional<Window>& window)
+{
+    const bool is_part = shown.rows < shown.all_rows;
+    std::string note = fmt::format("{} of {} shown", count_text(shown.rows), counted(shown.all_rows, "call path"));
+    if (is_part)
+        note += fmt::format(": those with most time, what they call included ({})",
+                            sort == "all" ? "All ranks s" : "Path s");
+    note += fmt::format(". Their own time, without what they call (Own s), is {} % of {}",
+                        percent_text(part(shown.own_ns, path_ns)), path_text(window, path_ns));
+    if (is_part)
+        note += fmt::format("; {} % is own time of call paths that are not shown ({}), below these or beside them: "
+                            "--top {} shows more, --top 0 all",
+                            percent_text(part(shown.hidden_ns, path_ns)), count_text(shown.all_rows - shown.rows),
+                            2 * shown.rows);
+    note += ".";
+    if (shown.below_error > 0)
+        note += fmt::format(" Left out: {} below the sampling error.", counted(shown.below_error, "call path"));
+    return note;
+}
+
 }  // namespace
 
 Document call_path_view(const HotspotRequest& request)
@@ -247,7 +269,13 @@ Document call_path_view(const HotspotRequest& request)
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
     const Times tree_times = times_of(profile, std::move(whole), by_total ? own_totals(request) : own);
-    const std::size_t all = Tree(profile, tree_times, candidates, 0).rows();
+    const Tree whole_tree(profile, tree_times, candidates, 0);
+    std::size_t all = 0;
+    std::int64_t all_ns = 0;
+    whole_tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
+        ++all;
+        all_ns += own[paths.back()];
+    });
     const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
 
     Table table;
@@ -305,12 +333,8 @@ Document call_path_view(const HotspotRequest& request)
                        {"rows_below_error", "", static_cast<std::int64_t>(below_error)},
                        {"shown_path_percent", "", Share{share}}};
     document.tables.push_back(std::move(table));
-    std::string note =
-        fmt::format("{} of {} shown: their own time is {} % of {}.", count_text(shown), counted(all, "call path"),
-                    percent_text(share), path_text(request.window, hotspots.path_ns));
-    if (below_error > 0)
-        note += fmt::format(" Left out: {} below the sampling error.", counted(below_error, "call path"));
-    document.notes.push_back(std::move(note));
+    document.notes.push_back(
+        coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
     if (!by_total && folding.is_undecided())
         document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);
