@@ -10,6 +10,7 @@
 #include "analysis/report/inside.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/recursion.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
@@ -164,21 +165,21 @@ std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
 }
 
 /// By call path: path time without those below.
-std::vector<std::int64_t> own_times(const HotspotRequest& request)
+std::vector<std::int64_t> own_times(const model::Profile& profile, const Selection& selection)
 {
-    std::vector<std::int64_t> own(request.profile.call_paths.size(), 0);
-    for (const model::CallPathTime& time : request.profile.path)
-        if (request.selection.has_rank(time.process) && request.selection.has_row(request.profile.row(time.call_path)))
+    std::vector<std::int64_t> own(profile.call_paths.size(), 0);
+    for (const model::CallPathTime& time : profile.path)
+        if (selection.has_rank(time.process) && selection.has_row(profile.row(time.call_path)))
             own[time.call_path.value] += time.ns;
     return own;
 }
 
 /// By call path: time on all ranks without those below.
-std::vector<std::int64_t> own_totals(const HotspotRequest& request)
+std::vector<std::int64_t> own_totals(const model::Profile& profile, const Selection& selection)
 {
-    std::vector<std::int64_t> own(request.profile.call_paths.size(), 0);
-    for (const model::CallPathTime& time : request.profile.totals)
-        if (request.selection.has_row(request.profile.row(time.call_path)))
+    std::vector<std::int64_t> own(profile.call_paths.size(), 0);
+    for (const model::CallPathTime& time : profile.totals)
+        if (selection.has_row(profile.row(time.call_path)))
             own[time.call_path.value] += time.ns;
     return own;
 }
@@ -187,10 +188,13 @@ std::vector<std::int64_t> own_totals(const HotspotRequest& request)
 class InsidePaths
 {
 public:
-    explicit InsidePaths(const HotspotRequest& request)
-        : profile_(request.profile), is_wanted_(request.request.arguments.flag("--inside")),
-          times_(group_by(inside_of(request), [](const division::InsideTime& time) {
-              return Key{time.of.is_transfer, time.of.call};
+    /// By the call paths of `profile`, which are those of the request, or `folded`.
+    InsidePaths(const HotspotRequest& request, const model::Profile& profile,
+                const std::optional<FoldedRecursion>& folded)
+        : profile_(profile), is_wanted_(request.request.arguments.flag("--inside")),
+          times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
+              const CallPathId call = time.of.call;
+              return Key{time.of.is_transfer, folded && call.valid() ? folded->places[call.value] : call};
           }))
     {
     }
@@ -216,6 +220,12 @@ private:
     bool is_wanted_;
     std::map<Key, std::vector<division::InsideTime>> times_;
 };
+
+/// CSV and JSON have each call path.
+bool folds(const Arguments& arguments)
+{
+    return arguments.text("--format") == "table" && arguments.text("--recursion") == "fold";
+}
 
 /// How much of the tree is shown.
 struct Shown {
@@ -250,10 +260,12 @@ std::string coverage_note(const Shown& shown, const std::string& sort, std::int6
 
 Document call_path_view(const HotspotRequest& request)
 {
-    const model::Profile& profile = request.profile;
+    const std::optional<FoldedRecursion> folded =
+        folds(request.request.arguments) ? fold_recursion(request.profile) : std::nullopt;
+    const model::Profile& profile = folded ? folded->profile : request.profile;
     const std::string& sort = request.request.arguments.text("--sort");
     const Hotspots hotspots = by_call_path(profile, request.selection);
-    const std::vector<std::int64_t> own = own_times(request);
+    const std::vector<std::int64_t> own = own_times(profile, request.selection);
     const bool by_total = sort == "all";
     std::vector<std::size_t> candidates;
     const Folding folding(hotspots.items);
@@ -268,7 +280,8 @@ Document call_path_view(const HotspotRequest& request)
     std::vector<std::int64_t> whole;
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
-    const Times tree_times = times_of(profile, std::move(whole), by_total ? own_totals(request) : own);
+    const Times tree_times =
+        times_of(profile, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
     const Tree whole_tree(profile, tree_times, candidates, 0);
     std::size_t all = 0;
     std::int64_t all_ns = 0;
@@ -283,6 +296,7 @@ Document call_path_view(const HotspotRequest& request)
     table.columns = {{"", "Call path", Align::Left, Fit::Name},
                      {"call_path", ""},
                      {"depth", ""},
+                     {"", folded ? "Levels" : ""},
                      {"function", ""},
                      {"call_site", ""},
                      {"", "Module", Align::Left, Fit::Middle},
@@ -292,18 +306,18 @@ Document call_path_view(const HotspotRequest& request)
     const std::vector<Column> times = time_columns(true);
     table.columns.insert(table.columns.end(), times.begin(), times.end());
     const CallChains chains(profile);
-    const InsidePaths inside(request);
+    const InsidePaths inside(request, profile, folded);
     Sites sites(profile);
     if (inside.is_wanted())
         table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     std::size_t shown = 0;
-    const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, std::int64_t own_ns,
-                             const Hotspot& item, const std::string& site, const std::string& divided,
-                             const char* side) {
+    const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, Cell levels,
+                             std::int64_t own_ns, const Hotspot& item, const std::string& site,
+                             const std::string& divided, const char* side) {
         Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
-                                         item.name, site.empty() ? Cell() : Cell(site),
+                                         std::move(levels), item.name, site.empty() ? Cell() : Cell(site),
                                          std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
         add_time_cells(row, item, true);
         if (inside.is_wanted())
@@ -312,14 +326,16 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), own[i], hotspots.items[i], sites.of(i),
-                "", "");
+        const Cell levels =
+            folded && folded->levels[i] > 1 ? Cell(static_cast<std::int64_t>(folded->levels[i])) : Cell();
+        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, own[i], hotspots.items[i],
+                sites.of(i), "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);
         for (std::size_t p = 0; p < parts.size(); ++p)
             add_row(drawn(parts, p, branch.below, branch.has_callees), name + ";" + parts[p].item.name,
-                    chains.depth(i) + 1, parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
+                    chains.depth(i) + 1, Cell(), parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
     });
     table.each_row = rows_of(std::move(rows));
 
@@ -335,6 +351,9 @@ Document call_path_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(
         coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
+    if (folded)
+        document.notes.emplace_back("Levels: a function that calls itself is one row, of calls that are so many below "
+                                    "each other. Each as a row: --recursion all.");
     if (!by_total && folding.is_undecided())
         document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);

@@ -118,6 +118,21 @@ class CommandLine(ReportCase):
         self.fail_with(2, "one trace at a time", "hotspots", "sampled", "traced")
         self.fail_with(2, "options follow the command", "--format", "json", "hotspots")
 
+    def test_recursion_is_one_row_of_a_table_only(self):
+        folded = self.succeed("hotspots", "recursive", "--by", "callpath", "--no-header")
+        self.assertEqual(len(folded.splitlines()), 4)  # main, walk, visit, MPI_Barrier
+        # Of 12 levels of walk, and what is on them: 20 ms and 50 ms each, and 100 ms once.
+        self.assertRegex(folded, r"walk +12 +tree +0\.240 +0\.940")
+        self.assertRegex(folded, r"visit +- +tree +0\.600 +0\.600")
+        for arguments in (["--format", "json"], ["--format", "csv"]):
+            whole = self.succeed("hotspots", "recursive", "--by", "callpath", "--top", "0", *arguments)
+            self.assertEqual(whole.count("main;walk;walk;walk"), 21, whole)  # 10 of walk, 10 of visit, MPI_Barrier
+            self.assertEqual(whole, self.succeed("hotspots", "recursive", "--by", "callpath", "--top", "0", "--recursion",
+                                                 "all", *arguments))
+            self.fail_with(2, "--recursion fold: CSV and JSON have each call path", "hotspots", "recursive", "--by",
+                           "callpath", "--recursion", "fold", *arguments)
+        self.fail_with(2, "--recursion: only a call tree has levels", "hotspots", "recursive", "--recursion", "all")
+
     def test_differences_by_all_that_has_a_counterpart(self):
         def of(by, base, trace):
             return json.loads(self.succeed("diff", base, trace, "--by", by, "--top", "0", "--format", "json"))

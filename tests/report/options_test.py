@@ -14,7 +14,7 @@ class Options(ReportCase):
     # An option of each command with a value that shows, on the traces of make_samples.
     OPTIONS = {
         "summary": {},
-        "hotspots": {"--sort": "name", "--top": "1", "--rank": "1", "--module": "libc", "--event": "instructions",
+        "hotspots": {"--sort": "name", "--top": "1", "--rank": "1", "--module": "libc", "--event": "instructions", "--recursion": "all",
                      "--inclusive": None, "--inside": None, "--inlined": None, "--from": "5", "--to": "5", "--phases": "3"},
         "annotate": {"--context": "0", "--instructions": None, "--rank": "0", "--from": "5.5", "--to": "5.5"},
         "explain": {"--top": "1"},
@@ -59,6 +59,7 @@ class Options(ReportCase):
     def test_an_option_shows_or_is_refused(self):
         # On one trace or another: not all have ranks that differ, or modules.
         shows_nothing = {(("hotspots", "--by", "callpath"), "--inclusive"),  # its rows are inclusive
+                         (("hotspots", "--by", "callpath"), "--recursion"),  # that is in the trace "recursive"
                          # And of these traces: the order of names is the same, there is one row, there are few segments.
                          (("hotspots", "--by", "node"), "--sort"),
                          (("hotspots", "--by", "transfer"), "--top"),

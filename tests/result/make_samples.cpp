@@ -21,6 +21,7 @@ int main(int argc, char** argv)
     write_result(directory / "awkward", awkward_run());
     write_result(directory / "empty", empty_run());
     write_result(directory / "phased", phased_run());
+    write_result(directory / "recursive", recursive_run());
     write_result(directory / "timed", timed_run());
     return 0;
 }

@@ -467,6 +467,40 @@ Sample timed_run()
     return sample;
 }
 
+Sample recursive_run()
+{
+    Sample sample;
+    model::Profile& p = sample.profile;
+    add_ranks(sample, 1, 1000 * ms);
+    const std::string app = "/home/user/bin/tree";
+    p.rows = {{RowKind::Sampled, "main", app, "", 0},
+              {RowKind::Sampled, "visit", app, "", 0},
+              {RowKind::Sampled, "walk", app, "", 0},
+              {RowKind::Mpi, "MPI_Barrier", "MPI", "", 0}};
+    constexpr RowId main{0}, visit{1}, walk{2}, barrier{3};
+    const auto add = [&](RowId row, CallPathId parent, std::int64_t ns, std::uint64_t samples) {
+        const CallPathId path{static_cast<std::uint32_t>(p.call_paths.size())};
+        p.call_paths.push_back({row, parent});
+        p.path.push_back({path, ProcessId{0}, ns, samples});
+        p.totals.push_back({path, ProcessId::none(), ns, samples});
+        return path;
+    };
+    CallPathId caller = add(main, CallPathId::none(), 60 * ms, 6);
+    constexpr int levels = 12;
+    for (int level = 0; level < levels; ++level) {
+        caller = add(walk, caller, 20 * ms, 2);
+        add(visit, caller, 50 * ms, 5);
+    }
+    add(barrier, caller, 100 * ms, 0);
+    PathBuilder path(sample);
+    path.add(SegmentKind::Compute, 900 * ms, 0, 0, RowId::none().value);
+    path.add(SegmentKind::Mpi, 100 * ms, 0, 0, static_cast<std::uint32_t>(p.call_paths.size() - 1));
+    path.finish();
+    p.facts["samples"] = p.facts["path_samples"] = p.facts["independent_samples"] = 90;
+    p.properties = {{"command", "./tree"}, {"event", "cpu-clock"}, {"period", "10000000"}, {"period_unit", "ns"}};
+    return sample;
+}
+
 Sample awkward_run()
 {
     Sample sample;

@@ -54,6 +54,9 @@ Sample phased_run();
 /// As sampled_run(), by timers of which one stopped, on nodes of which the clocks are off, and a long command line.
 Sample timed_run();
 
+/// One rank, 1 s, samples of 10 ms: "walk" calls itself to 12 levels, on each of which it calls "visit".
+Sample recursive_run();
+
 /// Names that are long, wide, not UTF-8, or full of what CSV, JSON and a terminal take for their own.
 Sample awkward_run();
 

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns the call tree without the levels that functions fill which call themselves.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// A profile in which calls of a function by itself, directly, are one call, which calls what all of them call.
+struct FoldedRecursion {
+    model::Profile profile;                 // the sums of the original; without stretches and counts of events
+    std::vector<std::size_t> levels;        // by CallPathId: how many of such calls are below each other at most
+    std::vector<model::CallPathId> places;  // by CallPathId of the original: what it is in `profile`
+};
+
+/// Nothing if no function calls itself. Functions without a name of their own ("[app]") are many, and not folded.
+std::optional<FoldedRecursion> fold_recursion(const model::Profile& profile);
+
+}  // namespace critpath::report
