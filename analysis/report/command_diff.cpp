@@ -192,8 +192,10 @@ Document run(const Request& request)
     const std::string base = find_trace(request.arguments.text("BASE")).string();
     const View& view = *std::ranges::find(views(), request.arguments.text("--by"), &View::by);
     Run before = {"Base", load(base)}, after = {"Trace", load(request.trace)};
-    for (Run* of : {&before, &after})
+    for (Run* of : {&before, &after}) {
+        of->lines = source_lines(of->profile);
         of->hotspots = view.items(of->profile, of->lines);
+    }
     const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);
     std::vector<Difference> differences = compare(before.hotspots, after.hotspots, renamed, view.match);
     const std::size_t all = differences.size();
