@@ -82,14 +82,15 @@ std::string longer_than_peers(const Explanation& e)
 }
 
 /// What takes most of the time and is no work, where that does not make the difference.
-std::string_view loss_in_words(const Explanation& e)
+std::string loss_in_words(const Explanation& e)
 {
     const std::optional<Factor> loss = e.main_loss();
     if (!loss || loss == e.cause)
         return "";
+    const char* const besides = e.cause ? "besides " : "";
     if (*loss == Factor::Preempted)
-        return e.is_lack_of_threads() ? "its threads mostly without a processor" : "mostly without a processor";
-    return *loss == Factor::Blocked ? "mostly blocked" : "mostly waits for its threads";
+        return fmt::format("{}{}mostly without a processor", besides, e.is_lack_of_threads() ? "its threads " : "");
+    return fmt::format("{}mostly {}", besides, *loss == Factor::Blocked ? "blocked" : "waits for its threads");
 }
 
 std::string faster_ranks(const Explanation& e)
@@ -146,7 +147,7 @@ std::string verdict_in_words(const Explanation& e)
 std::string Explanation::headline() const
 {
     std::vector<std::string> words;
-    for (std::string text : {by_how_much(*this), std::string(loss_in_words(*this)), verdict_in_words(*this)})
+    for (std::string text : {by_how_much(*this), loss_in_words(*this), verdict_in_words(*this)})
         if (!text.empty())
             words.push_back(std::move(text));
     return fmt::format("{}, {}: {}", who(*this), place(*this), fmt::join(words, ", "));

@@ -290,13 +290,18 @@ Document call_path_view(const HotspotRequest& request)
         all_ns += own[paths.back()];
     });
     const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
+    const auto levels_of = [&](std::size_t path) { return folded ? folded->levels[path] : 1; };
+    bool any_levels = false;
+    tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
+        any_levels = any_levels || levels_of(paths.back()) > 1;
+    });
 
     Table table;
     table.key = "call_paths";
     table.columns = {{"", "Call path", Align::Left, Fit::Name},
                      {"call_path", ""},
                      {"depth", ""},
-                     {"", folded ? "Levels" : ""},
+                     {"", any_levels ? "Levels" : ""},
                      {"function", ""},
                      {"call_site", ""},
                      {"", "Module", Align::Left, Fit::Middle},
@@ -326,8 +331,7 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        const Cell levels =
-            folded && folded->levels[i] > 1 ? Cell(static_cast<std::int64_t>(folded->levels[i])) : Cell();
+        const Cell levels = levels_of(i) > 1 ? Cell(static_cast<std::int64_t>(levels_of(i))) : Cell();
         add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, own[i], hotspots.items[i],
                 sites.of(i), "", "");
         shown_ns += own[i];
@@ -351,7 +355,7 @@ Document call_path_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(
         coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
-    if (folded)
+    if (any_levels)
         document.notes.emplace_back("Levels: a function that calls itself is one row, of calls that are so many below "
                                     "each other. Each as a row: --recursion all.");
     if (!by_total && folding.is_undecided())

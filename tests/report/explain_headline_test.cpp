@@ -111,7 +111,8 @@ TEST(Headline, SaysWhatIsLostOnce)
     model::Profile p = one_stretch();
     model::Stretch& s = p.stretches[0];
     s.own_preempted_ns = 600 * ms;
-    EXPECT_THAT(headline(p), EndsWith(", mostly without a processor, persistent rank"));
+    EXPECT_THAT(headline(p),
+                EndsWith("100 % longer than its peers, besides mostly without a processor, persistent rank"));
     s.processor_ns = 0;
     s.preempted_ns = 500 * ms;
     EXPECT_THAT(headline(p), EndsWith(": 100 % longer than its peers (no processor), persistent rank"));
@@ -120,7 +121,7 @@ TEST(Headline, SaysWhatIsLostOnce)
     EXPECT_THAT(headline(p), EndsWith(": its peers take as long, mostly without a processor, balanced"));
     p = threaded_stretch(0, 800 * ms);
     add_code(p, {pseudo("[preempted]")}, {0, {}, 700 * ms, 0, 0, 700 * ms});
-    EXPECT_THAT(headline(p), HasSubstr(", its threads mostly without a processor, "));
+    EXPECT_THAT(headline(p), HasSubstr(", besides its threads mostly without a processor, "));
 }
 
 }  // namespace critpath::tests
