@@ -200,7 +200,7 @@ private:
     void add_address(const Attribution& of, std::uint32_t process, std::int64_t ns, std::uint64_t samples)
     {
         if (of.address != 0 && (ns > 0 || samples > 0) && (!has_rank_ || has_rank_({process})))
-            addresses_[{profile_.row_of({of.call_path}).value, of.address}].add(ns, samples);
+            addresses_[{of.call_path, of.address}].add(ns, samples);
     }
 
     const model::Profile& profile_;

@@ -37,7 +37,7 @@ constexpr std::int64_t length_in(const Window& window, std::int64_t begin, std::
 struct Parts {
     Window window;
     std::vector<model::CallPathTime> path;      // sorted by (call path, process); without [not sampled]
-    std::vector<model::AddressTime> addresses;  // sorted by (row, address)
+    std::vector<model::AddressTime> addresses;  // sorted by (call path, address)
     std::vector<model::KindTime> kinds;         // sorted by (kind, function, process)
     std::vector<std::int64_t> process_path_ns;  // by ProcessId
     std::vector<SampledTime> coverage;          // by ProcessId; of a trace with samples

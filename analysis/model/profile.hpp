@@ -35,12 +35,12 @@ struct Row {
 };
 
 /// A node of the call tree: a row as it was reached from the main program, or below one that was, time that belongs to
-/// no function. Parents come before their children; no two nodes have the same row, parent and site, but where cpreport
-/// has given the parts of a function one name.
+/// no function. Parents come before their children; no two nodes have the same row, parent and site, but where parts of
+/// a function were given one name.
 struct CallPath {
     RowId row;
     CallPathId parent;       // none() at a root
-    std::uint64_t site = 0;  // of an MPI function: where `parent` calls it, an address in its binary; 0: not known
+    std::uint64_t site = 0;  // where `parent` calls it, an address in its binary; 0: not known
 };
 
 /// Time and samples of one call path, without those below it, on one process (path) or on all processes (total).
@@ -53,9 +53,9 @@ struct CallPathTime {
     std::int64_t found_ns = 0;          // of the path: the part in which the thread was found blocked there
 };
 
-/// Time that samples found at one instruction.
+/// Time that samples found at one instruction of a function, as it was reached by one call path.
 struct AddressTime {
-    RowId row;
+    CallPathId call_path;
     std::uint64_t address = 0;  // virtual address of the binary (Row::module)
     std::int64_t ns = 0;
     std::uint64_t samples = 0;
@@ -128,7 +128,7 @@ struct Profile {
     std::vector<CallPathTime> totals;               // sorted by call path
     std::vector<std::string> events;                // that samples count
     std::vector<EventCount> path_events;            // sorted by (call path, process, event)
-    std::vector<AddressTime> addresses;             // on the path; sorted by (row, address)
+    std::vector<AddressTime> addresses;             // on the path; sorted by (call path, address)
     std::vector<AddressTime> total_addresses;       // of all threads, on and off the path; likewise
     std::vector<Module> modules;                    // of rows; sorted by path
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)

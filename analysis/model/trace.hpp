@@ -75,7 +75,7 @@ struct Communicator {
 struct CallingContext {
     RegionId region;
     ContextId parent;        // none() at the root
-    std::uint64_t site = 0;  // of an MPI call: where `parent` makes it, an address in its binary; 0: not known
+    std::uint64_t site = 0;  // where `parent` makes the call, an address in its binary; 0: not known
 };
 
 /// All ids that appear in events are indices into these.

@@ -38,14 +38,12 @@ std::optional<std::uint64_t> start_of(const model::Row& row, const binary::Modul
     return error == std::errc() && end == rest.data() + rest.size() ? std::optional(start) : std::nullopt;
 }
 
-/// Those on the path that are known to be in the code of a row.
-std::vector<std::uint64_t> addresses_of(const model::Profile& profile, model::RowId row)
+/// By RowId: those on the path that are known to be in its code.
+std::vector<std::vector<std::uint64_t>> addresses_of_rows(const model::Profile& profile)
 {
-    auto at = std::lower_bound(profile.addresses.begin(), profile.addresses.end(), row,
-                               [](const model::AddressTime& time, model::RowId r) { return time.row < r; });
-    std::vector<std::uint64_t> addresses;
-    for (; at != profile.addresses.end() && at->row == row; ++at)
-        addresses.push_back(at->address);
+    std::vector<std::vector<std::uint64_t>> addresses(profile.rows.size());
+    for (const model::AddressTime& time : profile.addresses)
+        addresses[profile.row_of(time.call_path).value].push_back(time.address);
     return addresses;
 }
 
@@ -86,16 +84,6 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
 {
     for (model::CallPath& path : profile.call_paths)
         path.row = places[path.row.value];
-    for (auto* times : {&profile.addresses, &profile.total_addresses}) {
-        for (model::AddressTime& time : *times)
-            time.row = places[time.row.value];
-        sort_and_sum(
-            *times, [](const model::AddressTime& time) { return std::pair(time.row, time.address); },
-            [](model::AddressTime& sum, const model::AddressTime& time) {
-                sum.ns += time.ns;
-                sum.samples += time.samples;
-            });
-    }
     for (model::StretchAddress& at : profile.stretch_addresses)
         at.row = places[at.row.value];
     sort_and_sum(
@@ -181,12 +169,13 @@ void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
 void complete_names(model::Profile& profile, const NameOf& name_of)
 {
     bool is_changed = false;
+    const std::vector<std::vector<std::uint64_t>> addresses = addresses_of_rows(profile);
     for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
         const binary::Module module = recorded_module(profile, profile.rows[i].module);
         const std::optional<std::uint64_t> start = start_of(profile.rows[i], module);
         if (!start)
             continue;
-        if (std::optional<std::string> name = name_of(module, *start, addresses_of(profile, {i}))) {
+        if (std::optional<std::string> name = name_of(module, *start, addresses[i])) {
             profile.rows[i].name = std::move(*name);
             is_changed = true;
         }

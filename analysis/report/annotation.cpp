@@ -78,7 +78,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     std::set<std::string> names;
     const auto add_name = [&](const std::string& function, const std::string&, int) { names.insert(function); };
     for (const model::AddressTime& time : profile.addresses)
-        visit(time.row, time.address, add_name);
+        visit(profile.row_of(time.call_path), time.address, add_name);
     for (const CallTime& time : calls)
         visit_caller(time, add_name);
     Annotation result;
@@ -92,19 +92,20 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself
         std::map<std::string, std::pair<std::string, int>> inner;
-        visit(time.row, time.address, [&](const std::string& function, const std::string& file, int line) {
-            if (function != result.function && !is_counted)
-                inner.try_emplace(function, file, line);
-            if (function != result.function || is_counted)
-                return;
-            for (const auto& [inlined, place] : inner)
-                add(result.inlined[inlined], time, place.first, place.second);
-            is_counted = true;
-            add(result.time, time);
-            add(result.addresses[{time.row, time.address}], time);
-            if (!file.empty() && line > 0)
-                add(result.lines[{file, line}].own, time);
-        });
+        visit(profile.row_of(time.call_path), time.address,
+              [&](const std::string& function, const std::string& file, int line) {
+                  if (function != result.function && !is_counted)
+                      inner.try_emplace(function, file, line);
+                  if (function != result.function || is_counted)
+                      return;
+                  for (const auto& [inlined, place] : inner)
+                      add(result.inlined[inlined], time, place.first, place.second);
+                  is_counted = true;
+                  add(result.time, time);
+                  add(result.addresses[{profile.row_of(time.call_path), time.address}], time);
+                  if (!file.empty() && line > 0)
+                      add(result.lines[{file, line}].own, time);
+              });
     }
     for (const CallTime& time : calls) {
         bool is_counted = false;

@@ -79,7 +79,6 @@ std::vector<Conflict> conflicts()
         {{"--inlined"},
          {"--by", all_but({"function"})},
          "divides functions; leave it out, or use --by function (--by line has what is inlined)"},
-        {{"--inlined"}, {"--inclusive"}, "divides the time of each function alone; leave out --inclusive"},
         {{"--inlined"}, {"--inside"}, "divides sampled functions, and --inside those of MPI; leave one of them out"},
         {{"--inlined"}, {"--event"}, "divides the time of functions; leave out --event"},
         {{"--inside"}, {"--sort", {"all"}}, "divides what is on the critical path; leave out --sort all"},
@@ -135,7 +134,7 @@ Document run(const Request& request)
     if (sort == "imbalance" && profile.processes.size() < 2)
         fail(ExitCode::Usage, "--sort imbalance: there is one rank; leave it out");
     // Lines of some ranks are not in the database either.
-    const bool by_address = by == "line" || request.arguments.flag("--inlined");
+    const bool by_address = by == "line" || by == "callpath" || request.arguments.flag("--inlined");
     const bool needs_records = window || (by_address && !selection.ranks.empty());
     const bool has_event = request.arguments.given("--event");
     std::optional<model::Profile> part;

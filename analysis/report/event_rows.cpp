@@ -55,7 +55,9 @@ Label call_path_label(Context& context, const CountedPlace& place)
 {
     std::string chain = context.chains.full_name(place.call_path.value);
     Row cells = named_cells(chain, context.profile.row(place.call_path));
-    return {fmt::format("{}", place.call_path.value), std::move(chain), 0, std::move(cells)};
+    // Wherever its functions make their calls.
+    return {fmt::format("{}\n{}", chain, context.profile.row(place.call_path).module), std::move(chain), 0,
+            std::move(cells)};
 }
 
 /// As by_line(): calls of MPI by the lines that make them.

@@ -100,7 +100,7 @@ void add_addresses(const model::Profile& profile, std::vector<Hotspot>& items)
 {
     for (const auto* times : {&profile.addresses, &profile.total_addresses})
         for (const model::AddressTime& time : *times)
-            items[time.row.value].address = time.address;
+            items[profile.row_of(time.call_path).value].address = time.address;
 }
 
 void finish(const model::Profile& profile, const Selection& selection, Hotspots& hotspots)

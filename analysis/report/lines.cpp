@@ -198,7 +198,7 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, std
     add_addresses(profile, hotspots.items);
     Lines found;
     const auto line_of = [&](const model::AddressTime& time) -> Hotspot* {
-        const model::Row& row = profile.rows[time.row.value];
+        const model::Row& row = profile.row(time.call_path);
         const std::optional<SourceLine> at = place_of(row, time.address);
         if (!at)
             return nullptr;
@@ -217,7 +217,7 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, std
     for (const model::AddressTime& time : profile.addresses)
         if (Hotspot* line = line_of(time); line != nullptr) {
             give(*line, time);
-            take(hotspots.items[time.row.value], time);
+            take(hotspots.items[profile.row_of(time.call_path).value], time);
         }
     for (const CallTime& time : call_times(profile, of_ranks)) {
         Hotspot& function = hotspots.items[time.function.value];
@@ -228,7 +228,7 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, std
     }
     for (const model::AddressTime& time : profile.total_addresses)
         if (Hotspot* line = line_of(time); line != nullptr) {
-            Hotspot& function = hotspots.items[time.row.value];
+            Hotspot& function = hotspots.items[profile.row_of(time.call_path).value];
             give_total(*line, function, time.ns, time.samples);
             take_total(function, time.ns, time.samples);
         }

@@ -21,6 +21,7 @@ struct FoldedRecursion {
 };
 
 /// Nothing if no function calls itself. Functions without a name of their own ("[app]") are many, and not folded.
-std::optional<FoldedRecursion> fold_recursion(const model::Profile& profile);
+/// `is_inlined`: by CallPathId, as of a CallTree; calls that are and others stay apart. Empty: none is.
+std::optional<FoldedRecursion> fold_recursion(const model::Profile& profile, const std::vector<bool>& is_inlined = {});
 
 }  // namespace critpath::report

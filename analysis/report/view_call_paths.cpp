@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots --by callpath`: the call tree of the critical path.
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/call_chains.hpp"
+#include "analysis/report/call_tree.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -127,7 +128,8 @@ private:
 class Sites
 {
 public:
-    explicit Sites(const model::Profile& profile) : profile_(profile), lines_(source_lines(profile))
+    Sites(const model::Profile& profile, const std::vector<bool>& is_inlined, binary::SourceLines& lines)
+        : profile_(profile), is_inlined_(is_inlined), lines_(lines)
     {
         for (const model::CallPath& path : profile.call_paths)
             ++callees_[{path.parent, path.row}];
@@ -139,11 +141,14 @@ public:
         return site_text(profile_, {static_cast<std::uint32_t>(path)}, profile_.call_paths[path].site, lines_);
     }
 
-    /// "solve", or "MPI_Send at halo.c:12"; an address only where it tells two calls apart.
+    /// "solve", "[I] solve" if it is inlined, or "MPI_Send at halo.c:12"; an address only where it tells two calls
+    /// apart.
     std::string name(std::size_t path)
     {
         const auto& [row, parent, address] = profile_.call_paths[path];
         const std::string& name = profile_.rows[row.value].name;
+        if (is_inlined_[path])
+            return "[I] " + name;
         const bool has_line = line_of_call(profile_, {static_cast<std::uint32_t>(path)}, lines_).has_value();
         if (address == 0 || (!has_line && callees_.at({parent, row}) == 1))
             return name;
@@ -152,16 +157,26 @@ public:
 
 private:
     const model::Profile& profile_;
-    binary::SourceLines lines_;
+    const std::vector<bool>& is_inlined_;
+    binary::SourceLines& lines_;
     std::map<std::pair<CallPathId, model::RowId>, std::size_t> callees_;  // by caller and function
 };
 
-/// "main > ... > solve" of a call path and those that only lead to it.
-std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
+/// "main > ... > solve" of a call path and those that only lead to it; of what is inlined, also the function that has
+/// its code: "main > ... > solve > [I] smooth".
+std::string row_name(const std::vector<std::size_t>& paths, const std::vector<bool>& is_inlined, Sites& sites)
 {
-    if (paths.size() == 1)
-        return sites.name(paths.front());
-    return sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + sites.name(paths.back());
+    std::size_t has_code = paths.size() - 1;
+    while (has_code > 0 && is_inlined[paths[has_code]])
+        --has_code;
+    std::string name = sites.name(paths.front());
+    std::size_t last = 0;
+    for (const std::size_t i : {has_code, paths.size() - 1})
+        if (i != last) {
+            name += (i == last + 1 ? " > " : " > … > ") + sites.name(paths[i]);
+            last = i;
+        }
+    return name;
 }
 
 /// By call path: path time without those below.
@@ -188,13 +203,13 @@ std::vector<std::int64_t> own_totals(const model::Profile& profile, const Select
 class InsidePaths
 {
 public:
-    /// By the call paths of `profile`, which are those of the request, or `folded`.
-    InsidePaths(const HotspotRequest& request, const model::Profile& profile,
-                const std::optional<FoldedRecursion>& folded)
+    /// By the call paths of `profile`; `place_of`: what one of the request is there.
+    template <class PlaceOf>
+    InsidePaths(const HotspotRequest& request, const model::Profile& profile, PlaceOf place_of)
         : profile_(profile), is_wanted_(request.request.arguments.flag("--inside")),
           times_(group_by(inside_of(request), [&](const division::InsideTime& time) {
               const CallPathId call = time.of.call;
-              return Key{time.of.is_transfer, folded && call.valid() ? folded->places[call.value] : call};
+              return Key{time.of.is_transfer, call.valid() ? place_of(call) : call};
           }))
     {
     }
@@ -225,6 +240,15 @@ private:
 bool folds(const Arguments& arguments)
 {
     return arguments.text("--format") == "table" && arguments.text("--recursion") == "fold";
+}
+
+/// By CallPathId of what was folded.
+std::vector<bool> moved(const std::vector<bool>& is_inlined, const FoldedRecursion& folded)
+{
+    std::vector<bool> result(folded.profile.call_paths.size(), true);
+    for (std::size_t i = 0; i < is_inlined.size(); ++i)
+        result[folded.places[i].value] = result[folded.places[i].value] && is_inlined[i];
+    return result;
 }
 
 /// How much of the tree is shown.
@@ -260,11 +284,20 @@ std::string coverage_note(const Shown& shown, const std::string& sort, std::int6
 
 Document call_path_view(const HotspotRequest& request)
 {
+    binary::SourceLines lines = source_lines(request.profile);
+    // What is inlined on all ranks is known of the whole run only.
+    const bool knows_inlined = !request.window || request.request.arguments.text("--sort") != "all";
+    const CallTree source_tree = call_tree(request.profile, request.selection, knows_inlined ? &lines : nullptr);
     const std::optional<FoldedRecursion> folded =
-        folds(request.request.arguments) ? fold_recursion(request.profile) : std::nullopt;
-    const model::Profile& profile = folded ? folded->profile : request.profile;
+        folds(request.request.arguments) ? fold_recursion(source_tree.profile, source_tree.is_inlined) : std::nullopt;
+    const model::Profile& profile = folded ? folded->profile : source_tree.profile;
+    const std::vector<bool> is_inlined = folded ? moved(source_tree.is_inlined, *folded) : source_tree.is_inlined;
     const std::string& sort = request.request.arguments.text("--sort");
-    const Hotspots hotspots = by_call_path(profile, request.selection);
+    Hotspots hotspots = by_call_path(profile, request.selection);
+    if (request.window)
+        for (std::size_t i = 0; i < hotspots.items.size(); ++i)
+            if (is_inlined[i])
+                forget_all_ranks(hotspots.items[i]);
     const std::vector<std::int64_t> own = own_times(profile, request.selection);
     const bool by_total = sort == "all";
     std::vector<std::size_t> candidates;
@@ -291,9 +324,10 @@ Document call_path_view(const HotspotRequest& request)
     });
     const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
     const auto levels_of = [&](std::size_t path) { return folded ? folded->levels[path] : 1; };
-    bool any_levels = false;
+    bool any_levels = false, any_inlined = false;
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
         any_levels = any_levels || levels_of(paths.back()) > 1;
+        any_inlined = any_inlined || is_inlined[paths.front()] || is_inlined[paths.back()];
     });
 
     Table table;
@@ -303,6 +337,7 @@ Document call_path_view(const HotspotRequest& request)
                      {"depth", ""},
                      {"", any_levels ? "Levels" : ""},
                      {"function", ""},
+                     {"inlined", ""},
                      {"call_site", ""},
                      {"", "Module", Align::Left, Fit::Middle},
                      {"module", ""},
@@ -311,19 +346,23 @@ Document call_path_view(const HotspotRequest& request)
     const std::vector<Column> times = time_columns(true);
     table.columns.insert(table.columns.end(), times.begin(), times.end());
     const CallChains chains(profile);
-    const InsidePaths inside(request, profile, folded);
-    Sites sites(profile);
+    const InsidePaths inside(request, profile, [&](CallPathId path) {
+        const CallPathId place = source_tree.places[path.value];
+        return folded ? folded->places[place.value] : place;
+    });
+    Sites sites(profile, is_inlined, lines);
     if (inside.is_wanted())
         table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     std::size_t shown = 0;
     const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, Cell levels,
-                             std::int64_t own_ns, const Hotspot& item, const std::string& site,
+                             bool of_inlined, std::int64_t own_ns, const Hotspot& item, const std::string& site,
                              const std::string& divided, const char* side) {
         Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
-                                         std::move(levels), item.name, site.empty() ? Cell() : Cell(site),
-                                         std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
+                                         std::move(levels), item.name, std::int64_t{of_inlined},
+                                         site.empty() ? Cell() : Cell(site), std::string(basename(item.place())),
+                                         item.module, item.kind, Seconds{own_ns}});
         add_time_cells(row, item, true);
         if (inside.is_wanted())
             row.insert(row.end(), {divided, std::string(side)});
@@ -332,14 +371,14 @@ Document call_path_view(const HotspotRequest& request)
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
         const Cell levels = levels_of(i) > 1 ? Cell(static_cast<std::int64_t>(levels_of(i))) : Cell();
-        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, own[i], hotspots.items[i],
-                sites.of(i), "", "");
+        add_row(branch.of_name + row_name(paths, is_inlined, sites), name, chains.depth(i), levels, is_inlined[i],
+                own[i], hotspots.items[i], sites.of(i), "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);
         for (std::size_t p = 0; p < parts.size(); ++p)
             add_row(drawn(parts, p, branch.below, branch.has_callees), name + ";" + parts[p].item.name,
-                    chains.depth(i) + 1, Cell(), parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
+                    chains.depth(i) + 1, Cell(), false, parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
     });
     table.each_row = rows_of(std::move(rows));
 
@@ -355,6 +394,11 @@ Document call_path_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(
         coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
+    if (!knows_inlined)
+        document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
+                                    "--to, or sorted by the path.");
+    if (any_inlined)
+        document.notes.emplace_back("[I]: inlined into the function above it.");
     if (any_levels)
         document.notes.emplace_back("Levels: a function that calls itself is one row, of calls that are so many below "
                                     "each other. Each as a row: --recursion all.");

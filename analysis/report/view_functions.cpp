@@ -4,6 +4,7 @@
 // Owns `cpreport hotspots --by function` and `--by module`.
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/blocked_note.hpp"
+#include "analysis/report/call_tree.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/inclusive.hpp"
@@ -148,17 +149,17 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
     const model::Profile& profile = request.profile;
     std::map<model::RowId, std::int64_t> of_row;
     for (const model::AddressTime& time : profile.addresses)
-        of_row[time.row] += time.ns;
+        of_row[profile.row_of(time.call_path)] += time.ns;
     const std::int64_t path_ns = fact(profile, "path_ns");
     const std::set<std::string_view> modules = modules_that_call_mpi(profile);
     std::map<std::pair<std::string, model::RowId>, std::int64_t> inlined;
     for (const model::AddressTime& time : profile.addresses) {
-        const model::Row& row = profile.rows[time.row.value];
-        if (!request.selection.has_row(row) || !modules.contains(row.module) ||
-            part(of_row[time.row], path_ns) < worth_it)
+        const model::RowId id = profile.row_of(time.call_path);
+        const model::Row& row = profile.rows[id.value];
+        if (!request.selection.has_row(row) || !modules.contains(row.module) || part(of_row[id], path_ns) < worth_it)
             continue;  // its debug information need not be read
         if (const auto functions = inlined_functions_at(profile, row, time.address, lines); !functions.empty())
-            inlined[{functions.front(), time.row}] += time.ns;
+            inlined[{functions.front(), id}] += time.ns;
     }
     const auto most = std::ranges::max_element(inlined, {}, [](const auto& of) { return of.second; });
     if (most == inlined.end() || part(most->second, path_ns) < worth_it)
@@ -238,17 +239,36 @@ Document inlined_view(const HotspotRequest& request)
     return document;
 }
 
+/// With all that they call. A function has the time of its copies, too, which are inlined.
+Hotspots inclusive_with_inlined(const HotspotRequest& request, binary::SourceLines& lines)
+{
+    const CallTree tree = call_tree(request.profile, request.selection, &lines);
+    Hotspots hotspots = by_function_inclusive(tree.profile, request.selection);
+    if (request.window)
+        for (std::size_t i = 0; i < tree.is_inlined.size(); ++i)
+            if (tree.is_inlined[i])
+                forget_all_ranks(hotspots.items[tree.profile.call_paths[i].row.value]);
+    return hotspots;
+}
+
+Hotspots functions_of(const HotspotRequest& request, binary::SourceLines& lines)
+{
+    if (!request.inclusive)
+        return by_function(request.profile, request.selection);
+    return request.request.arguments.flag("--inlined") ? inclusive_with_inlined(request, lines)
+                                                       : by_function_inclusive(request.profile, request.selection);
+}
+
 }  // namespace
 
 Document function_view(const HotspotRequest& request)
 {
     const Arguments& arguments = request.request.arguments;
-    if (arguments.flag("--inlined"))
+    if (arguments.flag("--inlined") && !request.inclusive)
         return inlined_view(request);
-    Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
-                                          : by_function(request.profile, request.selection);
-    add_addresses(request.whole, hotspots.items);
     binary::SourceLines lines = source_lines(request.profile);
+    Hotspots hotspots = functions_of(request, lines);
+    add_addresses(request.whole, hotspots.items);
     if (arguments.flag("--inside")) {
         const InsideFunctions inside(request);
         return list(

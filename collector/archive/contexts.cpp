@@ -3,6 +3,7 @@
 #include "collector/archive/contexts.hpp"
 
 #include "collector/archive/module_file.hpp"
+#include "formats/binary/module.hpp"
 #include "formats/otf2/function_map.hpp"
 #include "formats/spool/record.hpp"
 
@@ -52,7 +53,7 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         return known->second;
     }
     Leaf leaf;
-    std::vector<std::uint32_t> functions;
+    std::vector<Place> frames;  // innermost first
     bool is_whole = chain.is_whole;
     for (std::size_t i = 0; i < chain.addresses.size(); ++i) {
         // A return address may be the first one behind a function that ends in a call.
@@ -64,25 +65,38 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         if (i == 0) {
             leaf.offset = place.offset;
         }
-        if (!functions.empty() && functions_[place.function].canonical_name == start_main) {
-            starters_.insert(functions.back());
+        if (!frames.empty() && functions_[place.function].canonical_name == start_main) {
+            starters_.insert(frames.back().function);
         }
-        functions.push_back(place.function);
+        frames.push_back(place);
     }
-    if (functions.empty()) {
-        functions.push_back(function("[unknown]", "", ""));
-    } else if (!is_whole && !begins_thread(functions.back())) {
-        functions.push_back(function(otf2::unknown_callers_region, "", ""));
+    if (frames.empty()) {
+        frames.push_back({function("[unknown]", "", ""), 0});
+    } else if (!is_whole && !begins_thread(frames.back().function)) {
+        frames.push_back({function(otf2::unknown_callers_region, "", ""), 0});
     }
     leaf.context = Context::no_parent;
-    for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
-        leaf.context = child(leaf.context, *f);
+    std::uint64_t site = 0;
+    bool is_met_again = false;  // the caller
+    std::unordered_set<std::uint32_t> met;
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+        const bool is_new_here = met.insert(frame->function).second;
+        leaf.context = child(leaf.context, frame->function, is_met_again && !is_new_here ? 0 : site);
+        is_met_again = !is_new_here;
+        site = has_sites(frame->function) ? frame->offset : 0;
     }
     if (const std::string_view name = kernel == 0 ? "" : runtime_code_.in_kernel(kernel); !name.empty()) {
-        leaf = {child(leaf.context, function(std::string(name), std::string(kernel_module), "")), 0};
+        leaf = {child(leaf.context, function(std::string(name), std::string(kernel_module), ""), site), 0};
     }
     known->second = leaf;
     return leaf;
+}
+
+// Not in the system's libraries, which have no lines, and many calls of each other. Among functions that call each
+// other again there are none either: these would be as many chains as there are ways through their calls.
+bool ContextTree::has_sites(std::uint32_t function) const
+{
+    return binary::is_of_program(functions_[function].module);
 }
 
 // The kernel's walk ends there, too, but does not know that it does. What calls `main` has no name where libc is

@@ -36,11 +36,11 @@ struct Function {
 Hash128 function_key(functions::FunctionId function);
 
 struct Context {
-    Hash128 key;  // of the whole path, and the site
+    Hash128 key;  // of the whole path, and its sites
     std::uint32_t function = 0;
     std::uint32_t parent = no_parent;
     std::uint32_t depth = 0;
-    std::uint64_t site = 0;  // of an MPI call: where `parent` makes it, an address in its binary; 0: not known
+    std::uint64_t site = 0;  // where `parent` makes the call, an address in its binary; 0: not known
 
     static constexpr std::uint32_t no_parent = 0xffffffff;
 };
@@ -89,6 +89,8 @@ private:
     SymbolTable& symbols(const MappedRange& range);
     Place in_file(const MappedRange& range, std::uint64_t address);
     Place in_vdso(const MappedRange& range, std::uint64_t address);
+    /// Whether it is told where this function makes its calls.
+    [[nodiscard]] bool has_sites(std::uint32_t function) const;
     [[nodiscard]] bool begins_thread(std::uint32_t outermost) const;
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,

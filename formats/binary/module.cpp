@@ -8,11 +8,14 @@
 namespace critpath::binary
 {
 
-bool is_of_system(std::string_view path)
+bool is_of_program(std::string_view path)
 {
-    constexpr std::array<std::string_view, 3> directories = {"/usr/", "/lib/", "/lib64/"};
-    return !path.starts_with("/usr/local/") &&
-           std::ranges::any_of(directories, [&](std::string_view directory) { return path.starts_with(directory); });
+    constexpr std::array<std::string_view, 3> of_system = {"/usr/", "/lib/", "/lib64/"};
+    if (!path.starts_with('/') || path.substr(path.rfind('/') + 1) == collector_library) {
+        return false;
+    }
+    return path.starts_with("/usr/local/") ||
+           std::ranges::none_of(of_system, [&](std::string_view directory) { return path.starts_with(directory); });
 }
 
 std::filesystem::path Module::file() const

@@ -14,8 +14,12 @@
 namespace critpath::binary
 {
 
-/// It belongs to the system, so that nobody builds it anew: below /usr (but /usr/local), /lib or /lib64.
-bool is_of_system(std::string_view path);
+/// The library of the collector that is in each process.
+inline constexpr std::string_view collector_library = "libcritpath-preload.so";
+
+/// A file that is of what was recorded, and may be built anew: not of the system (below /usr, but /usr/local, /lib or
+/// /lib64), nor the collector's.
+bool is_of_program(std::string_view path);
 
 /// A binary as it was recorded.
 struct Module {

@@ -83,7 +83,7 @@ struct CommunicatorDefinition {
 struct ContextDefinition {
     std::uint32_t region = none;
     std::uint32_t parent = none;  // stands earlier in the table
-    std::uint64_t site = 0;       // of an MPI call: where `parent` makes it, an address in its binary; 0: not known
+    std::uint64_t site = 0;       // where `parent` makes the call, an address in its binary; 0: not known
 };
 
 struct GeneratorDefinition {

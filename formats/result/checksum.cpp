@@ -59,7 +59,7 @@ void add(Sum& sum, const model::Module& module)
 
 void add(Sum& sum, const model::AddressTime& time)
 {
-    sum.add(time.row.value);
+    sum.add(time.call_path.value);
     sum.add(time.address);
     sum.add(static_cast<std::uint64_t>(time.ns));
     sum.add(time.samples);

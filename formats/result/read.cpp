@@ -153,14 +153,15 @@ void read_times(TableReader& tables, model::Profile& profile)
     // Addresses of the kernel are negative in the database: they come last.
     const auto read_addresses = [&](const char* sql, std::vector<model::AddressTime>& times) {
         tables.each(sql, [&](const Statement& row) {
-            times.push_back({model::RowId{index(row, 0, rows)}, std::bit_cast<std::uint64_t>(row.integer(1)),
+            times.push_back({model::CallPathId{index(row, 0, call_paths)}, std::bit_cast<std::uint64_t>(row.integer(1)),
                              row.integer(2), count(row, 3)});
         });
     };
-    read_addresses("SELECT row, address, ns, samples FROM address_time ORDER BY row, address < 0, address",
+    read_addresses("SELECT call_path, address, ns, samples FROM address_time ORDER BY call_path, address < 0, address",
                    profile.addresses);
-    read_addresses("SELECT row, address, ns, samples FROM total_address_time ORDER BY row, address < 0, address",
-                   profile.total_addresses);
+    read_addresses(
+        "SELECT call_path, address, ns, samples FROM total_address_time ORDER BY call_path, address < 0, address",
+        profile.total_addresses);
     tables.each("SELECT call_path, process, event, count, ns, known_ns, scaled_ns FROM path_events "
                 "ORDER BY call_path, process, event",
                 [&](const Statement& row) {

@@ -44,10 +44,10 @@ CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process 
     WITHOUT ROWID;
 CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
     samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
-CREATE TABLE address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
-    samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
-CREATE TABLE total_address_time(row INTEGER NOT NULL REFERENCES row, address INTEGER NOT NULL, ns INTEGER NOT NULL,
-    samples INTEGER NOT NULL, PRIMARY KEY(row, address)) WITHOUT ROWID;
+CREATE TABLE address_time(call_path INTEGER NOT NULL REFERENCES call_path, address INTEGER NOT NULL,
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, address)) WITHOUT ROWID;
+CREATE TABLE total_address_time(call_path INTEGER NOT NULL REFERENCES call_path, address INTEGER NOT NULL,
+    ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, address)) WITHOUT ROWID;
 CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE path_events(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
     event INTEGER NOT NULL REFERENCES event, count INTEGER NOT NULL, ns INTEGER NOT NULL, known_ns INTEGER NOT NULL,
@@ -139,7 +139,7 @@ void insert_times(const Database& database, const model::Profile& profile)
     const auto insert_addresses = [&](const char* sql, const std::vector<model::AddressTime>& times) {
         Statement address(database, sql);
         for (const model::AddressTime& time : times)
-            address.run(time.row.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
+            address.run(time.call_path.value, std::bit_cast<std::int64_t>(time.address), time.ns, time.samples);
     };
     insert_addresses("INSERT INTO address_time VALUES(?, ?, ?, ?)", profile.addresses);
     insert_addresses("INSERT INTO total_address_time VALUES(?, ?, ?, ?)", profile.total_addresses);
@@ -214,7 +214,7 @@ void sort_times(model::Profile& profile)
                   return std::tie(a.call_path, a.process, a.event) < std::tie(b.call_path, b.process, b.event);
               });
     const auto by_address = [](const model::AddressTime& a, const model::AddressTime& b) {
-        return std::tie(a.row, a.address) < std::tie(b.row, b.address);
+        return std::tie(a.call_path, a.address) < std::tie(b.call_path, b.address);
     };
     std::sort(profile.addresses.begin(), profile.addresses.end(), by_address);
     std::sort(profile.total_addresses.begin(), profile.total_addresses.end(), by_address);

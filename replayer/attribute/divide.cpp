@@ -171,7 +171,7 @@ void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, cons
     tally_.coverage[process].sampled += ns;
     tally_.add_path(place, process, ns, 1);
     if (address != 0)
-        tally_.addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(ns, 1);
+        tally_.addresses[{sample.context.value, address}].add(ns, 1);
     tally_.attributions.push_back({place,
                                    {(time - origin_).count(), ns, address, 0, owner.value,
                                     static_cast<std::uint32_t>(independent), AttributionKind::Sample},
@@ -258,7 +258,7 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
         const Sample& sample = rest->work.sample();
         const Ns begin = waiter.begin + Ns{given};
         if (sample.offset != 0)
-            tally_.addresses[{definitions_.contexts[sample.context.value].region.value, sample.offset}].add(ns, 0);
+            tally_.addresses[{sample.context.value, sample.offset}].add(ns, 0);
         add_interval(stretch, {AttributionKind::Computation,
                                {sample.context},
                                rest->work.location->location,

@@ -40,9 +40,9 @@ struct PathRecord {
 
 struct AddressRecord {
     std::uint64_t address;
-    std::uint32_t row, padding;
+    std::uint32_t call_path, padding;
     Amount amount;
-    auto key() const { return std::tuple(row, address); }
+    auto key() const { return std::tuple(call_path, address); }
 };
 
 struct EventRecord {
@@ -142,7 +142,7 @@ std::vector<AddressRecord> address_records(const Tally::Addresses& addresses, co
 {
     std::vector<AddressRecord> records;
     for (const auto& [at, amount] : addresses)
-        records.push_back({at.address, places.row(model::RegionId{at.region}).value, 0, amount});
+        records.push_back({at.address, places.id({{at.context}}).value, 0, amount});
     return records;
 }
 
@@ -151,7 +151,7 @@ std::vector<AddressRecord> collect_total_addresses(const Replay& replay, const T
 {
     const auto processes = static_cast<std::uint64_t>(replay.size);
     const auto owner_of = [&](const AddressRecord& r) {
-        return static_cast<std::size_t>(CodeAddress::Hash{}({r.row, r.address}) % processes);
+        return static_cast<std::size_t>(CodeAddress::Hash{}({r.call_path, r.address}) % processes);
     };
     return collect_sums(replay, exchange_sums(replay, address_records(tally.total_addresses, places), owner_of));
 }
@@ -338,9 +338,9 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
         profile.path_events.push_back(
             {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
     for (const AddressRecord& a : addresses)
-        profile.addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
+        profile.addresses.push_back({{a.call_path}, a.address, a.amount.ns, a.amount.count});
     for (const AddressRecord& a : total_addresses)
-        profile.total_addresses.push_back({{a.row}, a.address, a.amount.ns, a.amount.count});
+        profile.total_addresses.push_back({{a.call_path}, a.address, a.amount.ns, a.amount.count});
     for (const CodeRecord& c : code)
         profile.stretch_code.push_back({c.stretch,
                                         {c.call_path},

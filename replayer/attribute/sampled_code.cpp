@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/attribute/sampled_code.hpp"
 
+#include "formats/binary/module.hpp"
 #include "formats/otf2/function_map.hpp"
 #include "replayer/parents_first.hpp"
 
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so",
 /// What their functions are called, if they are linked into the program.
 constexpr std::array<std::string_view, 3> runtime_functions = {"gomp_", "GOMP_", "__kmp"};
 /// The library that is loaded into the application; what it calls for an MPI function is none of it.
-constexpr std::array<std::string_view, 1> collector = {"libcritpath-preload.so"};
+constexpr std::array<std::string_view, 1> collector = {binary::collector_library};
 /// They sleep, yield and read clocks with these.
 constexpr std::array<std::string_view, 6> c_libraries = {"libc.so",       "libc-2.", "libpthread.so",
                                                          "libpthread-2.", "[vdso]",  "[kernel]"};

@@ -214,8 +214,7 @@ private:
             }
             result_.totals.add_sample(place, sample.time, sample.weight, is_first);
             if (const std::uint64_t address = address_in(place, sample); address != 0)
-                result_.total_addresses[{definitions_.contexts[sample.context.value].region.value, address}].add(
-                    sample.weight, 1);
+                result_.total_addresses[{sample.context.value, address}].add(sample.weight, 1);
         }
     }
 

@@ -75,9 +75,9 @@ struct CodeAmount {
     }
 };
 
-/// An instruction, by the region (a function) that it is in.
+/// An instruction, by the context that it was reached in.
 struct CodeAddress {
-    std::uint32_t region;
+    std::uint32_t context;
     std::uint64_t address;
     bool operator==(const CodeAddress&) const = default;
 
@@ -85,7 +85,7 @@ struct CodeAddress {
         std::size_t operator()(const CodeAddress& a) const
         {
             constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 by the golden ratio: spreads what is alike
-            return static_cast<std::size_t>((a.address ^ std::uint64_t{a.region} << 40U) * odd >> 17U);
+            return static_cast<std::size_t>((a.address ^ std::uint64_t{a.context} << 40U) * odd >> 17U);
         }
     };
 };

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/cut_chains.hpp"
 
-#include "replayer/parents_first.hpp"
+#include "replayer/context_names.hpp"
 
 #include <cstdint>
-#include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,10 +20,17 @@ using model::RegionId;
 class Chains
 {
 public:
-    explicit Chains(const model::Definitions& definitions) : definitions_(definitions), contexts_(definitions.contexts)
+    explicit Chains(const model::Definitions& definitions)
+        : definitions_(definitions), contexts_(definitions.contexts),
+          plain_(first_alike(definitions, SitesCount::OfMpiCalls))
     {
-        name_paths();
         find_callers();
+    }
+
+    /// Where the function of `context` is called, if that is the same wherever it is known.
+    [[nodiscard]] std::uint64_t site(ContextId context) const
+    {
+        return callers_[contexts_[context.value].region.value].site;
     }
 
     /// Where a chain goes on that begins with `context`; none() if it is not cut off, or that is not known.
@@ -44,37 +49,20 @@ public:
         return only_caller(outermost).valid() ? ContextId::none() : caller;
     }
 
-    /// By ContextId: the first one of the same name.
-    [[nodiscard]] std::vector<ContextId> first_of_each_name() const
-    {
-        std::vector<ContextId> first(contexts_.size(), ContextId::none());  // by name
-        std::vector<ContextId> result;
-        for (std::uint32_t i = 0; i < contexts_.size(); ++i) {
-            ContextId& known = first[name_[i]];
-            known = known.valid() ? known : ContextId{i};
-            result.push_back(known);
-        }
-        return result;
-    }
-
 private:
     struct Callers {
         ContextId first = ContextId::none();
         bool is_only = true;
+        std::uint64_t site = 0;  // where all of them call it; 0: at several places
     };
 
-    /// Contexts of the same functions in the same order have the same name; those of MPI calls, of the same site.
-    void name_paths()
+    /// An order of contexts that are alike, which does not depend on that of the definitions.
+    [[nodiscard]] bool is_called_before(ContextId a, ContextId b) const
     {
-        constexpr std::uint32_t nothing = UINT32_MAX;
-        name_.resize(contexts_.size());
-        std::map<std::tuple<std::uint32_t, RegionId, std::uint64_t>, std::uint32_t> names;
-        visit_parents_first(contexts_, [&](ContextId context) {
-            const auto [region, parent, site] = contexts_[context.value];
-            const std::uint32_t prefix = parent.valid() ? name_[parent.value] : nothing;
-            const auto number = static_cast<std::uint32_t>(names.size());
-            name_[context.value] = names.try_emplace({prefix, region, site}, number).first->second;
-        });
+        for (; a.valid() && b.valid(); a = contexts_[a.value].parent, b = contexts_[b.value].parent)
+            if (contexts_[a.value].site != contexts_[b.value].site)
+                return contexts_[a.value].site < contexts_[b.value].site;
+        return false;
     }
 
     void find_callers()
@@ -84,10 +72,16 @@ private:
             if (!context.parent.valid())
                 continue;
             Callers& callers = callers_[context.region.value];
-            if (!callers.first.valid())
+            if (!callers.first.valid()) {
                 callers.first = context.parent;
-            else if (name_[callers.first.value] != name_[context.parent.value])
+                callers.site = context.site;
+                continue;
+            }
+            callers.site = callers.site == context.site ? context.site : 0;
+            if (plain_[callers.first.value] != plain_[context.parent.value])
                 callers.is_only = false;
+            else if (is_called_before(context.parent, callers.first))
+                callers.first = context.parent;
         }
     }
 
@@ -101,8 +95,8 @@ private:
 
     const model::Definitions& definitions_;
     const std::vector<model::CallingContext>& contexts_;
-    std::vector<std::uint32_t> name_;  // by ContextId
-    std::vector<Callers> callers_;     // by RegionId
+    std::vector<ContextId> plain_;  // by ContextId: the first one that is like it, wherever that is called
+    std::vector<Callers> callers_;  // by RegionId
 };
 
 }  // namespace
@@ -117,11 +111,13 @@ std::vector<ContextId> continue_cut_chains(model::Definitions& definitions)
         for (std::uint32_t i = 0; i < definitions.contexts.size(); ++i)
             if (const ContextId caller = chains.continuation({i}); caller.valid())
                 continued.emplace_back(ContextId{i}, caller);
-        for (const auto& [context, caller] : continued)
+        for (const auto& [context, caller] : continued) {
+            definitions.contexts[context.value].site = chains.site(context);
             definitions.contexts[context.value].parent = caller;
+        }
     } while (!continued.empty());
 
-    std::vector<ContextId> same = Chains(definitions).first_of_each_name();
+    std::vector<ContextId> same = first_alike(definitions, SitesCount::All);
     for (model::CallingContext& context : definitions.contexts)
         context.parent = context.parent.valid() ? same[context.parent.value] : context.parent;
     return same;

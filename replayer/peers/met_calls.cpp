@@ -28,8 +28,9 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 class Finder
 {
 public:
-    Finder(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::uint32_t no_group)
-        : replay_(replay), group_of_(group_of), no_group_(no_group), to_(lists_for<Meeting>(replay.size))
+    Finder(const Replay& replay, const std::vector<model::ContextId>& plain, const std::vector<std::uint32_t>& group_of,
+           std::uint32_t no_group)
+        : replay_(replay), plain_(plain), group_of_(group_of), no_group_(no_group), to_(lists_for<Meeting>(replay.size))
     {
     }
 
@@ -40,12 +41,13 @@ public:
         const std::size_t step = jumps.size() / most + 1;
         for (std::size_t i = 0; i < jumps.size(); i += step) {
             const std::uint32_t call = jumps.call(i);
-            if (location.calls.is_point(call) || group_of_[location.calls.context(call).value] == no_group_)
+            if (location.calls.is_point(call) ||
+                group_of_[plain_[location.calls.context(call).value].value] == no_group_)
                 continue;
             const KnownJump jump = jumps.known(i, location);
             if (jump.kind == model::SegmentKind::Collective)
                 to_[static_cast<std::size_t>(replay_.owner_of(jump.to.location))].push_back(
-                    {jump.to, jump.context.value});
+                    {jump.to, plain_[jump.context.value].value});
         }
     }
 
@@ -57,7 +59,7 @@ public:
             const model::Calls& calls = replay_.trace_of(meeting.other.location).calls;
             if (calls.is_point(meeting.other.call.value))
                 continue;
-            const std::uint32_t other = calls.context(meeting.other.call.value).value;
+            const std::uint32_t other = plain_[calls.context(meeting.other.call.value).value].value;
             if (other != meeting.context && group_of_[other] == group_of_[meeting.context])
                 pairs.emplace_back(std::min(other, meeting.context), std::max(other, meeting.context));
         }
@@ -68,6 +70,7 @@ public:
 
 private:
     const Replay& replay_;
+    const std::vector<model::ContextId>& plain_;
     const std::vector<std::uint32_t>& group_of_;
     std::uint32_t no_group_;
     std::vector<std::vector<Meeting>> to_;  // by process of the replay
@@ -90,9 +93,10 @@ void spread(const Replay& replay, const Pairs& pairs, std::vector<std::uint32_t>
 }  // namespace
 
 std::vector<std::uint32_t> find_met_calls(const Replay& replay, const Predecessors& predecessors,
+                                          const std::vector<model::ContextId>& plain,
                                           const std::vector<std::uint32_t>& group_of, std::uint32_t no_group)
 {
-    Finder finder(replay, group_of, no_group);
+    Finder finder(replay, plain, group_of, no_group);
     for (std::size_t p = 0; p < replay.processes.size(); ++p)
         if (!replay.processes[p].locations.empty())
             finder.add(replay.processes[p].locations.front(), predecessors.processes[p].front().jumps);

@@ -13,9 +13,11 @@
 namespace critpath::replayer
 {
 
-/// By ContextId: the smallest one that its calls have met, itself included, or that such have. `group_of`: by
-/// ContextId, only those in one group may be one place; `no_group`: none. Collective over `replay.comm`.
+/// By ContextId: the smallest one that its calls have met, itself included, or that such have. `plain`: by ContextId,
+/// the one that it counts as; of those, `group_of`: only those in one group may be one place; `no_group`: none.
+/// Collective over `replay.comm`.
 std::vector<std::uint32_t> find_met_calls(const Replay& replay, const Predecessors& predecessors,
+                                          const std::vector<model::ContextId>& plain,
                                           const std::vector<std::uint32_t>& group_of, std::uint32_t no_group);
 
 }  // namespace critpath::replayer

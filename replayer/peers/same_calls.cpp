@@ -3,6 +3,7 @@
 #include "replayer/peers/same_calls.hpp"
 
 #include "formats/support/mixed.hpp"
+#include "replayer/context_names.hpp"
 #include "replayer/peers/met_calls.hpp"
 
 #include <mpi.h>
@@ -26,13 +27,25 @@ bool are_alike(const model::CallingContext& a, const model::CallingContext& b)
     return a.parent == b.parent && a.region == b.region;
 }
 
-/// The contexts of calls whose site is known, those of one function in one caller beside each other; without those that
-/// are the only ones.
-std::vector<std::uint32_t> with_site(const std::vector<model::CallingContext>& contexts)
+/// As the definitions have them, but below the plain ones.
+std::vector<model::CallingContext> below_plain(const model::Definitions& definitions,
+                                               const std::vector<ContextId>& plain)
+{
+    std::vector<model::CallingContext> contexts = definitions.contexts;
+    for (model::CallingContext& context : contexts)
+        context.parent = context.parent.valid() ? plain[context.parent.value] : context.parent;
+    return contexts;
+}
+
+/// The plain contexts of MPI calls whose site is known, those of one function in one caller beside each other; without
+/// those that are the only ones.
+std::vector<std::uint32_t> with_site(const model::Definitions& definitions, const std::vector<ContextId>& plain,
+                                     const std::vector<model::CallingContext>& contexts)
 {
     std::vector<std::uint32_t> result;
     for (std::uint32_t i = 0; i < contexts.size(); ++i)
-        if (contexts[i].site != 0)
+        if (contexts[i].site != 0 && plain[i] == ContextId{i} &&
+            definitions.region(ContextId{i}).role == model::RegionRole::Mpi)
             result.push_back(i);
     const auto key = [&](std::uint32_t i) {
         return std::tuple(contexts[i].parent, contexts[i].region, contexts[i].site, i);
@@ -61,8 +74,8 @@ struct Uses {
 };
 
 /// Of calls that have met, the uses are those of the first one, `met`.
-Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of, std::size_t groups,
-               const std::vector<std::uint32_t>& met)
+Uses find_uses(const Replay& replay, const std::vector<ContextId>& plain, const std::vector<std::uint32_t>& group_of,
+               std::size_t groups, const std::vector<std::uint32_t>& met)
 {
     const std::size_t contexts = group_of.size();
     std::vector<Use> uses(contexts + groups);
@@ -80,8 +93,10 @@ Uses find_uses(const Replay& replay, const std::vector<std::uint32_t>& group_of,
         const model::LocationTrace& location = trace.locations.front();
         const model::Calls& calls = location.calls;
         for (std::size_t i = 0; i < calls.size() && calls.enter(i) <= location.end; ++i) {
-            const ContextId context = calls.context(i);
-            if (calls.is_point(i) || group_of[context.value] == no_group)
+            if (calls.is_point(i))
+                continue;
+            const ContextId context = plain[calls.context(i).value];
+            if (group_of[context.value] == no_group)
                 continue;
             use(met[context.value]);
             use(contexts + group_of[context.value]);
@@ -106,12 +121,12 @@ bool are_as_frequent(const Use& a, const Use& b)
 
 SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
 {
-    const auto& contexts = replay.definitions.contexts;
-    for (std::uint32_t i = 0; i < contexts.size(); ++i) {
-        first_.push_back({i});
-        sites_.push_back(static_cast<std::int64_t>(contexts[i].site));
-    }
-    const std::vector<std::uint32_t> sorted = with_site(contexts);
+    const std::vector<ContextId> plain = first_alike(replay.definitions, SitesCount::OfMpiCalls);
+    const std::vector<model::CallingContext> contexts = below_plain(replay.definitions, plain);
+    first_ = plain;
+    for (const model::CallingContext& context : contexts)
+        sites_.push_back(static_cast<std::int64_t>(context.site));
+    const std::vector<std::uint32_t> sorted = with_site(replay.definitions, plain, contexts);
     if (sorted.empty())
         return;
     std::vector<std::uint32_t> group_of(contexts.size(), no_group);
@@ -120,8 +135,8 @@ SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
         groups += i == 0 || !are_alike(contexts[sorted[i]], contexts[sorted[i - 1]]) ? 1 : 0;
         group_of[sorted[i]] = groups - 1;
     }
-    const std::vector<std::uint32_t> met = find_met_calls(replay, predecessors, group_of, no_group);
-    const Uses uses = find_uses(replay, group_of, groups, met);
+    const std::vector<std::uint32_t> met = find_met_calls(replay, predecessors, plain, group_of, no_group);
+    const Uses uses = find_uses(replay, plain, group_of, groups, met);
     std::vector<std::vector<std::uint32_t>> firsts(groups);  // of the calls that not all ranks of the group make
     for (const std::uint32_t i : sorted) {
         const Use& use = uses.of_context[i];
@@ -142,6 +157,8 @@ SameCalls::SameCalls(const Replay& replay, const Predecessors& predecessors)
             first_[i] = first_[met[i]];
             sites_[first_[i].value] = 0;
         }
+    for (std::size_t i = 0; i < first_.size(); ++i)
+        first_[i] = first_[plain[i].value];
 }
 
 }  // namespace critpath::replayer

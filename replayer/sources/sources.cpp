@@ -29,18 +29,13 @@ struct Instruction {
     auto operator<=>(const Instruction&) const = default;
 };
 
-/// Reports can ask those of the system later, and to ask all libraries now takes longer than much of a replay.
-bool may_be_built_anew(const std::string& module)
-{
-    return module.starts_with('/') && !binary::is_of_system(module);
-}
-
-/// Of the rows in binaries that may have debug information.
+/// Of the rows in binaries of the program. Reports can ask others later, and to ask all libraries now takes longer than
+/// much of a replay.
 std::vector<Instruction> instructions(const model::Profile& profile)
 {
     std::map<std::string_view, std::uint32_t> modules;
     for (std::uint32_t i = 0; i < profile.modules.size(); ++i)
-        if (may_be_built_anew(profile.modules[i].path))
+        if (binary::is_of_program(profile.modules[i].path))
             modules.emplace(profile.modules[i].path, i);
     std::vector<Instruction> found;
     const auto add = [&](model::RowId row, std::uint64_t address) {
@@ -54,9 +49,9 @@ std::vector<Instruction> instructions(const model::Profile& profile)
             add(profile.row_of(caller), site);
     };
     for (const model::AddressTime& time : profile.addresses)
-        add(time.row, time.address);
+        add(profile.row_of(time.call_path), time.address);
     for (const model::AddressTime& time : profile.total_addresses)
-        add(time.row, time.address);
+        add(profile.row_of(time.call_path), time.address);
     for (const model::StretchAddress& at : profile.stretch_addresses)
         add(at.row, at.address);
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
@@ -177,7 +172,7 @@ std::vector<std::string> split(std::span<const char> bytes)
 void add_sources(const Replay& replay, model::Profile& profile)
 {
     if (replay.rank == 0)
-        naming::name_functions(profile, may_be_built_anew);
+        naming::name_functions(profile, binary::is_of_program);
     Found here =
         look_up(profile, part_of(replay, replay.rank == 0 ? instructions(profile) : std::vector<Instruction>()));
     const Received<FoundModule> modules = gather(replay, std::move(here.modules));

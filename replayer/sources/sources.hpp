@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns what debug information says of a run: names of functions that the trace has by their addresses only, and the
-// source lines of all instructions that samples found and of all calls of MPI. Of binaries that are still those which
-// ran, but not of those of the system.
+// source lines of all instructions that samples found and of all calls whose places are known. Of binaries that are
+// still those which ran, but not of those of the system.
 #pragma once
 
 #include "analysis/model/profile.hpp"

@@ -586,6 +586,35 @@ TEST(Contexts, BuildATreeAndCutItWhereNothingIsMapped)
     EXPECT_EQ(tree.functions()[tree.contexts()[unknown.context].function].canonical_name, "[unknown]");
 }
 
+TEST(Contexts, KnowWhereTheyWereCalled)
+{
+    const Subject subject(SUBJECT_FULL);
+    const SymbolTable symbols(SUBJECT_FULL);
+    ContextTree tree{AddressMap(subject.maps())};
+    const std::uint64_t leaf = subject.address(hidden_one), middle = subject.address(hidden_two);
+    const std::uint64_t root = subject.address(visible);
+    const auto sites = [&](const std::vector<std::uint64_t>& chain) {
+        std::vector<std::uint64_t> found;  // from the leaf on
+        for (std::uint32_t c = tree.add({chain}).context; c != Context::no_parent; c = tree.contexts()[c].parent)
+            found.push_back(tree.contexts()[c].site);
+        return found;
+    };
+    // Return addresses are one behind the call, or more. Nobody calls the outermost one.
+    const std::uint64_t in_middle = subject.in_binary(hidden_two, symbols) + 3;
+    const std::uint64_t in_root = subject.in_binary(visible, symbols) + 5;
+    EXPECT_EQ(sites({leaf, middle + 4, root + 6}), (std::vector<std::uint64_t>{in_middle, in_root, 0}));
+    EXPECT_EQ(sites({leaf + 1, middle + 4, root + 6}), (std::vector<std::uint64_t>{in_middle, in_root, 0}));
+    const std::size_t before = tree.contexts().size();
+    EXPECT_EQ(sites({leaf, middle + 4, root + 7}), (std::vector<std::uint64_t>{in_middle, in_root + 1, 0}));
+    EXPECT_EQ(tree.contexts().size(), before + 2);
+    // Of functions that call each other again: only where they did so first, and what others they call.
+    EXPECT_EQ(sites({leaf, root + 8, middle + 4, root + 6}),
+              (std::vector<std::uint64_t>{in_root + 2, in_middle, in_root, 0}));
+    EXPECT_EQ(sites({root + 1, root + 8, root + 7}), (std::vector<std::uint64_t>{0, in_root + 1, 0}));
+    EXPECT_EQ(sites({middle + 1, root + 8, middle + 4, root + 6}),
+              (std::vector<std::uint64_t>{0, in_middle, in_root, 0}));
+}
+
 TEST(Contexts, AReturnAddressBehindItsFunctionBelongsToTheCaller)
 {
     const Subject subject(SUBJECT_FULL);

@@ -294,10 +294,11 @@ void Rank::region(std::int64_t time, const std::string& name)
     trace_.locations[0].user_regions.push_back({us(time), context});
 }
 
-void Rank::called_from(const std::vector<std::string>& path, std::uint64_t site)
+void Rank::called_from(const std::vector<std::string>& path, std::uint64_t site, std::uint64_t function_at)
 {
     site_ = site;
-    caller_ = program_->context(model::RegionRole::Sampled, path);
+    const auto above = program_->context(model::RegionRole::Sampled, {path.begin(), path.end() - 1});
+    caller_ = program_->context(program_->region(model::RegionRole::Sampled, path.back()), above, function_at);
 }
 
 void Rank::sample(std::int64_t time, const std::string& function, std::int64_t weight)

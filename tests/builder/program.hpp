@@ -135,7 +135,8 @@ public:
     /// Between the last call and the next.
     void counted(std::int64_t instructions, std::int64_t cycles);
     /// The calls that follow are made by the last of these functions, which the others have called, at this address.
-    void called_from(const std::vector<std::string>& path, std::uint64_t site = 0);
+    /// `function_at`: where that one is called itself.
+    void called_from(const std::vector<std::string>& path, std::uint64_t site = 0, std::uint64_t function_at = 0);
     /// Has no processor.
     void off(Span span, bool preempted);
     void tool(Span span);

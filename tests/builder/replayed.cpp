@@ -235,13 +235,13 @@ std::string text(const model::Profile& profile)
         for (const auto& t : *times)
             words += fmt::format("{} {} {} {} {}\n", t.call_path.value, t.process.value, t.ns, t.samples, t.found_ns);
     for (const auto& path : profile.call_paths)
-        words += fmt::format("{} {}\n", path.row.value, path.parent.value);
+        words += fmt::format("{} {} {}\n", path.row.value, path.parent.value, path.site);
     for (const auto& e : profile.path_events)
         words += fmt::format("{} {} {} {} {} {} {}\n", e.call_path.value, e.process.value, profile.events[e.event],
                              e.count, e.ns, e.known_ns, e.scaled_ns);
     for (const auto* addresses : {&profile.addresses, &profile.total_addresses})
         for (const auto& a : *addresses)
-            words += fmt::format("{} {} {} {}\n", a.row.value, a.address, a.ns, a.samples);
+            words += fmt::format("{} {} {} {}\n", a.call_path.value, a.address, a.ns, a.samples);
     for (const auto& k : profile.kinds)
         words += fmt::format("{} {} {} {} {}\n", static_cast<int>(k.kind), k.function.value, k.process.value, k.ns,
                              k.segments);
@@ -253,7 +253,8 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns,
                              c.blocked_ns, c.peers_ns);
     for (const auto& a : profile.stretch_addresses)
-        words += fmt::format("{} {} {} {} {} {}\n", a.stretch, a.row.value, a.address, a.ns, a.samples, a.peers_ns);
+        words +=
+            fmt::format("{} {} {} {} {} {}\n", a.stretch, a.row.value, a.address, a.ns, a.samples, a.peers_ns);
     return words;
 }
 

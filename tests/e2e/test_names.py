@@ -132,7 +132,7 @@ class Names(harness.Case):
                 with mock.patch.dict(os.environ, CRITPATH_DEBUG_PATH=""):
                     self.assertAlmostEqual(sum(parts), sum(row["path_seconds"] for row in self.hotspots("path", *options)),
                                            places=6)
-            self.assertIn("work_step", self.report("hotspots", "--by", "callpath", "--top", "0", "--sort", "all"))
+            self.assertIn(";work_step;", self.report("hotspots", "--by", "callpath", "--top", "0", "--sort", "all", "--format", "csv"))
             annotated = json.loads(self.report("annotate", "work_step", "--format", "json"))
             self.assertAlmostEqual(annotated["path_seconds"], named["work_step"]["path_seconds"], places=6)
             stretches = json.loads(self.report("explain", "--format", "json"))["stretches"]

@@ -245,6 +245,37 @@ class Workload(harness.Case):
         self.assertGreaterEqual(annotated["mpi_seconds"], functions["MPI_Allreduce"] - 1e-8)
 
     @harness.retry_once
+    def test_inlined_functions_in_call_paths(self):
+        self.record_replay_report(2, harness.workload("inlined"))
+        refused = harness.perf_event_refused()
+        if refused:
+            self.skipTest(f"perf_event_open is refused on this machine ({refused})")
+        rows = json.loads(self.report("hotspots", "--by", "callpath", "--format", "json", "--top", "0"))["call_paths"]
+        paths = {row["call_path"].split(";main;")[-1]: row for row in rows}
+        self.assertEqual(len(paths), len(rows), [row["call_path"] for row in rows])
+        listing = "\n".join(map(str, rows))
+
+        def seconds(path):
+            """What only leads to another one, which has nearly all of its time, has no row of its own."""
+            return max((row["path_seconds"] for name, row in paths.items() if f"{name};".startswith(f"{path};")), default=0)
+
+        expected = {"step": 1000, "step;work_inside": 600, "step;smooth": 400, "work_inside": 200}
+        for path, milliseconds in expected.items():
+            # Samples at the edges of pieces may be off by one period (7 ms) each way.
+            self.assertAlmostEqual(seconds(path), 1e-3 * milliseconds, delta=1e-4 * milliseconds + 0.08,
+                                   msg=f"{path}\n{listing}")
+        self.assertEqual(paths["step"]["inlined"], 1, listing)
+        self.assertAlmostEqual(paths["step"]["own_path_seconds"], 0, delta=0.02, msg=listing)
+        barriers = [path for path in paths if path.endswith("exchange;MPI_Barrier")]
+        self.assertEqual(barriers, ["step;exchange;MPI_Barrier"], "two copies of one call")
+        functions = {row["function"]: row for row in json.loads(self.report(
+            "hotspots", "--inclusive", "--inlined", "--format", "json", "--top", "0"))["hotspots"]}
+        self.assertAlmostEqual(functions["step"]["path_seconds"], paths["step"]["path_seconds"], delta=1e-6)
+        self.assertAlmostEqual(functions["work_inside"]["path_seconds"],
+                               seconds("step;work_inside") + seconds("work_inside"), delta=0.05)
+        self.assertIn("[I] step", self.report("hotspots", "--by", "callpath"))
+
+    @harness.retry_once
     def test_poll_loop(self):
         self.check(2, "poll_loop", path=[0, 1] * 8, pieces={"work_late": (8, 100), "work_after": (8, 50)},
                    absent=["work_early"])

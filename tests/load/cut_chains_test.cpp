@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
 /// Chains, each from its outermost function to the one that was sampled; functions have one letter, those of MPI are
-/// capital.
+/// capital. A digit is where the one before calls the one behind it.
 class Chains
 {
 public:
@@ -34,7 +34,12 @@ public:
     void add(const std::string& chain)
     {
         ContextId parent = ContextId::none();
+        std::uint64_t site = 0;
         for (const char name : chain) {
+            if (std::isdigit(name) != 0) {
+                site = static_cast<std::uint64_t>(name - '0');
+                continue;
+            }
             const auto [region, is_new_region] = regions_.try_emplace(name, RegionId{size(definitions_.regions)});
             if (is_new_region) {
                 model::Region& made = definitions_.regions.emplace_back();
@@ -42,10 +47,11 @@ public:
                 made.role = std::isupper(name) != 0 ? model::RegionRole::Mpi : model::RegionRole::Sampled;
             }
             const auto [context, is_new] =
-                contexts_.try_emplace({parent, region->second}, ContextId{size(definitions_.contexts)});
+                contexts_.try_emplace({parent, region->second, site}, ContextId{size(definitions_.contexts)});
             if (is_new)
-                definitions_.contexts.push_back({region->second, parent});
+                definitions_.contexts.push_back({region->second, parent, site});
             parent = context->second;
+            site = 0;
         }
         ends_.push_back(parent);
     }
@@ -59,8 +65,11 @@ public:
         for (const ContextId old : ends_) {
             const ContextId end = same[old.value];
             std::string chain;
-            for (ContextId c = end; c.valid() && chain.size() < 100; c = definitions_.contexts[c.value].parent)
+            for (ContextId c = end; c.valid() && chain.size() < 100; c = definitions_.contexts[c.value].parent) {
                 chain += definitions_.region(c).name;
+                if (const std::uint64_t site = definitions_.contexts[c.value].site; site != 0)
+                    chain += std::to_string(site);
+            }
             std::reverse(chain.begin(), chain.end());
             EXPECT_EQ(context_of.try_emplace(chain, end).first->second, end) << "two contexts of " << chain;
             result.push_back(chain);
@@ -77,7 +86,7 @@ private:
 
     model::Definitions definitions_;
     std::map<char, RegionId> regions_;
-    std::map<std::pair<ContextId, RegionId>, ContextId> contexts_;
+    std::map<std::tuple<ContextId, RegionId, std::uint64_t>, ContextId> contexts_;
     std::vector<ContextId> ends_;
 };
 
@@ -96,6 +105,15 @@ TEST(CutChains, StayWhereSeveralPlacesCallTheirFunction)
 {
     EXPECT_THAT(continued({"sfX", "mfY", "fg"}), ElementsAre("sfX", "mfY", "fg"));
     EXPECT_THAT(continued({"smX", "g"}), ElementsAre("smX", "g"));
+}
+
+TEST(CutChains, GoOnWhereOneFunctionCallsTheirsAtSeveralPlaces)
+{
+    EXPECT_THAT(continued({"sm1fX", "sm2fX", "fg"}), ElementsAre("sm1fX", "sm2fX", "smfg"));
+    EXPECT_THAT(continued({"sm1fX", "sm1fY", "f3g"}), ElementsAre("sm1fX", "sm1fY", "sm1f3g"));
+    for (const auto& [first, second] : {std::pair("s1mfX", "s2mfX"), std::pair("s2mfX", "s1mfX")})
+        EXPECT_THAT(continued({first, second, "fg"}), ElementsAre(first, second, "s1mfg"));
+    EXPECT_THAT(continued({"sm1fX", "sn1fX", "fg"}), ElementsAre("sm1fX", "sn1fX", "fg"));
 }
 
 TEST(CutChains, OfFunctionsThatCallThemselvesStay)

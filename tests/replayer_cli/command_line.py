@@ -19,7 +19,7 @@ import unittest
 
 MPIEXEC, PROCESSES, CPREPLAY, MAKE_TRACE = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
 DONE, FAILED, USAGE, BAD_TRACE = 0, 1, 2, 3
-PHASES = "open load clocks cut pair one-sided collect resolve restore peers attribute write".split()
+PHASES = "open load clocks cut pair one-sided collect resolve restore peers attribute sources write".split()
 
 
 class Result:

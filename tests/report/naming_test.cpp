@@ -45,17 +45,17 @@ model::Profile stripped_profile()
         p.path.push_back({CallPathId{i}, {0}, times[i], 1});
         p.totals.push_back({CallPathId{i}, model::ProcessId::none(), 2 * times[i], 2});
     }
-    p.addresses = {{RowId{0}, 0x1004, 6, 1},
-                   {RowId{0}, 0x1008, 4, 1},
-                   {RowId{1}, 0x2000, 100, 1},
-                   {RowId{2}, 0x3000, 1000, 1},
-                   {RowId{4}, 0x1004, 0, 1}};
+    p.addresses = {{CallPathId{1}, 0x1004, 6, 1},
+                   {CallPathId{1}, 0x1008, 4, 1},
+                   {CallPathId{2}, 0x2000, 100, 1},
+                   {CallPathId{3}, 0x3000, 1000, 1},
+                   {CallPathId{4}, 0x1004, 0, 1}};
     p.kinds = {{model::SegmentKind::Compute, RowId::none(), {0}, 1111, 1},
                {model::SegmentKind::Mpi, RowId{5}, {0}, 0, 1}};
     p.stretches.resize(1);
     p.stretch_code = {{0, CallPathId{1}, 10, 1, 2, 3}, {0, CallPathId{0}, 1, 1, 0, 0}};
     for (const model::AddressTime& time : p.addresses)
-        p.stretch_addresses.push_back({0, time.row, time.address, time.ns, 1, 2});
+        p.stretch_addresses.push_back({0, p.row_of(time.call_path), time.address, time.ns, 1, 2});
     return p;
 }
 
@@ -103,14 +103,20 @@ TEST(CompleteNames, AllThatRefersToRowsFollows)
         EXPECT_EQ(after.row({i}).module, row.module);
     }
     ASSERT_EQ(after.addresses.size(), before.addresses.size());
-    for (const model::AddressTime& time : after.addresses) {
-        const auto old = std::find_if(before.addresses.begin(), before.addresses.end(), [&](const auto& t) {
-            return t.address == time.address && before.rows[t.row.value].module == after.rows[time.row.value].module;
-        });
-        ASSERT_NE(old, before.addresses.end());
-        EXPECT_EQ(time.ns, old->ns);
+    for (std::size_t i = 0; i < before.addresses.size(); ++i) {
+        EXPECT_EQ(after.addresses[i].call_path, before.addresses[i].call_path);
+        EXPECT_EQ(after.addresses[i].address, before.addresses[i].address);
+        EXPECT_EQ(after.addresses[i].ns, before.addresses[i].ns);
     }
-    EXPECT_TRUE(std::is_sorted(after.addresses.begin(), after.addresses.end(), [](const auto& a, const auto& b) {
+    ASSERT_EQ(after.stretch_addresses.size(), before.stretch_addresses.size());
+    for (const model::StretchAddress& at : after.stretch_addresses) {
+        const auto old = std::ranges::find_if(before.stretch_addresses, [&](const auto& a) {
+            return a.address == at.address && before.rows[a.row.value].module == after.rows[at.row.value].module;
+        });
+        ASSERT_NE(old, before.stretch_addresses.end());
+        EXPECT_EQ(at.ns, old->ns);
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(after.stretch_addresses, [](const auto& a, const auto& b) {
         return std::tie(a.row, a.address) < std::tie(b.row, b.address);
     }));
     EXPECT_FALSE(after.kinds[0].function.valid());
@@ -118,12 +124,6 @@ TEST(CompleteNames, AllThatRefersToRowsFollows)
     ASSERT_EQ(after.stretch_code.size(), 2U);
     EXPECT_EQ(after.row(after.stretch_code[0].call_path).name, "zeta");
     EXPECT_EQ(after.row(after.stretch_code[1].call_path).name, "main");
-    ASSERT_EQ(after.stretch_addresses.size(), after.addresses.size());
-    for (std::size_t i = 0; i < after.addresses.size(); ++i) {
-        EXPECT_EQ(after.stretch_addresses[i].row, after.addresses[i].row);
-        EXPECT_EQ(after.stretch_addresses[i].address, after.addresses[i].address);
-        EXPECT_EQ(after.stretch_addresses[i].ns, after.addresses[i].ns);
-    }
 }
 
 TEST(CompleteNames, OnlyOfWhatHasNoNameAndByItsAddresses)

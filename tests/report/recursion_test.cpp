@@ -8,6 +8,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 namespace critpath::report
 {
@@ -83,11 +84,31 @@ TEST(Recursion, WhatIsNoFunctionThatCallsItselfStays)
     add(p, f, add(p, g, outer, 1), 1);      // by way of another one
     add(p, app, add(p, app, outer, 1), 1);  // nobody knows which functions
     EXPECT_FALSE(fold_recursion(p));
-    add(p, g, outer, 1);  // of one name, and not the same
+    add(p, g, outer, 1);  // inlined
     add(p, g, add(p, g, none, 1), 1);
-    const auto folded = fold_recursion(p);
-    ASSERT_TRUE(folded);
-    EXPECT_EQ(folded->profile.call_paths.size(), p.call_paths.size() - 1);
+    std::vector<bool> is_inlined(p.call_paths.size(), false);
+    is_inlined[5] = true;
+    ASSERT_TRUE(fold_recursion(p, is_inlined));
+    EXPECT_EQ(fold_recursion(p, is_inlined)->profile.call_paths.size(), p.call_paths.size() - 1);
+}
+
+/// Whichever comes first, the function itself or what it calls: call paths are in the order of their functions.
+TEST(Recursion, CalleesOfAllLevelsAreOne)
+{
+    for (const bool itself_first : {false, true}) {
+        model::Profile p = program();
+        const std::uint32_t outer = add(p, f, none, 1);
+        if (!itself_first)
+            add(p, g, outer, 10);
+        const std::uint32_t inner = add(p, f, outer, 1);
+        add(p, g, inner, 20);
+        if (itself_first)
+            add(p, g, outer, 10);
+        const auto folded = fold_recursion(p);
+        ASSERT_TRUE(folded);
+        ASSERT_EQ(folded->profile.path.size(), 2U);
+        EXPECT_EQ(folded->profile.path[1].ns, 30);
+    }
 }
 
 /// Of random trees: nothing gets lost, callers stay callers, and no function is left below itself.
@@ -113,8 +134,10 @@ TEST(Recursion, SumsAndCallersAreThoseOfTheOriginal)
             const CallPathId caller = parent.valid() ? folded->places[parent.value] : parent;
             EXPECT_TRUE(place == caller || folded->profile.call_paths[place.value].parent == caller) << seed;
         }
+        std::set<std::pair<CallPathId, RowId>> calls;
         for (std::uint32_t i = 0; i < folded->profile.call_paths.size(); ++i) {
             const model::CallPath& path = folded->profile.call_paths[i];
+            EXPECT_TRUE(calls.emplace(path.parent, path.row).second) << seed << ": a call twice";
             if (!path.parent.valid())
                 continue;
             EXPECT_LT(path.parent.value, i) << seed;

@@ -37,7 +37,7 @@ inline auto fields(const model::CallPathTime& t)
 }
 inline auto fields(const model::AddressTime& t)
 {
-    return std::tie(t.row, t.address, t.ns, t.samples);
+    return std::tie(t.call_path, t.address, t.ns, t.samples);
 }
 inline auto fields(const model::Module& m)
 {

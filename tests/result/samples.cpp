@@ -254,8 +254,8 @@ Sample sampled_run()
     p.source_functions = {{"pack(double const*)", 1, 20}, {"exchange", 0, 30}};
     p.source_frames = {{0, 0x1139, 0, 1, 22}, {0, 0x1139, 1, 0, 33}, {0, 0x1150, 1, 0, 35}};
     add_stretches(p);
-    p.addresses = {{RowId{0}, 0x1139, 1000 * ms, 1000}, {RowId{0}, 0x1150, 500 * ms, 500}};
-    p.total_addresses = {{RowId{0}, 0x1139, 3000 * ms, 3000}, {RowId{0}, 0x1150, 500 * ms, 500}};
+    p.addresses = {{CallPathId{0}, 0x1139, 1000 * ms, 1000}, {CallPathId{0}, 0x1150, 500 * ms, 500}};
+    p.total_addresses = {{CallPathId{0}, 0x1139, 3000 * ms, 3000}, {CallPathId{0}, 0x1150, 500 * ms, 500}};
     p.events = {"page-faults", "cycles", "instructions"};
     p.path_events = {
         {CallPathId{0}, ProcessId{1}, 0, 40, 1500 * ms, 1500 * ms, 0},
@@ -401,8 +401,9 @@ Sample phased_run()
               {{in_allreduce}, {0}, 100 * ms, 0}, {{transfer}, {1}, 200 * ms, 0}, {{preempted}, {1}, 500 * ms, 0}};
     const ProcessId all = ProcessId::none();
     p.totals = {{{setup}, all, 9000 * ms, 900}, {{solve}, all, 5000 * ms, 500}};
-    p.addresses = {
-        {RowId{1}, 0x1139, 4500 * ms, 450}, {RowId{2}, 0x1150, 1800 * ms, 180}, {RowId{2}, 0x1160, 2500 * ms, 250}};
+    p.addresses = {{CallPathId{1}, 0x1139, 4500 * ms, 450},
+                   {CallPathId{2}, 0x1150, 1800 * ms, 180},
+                   {CallPathId{2}, 0x1160, 2500 * ms, 250}};
 
     PathBuilder path(sample);
     path.add(SegmentKind::Compute, 4000 * ms, 0, 0, RowId::none().value);
@@ -440,8 +441,9 @@ Sample phased_run()
 
     add_counts(sample);
     add_totals(sample);
-    p.total_addresses = {
-        {RowId{1}, 0x1139, 9000 * ms, 900}, {RowId{2}, 0x1150, 1800 * ms, 180}, {RowId{2}, 0x1160, 3200 * ms, 320}};
+    p.total_addresses = {{CallPathId{1}, 0x1139, 9000 * ms, 900},
+                         {CallPathId{2}, 0x1150, 1800 * ms, 180},
+                         {CallPathId{2}, 0x1160, 3200 * ms, 320}};
     p.facts["samples"] = 1400;
     p.facts["path_samples"] = p.facts["independent_samples"] = 880;
     p.facts["attribution_checksum"] = static_cast<std::int64_t>(result::checksum(sample.attributions, 0));

@@ -610,6 +610,34 @@ TEST(Peers, BranchesOfRanksAreOnePlaceIfTheyAreTakenAsOften)
     EXPECT_EQ(s.ranks, 3);
 }
 
+/// What a function does is compared wherever that is called, and by the calls that it makes itself.
+TEST(Peers, OneFunctionIsOnePlaceWhereverItIsCalled)
+{
+    for (const std::uint64_t other_site : {0x10, 0x20}) {
+        Program p(3);
+        std::int64_t time = 10;
+        for (int step = 0; step < 20; ++step) {
+            for (int rank = 0; rank < 3; ++rank) {
+                const bool is_other = rank == 2 || step % 3 == 0;
+                p[rank].called_from({"main", "step"}, is_other ? other_site : 0x10, is_other ? 0x99 : 0x88);
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 1 ? 200 : 100), time + 202});
+            }
+            time += 202;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        const model::Stretch s = step_of(r);
+        EXPECT_EQ(s.before_site, other_site == 0x10 ? 0x10 : 0);
+        EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+        EXPECT_EQ(s.ranks, 3);
+        EXPECT_EQ(s.compared, 19);
+        EXPECT_EQ(s.slowest_rank, 1);
+        EXPECT_EQ(s.compared_ns, 19 * 200 * us);
+        EXPECT_NEAR(static_cast<double>(s.peers_ns), 19 * 100 * us, 1 * us);
+    }
+}
+
 /// A compiler may make two calls of one in the source: `if (r == 0 && i < 30) more(); if (r == 1 && i >= 30) more();`
 /// before it, and no rank comes by the same one all the time. They have met, which those behind two phases never do.
 TEST(Peers, CallsThatMeetInOneCollectiveAreOnePlace)

@@ -84,7 +84,7 @@ auto sums_of(const std::vector<Parts>& parts)
             samples += t.samples;
         }
         for (const auto& a : part.addresses) {
-            auto& [ns, samples] = addresses[{a.row.value, a.address}];
+            auto& [ns, samples] = addresses[{a.call_path.value, a.address}];
             ns += a.ns;
             samples += a.samples;
         }
