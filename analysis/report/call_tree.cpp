@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <ranges>
 #include <set>
 #include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace critpath::report
 {
@@ -58,8 +58,9 @@ public:
     {
         if (address == 0 || !may_have_inlined(row))
             return place;
-        for (const std::string& name : inlined_functions_at(profile_, row, address, *lines_) | std::views::reverse)
-            place = child({row_of(row.module, name), place}, true);
+        const std::vector<std::string> innermost_first = inlined_functions_at(profile_, row, address, *lines_);
+        for (auto name = innermost_first.rbegin(); name != innermost_first.rend(); ++name)
+            place = child({row_of(row.module, *name), place}, true);
         return place;
     }
 

@@ -197,8 +197,10 @@ void add_instructions(Document& document, const model::Profile& profile, const A
         const Code& code = entry.second;
         const model::Row& function = profile.rows[row.value];
         const std::string& module = function.module;
-        const binary::ModuleState state = lines.state(recorded_module(profile, module));
-        const bool is_there = state == binary::ModuleState::Found || state == binary::ModuleState::NoLines;
+        // Lines may be known of a binary that is another one by now.
+        const binary::Module recorded = recorded_module(profile, module);
+        const binary::ElfFile file(recorded.file());
+        const bool is_there = file.is_open() && recorded.is(file);
         const auto instructions =
             is_there ? disassemble(module, code.begin, code.end) : std::optional<std::vector<Instruction>>();
         if (!instructions) {

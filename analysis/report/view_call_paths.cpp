@@ -36,19 +36,25 @@ constexpr std::size_t drawn_levels = 40;
 /// What a tree is drawn from, by CallPathId.
 struct Times {
     std::vector<std::int64_t> whole;  // with all below it, ns
-    std::vector<bool> is_passing;     // it only leads to another one, which has nearly all of its time
+    std::vector<bool> is_passing;  // it only leads to one of its kind, inlined or not, which has nearly all of its time
 };
 
-Times times_of(const model::Profile& profile, std::vector<std::int64_t> whole, const std::vector<std::int64_t>& own)
+Times times_of(const model::Profile& profile, const std::vector<bool>& is_inlined, std::vector<std::int64_t> whole,
+               const std::vector<std::int64_t>& own)
 {
     constexpr std::int64_t nearly_all = 95;              // percent
     std::vector<std::int64_t> largest(whole.size(), 0);  // of the callees of each
+    std::vector<bool> leads_to_inlined(whole.size(), false);
     for (std::size_t i = 0; i < whole.size(); ++i)
-        if (const CallPathId parent = profile.call_paths[i].parent; parent.valid())
-            largest[parent.value] = std::max(largest[parent.value], whole[i]);
+        if (const CallPathId parent = profile.call_paths[i].parent;
+            parent.valid() && whole[i] > largest[parent.value]) {
+            largest[parent.value] = whole[i];
+            leads_to_inlined[parent.value] = is_inlined[i];
+        }
     Times times;
     for (std::size_t i = 0; i < whole.size(); ++i)
-        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all);
+        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all &&
+                                   leads_to_inlined[i] == is_inlined[i]);
     times.whole = std::move(whole);
     return times;
 }
@@ -162,21 +168,16 @@ private:
     std::map<std::pair<CallPathId, model::RowId>, std::size_t> callees_;  // by caller and function
 };
 
-/// "main > ... > solve" of a call path and those that only lead to it; of what is inlined, also the function that has
-/// its code: "main > ... > solve > [I] smooth".
-std::string row_name(const std::vector<std::size_t>& paths, const std::vector<bool>& is_inlined, Sites& sites)
+/// "main > ... > solve" of a call path and those that only lead to it; of long names, the last one: the middle of a
+/// name that a table has no room for is cut out, and two names are not to become one.
+std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
 {
-    std::size_t has_code = paths.size() - 1;
-    while (has_code > 0 && is_inlined[paths[has_code]])
-        --has_code;
-    std::string name = sites.name(paths.front());
-    std::size_t last = 0;
-    for (const std::size_t i : {has_code, paths.size() - 1})
-        if (i != last) {
-            name += (i == last + 1 ? " > " : " > … > ") + sites.name(paths[i]);
-            last = i;
-        }
-    return name;
+    constexpr std::size_t long_name = 28;  // wider than many tables have room for
+    const std::string last = sites.name(paths.back());
+    if (paths.size() == 1)
+        return last;
+    std::string name = sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + last;
+    return display_width(name) <= long_name ? name : "… > " + last;
 }
 
 /// By call path: path time without those below.
@@ -314,7 +315,7 @@ Document call_path_view(const HotspotRequest& request)
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
     const Times tree_times =
-        times_of(profile, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
+        times_of(profile, is_inlined, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
     const Tree whole_tree(profile, tree_times, candidates, 0);
     std::size_t all = 0;
     std::int64_t all_ns = 0;
@@ -371,8 +372,8 @@ Document call_path_view(const HotspotRequest& request)
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
         const Cell levels = levels_of(i) > 1 ? Cell(static_cast<std::int64_t>(levels_of(i))) : Cell();
-        add_row(branch.of_name + row_name(paths, is_inlined, sites), name, chains.depth(i), levels, is_inlined[i],
-                own[i], hotspots.items[i], sites.of(i), "", "");
+        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, is_inlined[i], own[i],
+                hotspots.items[i], sites.of(i), "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);

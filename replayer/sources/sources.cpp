@@ -61,8 +61,7 @@ std::vector<Instruction> instructions(const model::Profile& profile)
         add_call(stretch.after, static_cast<std::uint64_t>(stretch.after_site));
     }
     std::ranges::sort(found);
-    const auto repeated = std::ranges::unique(found);
-    found.erase(repeated.begin(), repeated.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
 }
 

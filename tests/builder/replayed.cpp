@@ -253,8 +253,7 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns,
                              c.blocked_ns, c.peers_ns);
     for (const auto& a : profile.stretch_addresses)
-        words +=
-            fmt::format("{} {} {} {} {} {}\n", a.stretch, a.row.value, a.address, a.ns, a.samples, a.peers_ns);
+        words += fmt::format("{} {} {} {} {} {}\n", a.stretch, a.row.value, a.address, a.ns, a.samples, a.peers_ns);
     return words;
 }
 

@@ -173,6 +173,10 @@ class Names(harness.Case):
             change()
             for question, answer in zip(questions, before):
                 self.assertEqual(self.report(*question), answer, question)
+            # What the instructions were, nobody knows any more.
+            annotated = self.report("annotate", "work_step", "--instructions")
+            self.assertIn("No instructions of app: it is not there, or has changed since the run.", annotated)
+            self.assertNotIn("0x", annotated)
 
 
 if __name__ == "__main__":
