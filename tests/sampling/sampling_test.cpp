@@ -5,8 +5,11 @@
 #include "collector/sampling/perf_event.hpp"
 #include "tests/sampling/played.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <vector>
 
 namespace critpath::test
 {
@@ -63,16 +66,20 @@ TEST_F(Sampling, WhatIsInStepWithOneThreadIsNotWithOthers)
         EXPECT_EQ(format.first_period == 0, file.header.thread == 0) << name;
         EXPECT_LE(format.first_period, format.own_period);
         std::uint64_t before = 0;
-        double counted = 0;
+        std::vector<double> counts;
         for (const Sample& sample : file.samples) {
-            counted = static_cast<double>(sample.values.front() - before);
+            const auto counted = static_cast<double>(sample.values.front() - before);
             before = sample.values.front();
             here += inside("burning", sample.ip) ? counted : 0;
             there += inside("other", sample.ip) ? counted : 0;
+            counts.push_back(counted);
         }
         const auto own = static_cast<double>(format.own_period);
-        if (file.samples.size() > 100) {
-            EXPECT_NEAR(counted, own, 0.25 * own) << name << ": any part of it is that of the first ones only";
+        if (counts.size() > 100) {
+            // One alone may come late, where others want the processor; so the next one counts less.
+            const auto middle = counts.begin() + std::ssize(counts) * 3 / 4;
+            std::nth_element(counts.begin() + std::ssize(counts) / 2, middle, counts.end());
+            EXPECT_NEAR(*middle, own, 0.25 * own) << name << ": any part of it is that of the first ones only";
         }
     }
     EXPECT_EQ(periods.size(), files.size());
