@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/naming/naming.hpp"
 
+#include "analysis/model/sort_and_sum.hpp"
 #include "formats/binary/function_names.hpp"
-#include "formats/binary/source_lines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,28 +65,13 @@ std::vector<model::RowId> sort_rows(std::vector<model::Row>& rows)
     return places;
 }
 
-/// Sorts by `key(item)`, and adds up neighbours that have the same.
-template <class Item, class Key, class Add>
-void sort_and_sum(std::vector<Item>& items, Key key, Add add)
-{
-    std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return key(a) < key(b); });
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        if (kept > 0 && key(items[kept - 1]) == key(items[i]))
-            add(items[kept - 1], items[i]);
-        else
-            items[kept++] = items[i];
-    }
-    items.resize(kept);
-}
-
 void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
 {
     for (model::CallPath& path : profile.call_paths)
         path.row = places[path.row.value];
     for (model::StretchAddress& at : profile.stretch_addresses)
         at.row = places[at.row.value];
-    sort_and_sum(
+    model::sort_and_sum(
         profile.stretch_addresses,
         [](const model::StretchAddress& at) { return std::tuple(at.stretch, at.row, at.address); },
         [](model::StretchAddress& sum, const model::StretchAddress& at) {
@@ -97,7 +82,7 @@ void use_rows(model::Profile& profile, const std::vector<model::RowId>& places)
     for (model::KindTime& time : profile.kinds)
         if (time.function.valid())
             time.function = places[time.function.value];
-    sort_and_sum(
+    model::sort_and_sum(
         profile.kinds, [](const model::KindTime& time) { return std::tuple(time.kind, time.function, time.process); },
         [](model::KindTime& sum, const model::KindTime& time) {
             sum.ns += time.ns;
@@ -184,14 +169,13 @@ void complete_names(model::Profile& profile, const NameOf& name_of)
         use_rows(profile, sort_rows(profile.rows));
 }
 
-void name_functions(model::Profile& profile, const IsWanted& is_wanted)
+void name_functions(model::Profile& profile, binary::SourceLines& lines, const IsWanted& is_wanted)
 {
     binary::FunctionNames names;
     complete_names(profile,
                    [&](const binary::Module& module, std::uint64_t start, std::span<const std::uint64_t> addresses) {
                        return is_wanted(module.path.native()) ? names.find(module, start, addresses) : std::nullopt;
                    });
-    binary::SourceLines lines;
     name_fortran(profile, [&](const binary::Module& module, const std::string& symbol) {
         return is_wanted(module.path.native()) ? lines.fortran_name(module, symbol) : std::string();
     });

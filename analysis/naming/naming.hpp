@@ -7,6 +7,7 @@
 
 #include "analysis/model/profile.hpp"
 #include "formats/binary/module.hpp"
+#include "formats/binary/source_lines.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,6 @@ void complete_names(model::Profile& profile, const NameOf& name_of);
 using IsWanted = std::function<bool(const std::string& path)>;
 
 /// Both, from the files of this machine.
-void name_functions(model::Profile& profile, const IsWanted& is_wanted);
+void name_functions(model::Profile& profile, binary::SourceLines& lines, const IsWanted& is_wanted);
 
 }  // namespace critpath::naming

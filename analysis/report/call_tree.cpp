@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/call_tree.hpp"
 
+#include "analysis/model/sort_and_sum.hpp"
 #include "analysis/report/lines.hpp"
 
 #include <algorithm>
@@ -185,21 +186,27 @@ std::vector<CallPathTime> moved(const model::Profile& profile, const Selection& 
 
 void sum_up(std::vector<CallPathTime>& times)
 {
-    const auto key = [](const CallPathTime& time) { return std::pair(time.call_path, time.process); };
-    std::ranges::stable_sort(times, {}, key);
-    std::vector<CallPathTime> sums;
-    for (const CallPathTime& time : times) {
-        if (sums.empty() || key(sums.back()) != key(time)) {
-            sums.push_back(time);
-            continue;
-        }
-        CallPathTime& sum = sums.back();
-        sum.ns += time.ns;
-        sum.samples += time.samples;
-        sum.other_threads_ns += time.other_threads_ns;
-        sum.found_ns += time.found_ns;
-    }
-    times = std::move(sums);
+    model::sort_and_sum(
+        times, [](const CallPathTime& time) { return std::pair(time.call_path, time.process); },
+        [](CallPathTime& sum, const CallPathTime& time) {
+            sum.ns += time.ns;
+            sum.samples += time.samples;
+            sum.other_threads_ns += time.other_threads_ns;
+            sum.found_ns += time.found_ns;
+        });
+}
+
+model::Profile without_call_paths(model::Profile profile)
+{
+    profile.call_paths.clear();
+    profile.stretches.clear();
+    profile.stretch_shares.clear();
+    profile.stretch_code.clear();
+    profile.stretch_addresses.clear();
+    profile.path_events.clear();
+    profile.addresses.clear();
+    profile.total_addresses.clear();
+    return profile;
 }
 
 void forget_all_ranks(Hotspot& item)
@@ -211,16 +218,8 @@ void forget_all_ranks(Hotspot& item)
 
 CallTree call_tree(const model::Profile& profile, const Selection& selection, binary::SourceLines* lines)
 {
-    CallTree tree{profile, {}, {}};
+    CallTree tree{without_call_paths(profile), {}, {}};
     model::Profile& result = tree.profile;
-    result.call_paths.clear();
-    result.stretches.clear();
-    result.stretch_shares.clear();
-    result.stretch_code.clear();
-    result.stretch_addresses.clear();
-    result.path_events.clear();
-    result.addresses.clear();
-    result.total_addresses.clear();
     Builder builder(profile, lines, tree);
     builder.add_call_paths();
     result.path = moved(profile, selection, tree, builder, std::move(result.path), profile.addresses);

@@ -30,6 +30,9 @@ CallTree call_tree(const model::Profile& profile, const Selection& selection, bi
 /// In a part of the run, addresses are known on the path only, and so is what is inlined.
 void forget_all_ranks(Hotspot& item);
 
+/// For a profile with other call paths: without those that it has, and all that refers to them but their times.
+model::Profile without_call_paths(model::Profile profile);
+
 /// Sorts times by call path and process, and makes those that have the same one time.
 void sum_up(std::vector<model::CallPathTime>& times);
 

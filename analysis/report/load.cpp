@@ -11,7 +11,8 @@ namespace critpath::report
 model::Profile load(const std::filesystem::path& trace)
 {
     model::Profile profile = result::read(trace);
-    naming::name_functions(profile, [](const std::string&) { return true; });
+    binary::SourceLines lines;
+    naming::name_functions(profile, lines, [](const std::string&) { return true; });
     return profile;
 }
 

@@ -91,13 +91,7 @@ std::optional<FoldedRecursion> fold_recursion(const model::Profile& profile, con
 {
     if (std::ranges::none_of(profile.call_paths, [&](const CallPath& path) { return is_recursive(profile, path); }))
         return std::nullopt;
-    FoldedRecursion folded{profile, {}, {}};
-    folded.profile.call_paths.clear();
-    folded.profile.stretches.clear();
-    folded.profile.stretch_shares.clear();
-    folded.profile.stretch_code.clear();
-    folded.profile.stretch_addresses.clear();
-    folded.profile.path_events.clear();
+    FoldedRecursion folded{without_call_paths(profile), {}, {}};
     CallFolding(profile, is_inlined, folded).fold();
     move_to(folded.places, folded.profile.path);
     move_to(folded.places, folded.profile.totals);

@@ -243,13 +243,90 @@ bool folds(const Arguments& arguments)
     return arguments.text("--format") == "table" && arguments.text("--recursion") == "fold";
 }
 
-/// By CallPathId of what was folded.
-std::vector<bool> moved(const std::vector<bool>& is_inlined, const FoldedRecursion& folded)
+/// The call tree as it stands in the source, with calls of a function by itself as one.
+class DrawnCalls
 {
-    std::vector<bool> result(folded.profile.call_paths.size(), true);
-    for (std::size_t i = 0; i < is_inlined.size(); ++i)
-        result[folded.places[i].value] = result[folded.places[i].value] && is_inlined[i];
-    return result;
+public:
+    DrawnCalls(const HotspotRequest& request, binary::SourceLines& lines)
+        // What is inlined on all ranks is known of the whole run only.
+        : knows_inlined_(!request.window || request.request.arguments.text("--sort") != "all"),
+          tree_(call_tree(request.profile, request.selection, knows_inlined_ ? &lines : nullptr)),
+          folded_(folds(request.request.arguments) ? fold_recursion(tree_.profile, tree_.is_inlined) : std::nullopt),
+          is_inlined_(folded_ ? moved(tree_.is_inlined, *folded_) : tree_.is_inlined)
+    {
+    }
+
+    [[nodiscard]] bool knows_inlined() const { return knows_inlined_; }
+    [[nodiscard]] const model::Profile& profile() const { return folded_ ? folded_->profile : tree_.profile; }
+    /// By CallPathId of profile(), as the others.
+    [[nodiscard]] const std::vector<bool>& is_inlined() const { return is_inlined_; }
+    [[nodiscard]] std::size_t levels(std::size_t path) const { return folded_ ? folded_->levels[path] : 1; }
+    /// What a call path of the request is there.
+    [[nodiscard]] CallPathId place_of(CallPathId path) const
+    {
+        const CallPathId place = tree_.places[path.value];
+        return folded_ ? folded_->places[place.value] : place;
+    }
+
+private:
+    static std::vector<bool> moved(const std::vector<bool>& is_inlined, const FoldedRecursion& folded)
+    {
+        std::vector<bool> result(folded.profile.call_paths.size(), true);
+        for (std::size_t i = 0; i < is_inlined.size(); ++i)
+            result[folded.places[i].value] = result[folded.places[i].value] && is_inlined[i];
+        return result;
+    }
+
+    bool knows_inlined_;
+    CallTree tree_;
+    std::optional<FoldedRecursion> folded_;
+    std::vector<bool> is_inlined_;
+};
+
+Hotspots hotspots_of(const HotspotRequest& request, const DrawnCalls& calls)
+{
+    Hotspots hotspots = by_call_path(calls.profile(), request.selection);
+    if (request.window)
+        for (std::size_t i = 0; i < hotspots.items.size(); ++i)
+            if (calls.is_inlined()[i])
+                forget_all_ranks(hotspots.items[i]);
+    return hotspots;
+}
+
+std::vector<Column> columns(bool has_levels, bool has_inside)
+{
+    std::vector<Column> columns = {{"", "Call path", Align::Left, Fit::Name},
+                                   {"call_path", ""},
+                                   {"depth", ""},
+                                   {"", has_levels ? "Levels" : ""},
+                                   {"function", ""},
+                                   {"inlined", ""},
+                                   {"call_site", ""},
+                                   {"", "Module", Align::Left, Fit::Middle},
+                                   {"module", ""},
+                                   {"kind", ""},
+                                   {"own_path_seconds", "Own s"}};
+    const std::vector<Column> times = time_columns(true);
+    columns.insert(columns.end(), times.begin(), times.end());
+    if (has_inside)
+        columns.insert(columns.end(), {{"inside", ""}, {"side", ""}});
+    return columns;
+}
+
+/// On the times, whatever the tree looks like.
+void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has_inside, Document& document)
+{
+    explain_errors(document, hotspots);
+    if (has_inside)
+        document.notes.push_back(inside_note());
+    if (request.window)
+        if (std::string totals = totals_note(request.profile, *request.window); !totals.empty())
+            document.notes.push_back(std::move(totals));
+    if (std::string doubt = doubt_note(request.profile); !doubt.empty() && !request.window)
+        document.notes.push_back(std::move(doubt));
+    if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
+        document.notes.push_back(unsampled);
+    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
 }
 
 /// How much of the tree is shown.
@@ -286,19 +363,11 @@ std::string coverage_note(const Shown& shown, const std::string& sort, std::int6
 Document call_path_view(const HotspotRequest& request)
 {
     binary::SourceLines lines = source_lines(request.profile);
-    // What is inlined on all ranks is known of the whole run only.
-    const bool knows_inlined = !request.window || request.request.arguments.text("--sort") != "all";
-    const CallTree source_tree = call_tree(request.profile, request.selection, knows_inlined ? &lines : nullptr);
-    const std::optional<FoldedRecursion> folded =
-        folds(request.request.arguments) ? fold_recursion(source_tree.profile, source_tree.is_inlined) : std::nullopt;
-    const model::Profile& profile = folded ? folded->profile : source_tree.profile;
-    const std::vector<bool> is_inlined = folded ? moved(source_tree.is_inlined, *folded) : source_tree.is_inlined;
+    const DrawnCalls calls(request, lines);
+    const model::Profile& profile = calls.profile();
+    const std::vector<bool>& is_inlined = calls.is_inlined();
     const std::string& sort = request.request.arguments.text("--sort");
-    Hotspots hotspots = by_call_path(profile, request.selection);
-    if (request.window)
-        for (std::size_t i = 0; i < hotspots.items.size(); ++i)
-            if (is_inlined[i])
-                forget_all_ranks(hotspots.items[i]);
+    const Hotspots hotspots = hotspots_of(request, calls);
     const std::vector<std::int64_t> own = own_times(profile, request.selection);
     const bool by_total = sort == "all";
     std::vector<std::size_t> candidates;
@@ -324,36 +393,18 @@ Document call_path_view(const HotspotRequest& request)
         all_ns += own[paths.back()];
     });
     const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
-    const auto levels_of = [&](std::size_t path) { return folded ? folded->levels[path] : 1; };
     bool any_levels = false, any_inlined = false;
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
-        any_levels = any_levels || levels_of(paths.back()) > 1;
+        any_levels = any_levels || calls.levels(paths.back()) > 1;
         any_inlined = any_inlined || is_inlined[paths.front()] || is_inlined[paths.back()];
     });
 
     Table table;
     table.key = "call_paths";
-    table.columns = {{"", "Call path", Align::Left, Fit::Name},
-                     {"call_path", ""},
-                     {"depth", ""},
-                     {"", any_levels ? "Levels" : ""},
-                     {"function", ""},
-                     {"inlined", ""},
-                     {"call_site", ""},
-                     {"", "Module", Align::Left, Fit::Middle},
-                     {"module", ""},
-                     {"kind", ""},
-                     {"own_path_seconds", "Own s"}};
-    const std::vector<Column> times = time_columns(true);
-    table.columns.insert(table.columns.end(), times.begin(), times.end());
     const CallChains chains(profile);
-    const InsidePaths inside(request, profile, [&](CallPathId path) {
-        const CallPathId place = source_tree.places[path.value];
-        return folded ? folded->places[place.value] : place;
-    });
+    const InsidePaths inside(request, profile, [&](CallPathId path) { return calls.place_of(path); });
+    table.columns = columns(any_levels, inside.is_wanted());
     Sites sites(profile, is_inlined, lines);
-    if (inside.is_wanted())
-        table.columns.insert(table.columns.end(), {{"inside", ""}, {"side", ""}});
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     std::size_t shown = 0;
@@ -371,7 +422,7 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        const Cell levels = levels_of(i) > 1 ? Cell(static_cast<std::int64_t>(levels_of(i))) : Cell();
+        const Cell levels = calls.levels(i) > 1 ? Cell(static_cast<std::int64_t>(calls.levels(i))) : Cell();
         add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, is_inlined[i], own[i],
                 hotspots.items[i], sites.of(i), "", "");
         shown_ns += own[i];
@@ -395,7 +446,7 @@ Document call_path_view(const HotspotRequest& request)
     document.tables.push_back(std::move(table));
     document.notes.push_back(
         coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
-    if (!knows_inlined)
+    if (!calls.knows_inlined())
         document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
                                     "--to, or sorted by the path.");
     if (any_inlined)
@@ -405,17 +456,7 @@ Document call_path_view(const HotspotRequest& request)
                                     "each other. Each as a row: --recursion all.");
     if (!by_total && folding.is_undecided())
         document.notes.push_back(undecided_note(hotspots));
-    explain_errors(document, hotspots);
-    if (inside.is_wanted())
-        document.notes.push_back(inside_note());
-    if (request.window)
-        if (std::string totals = totals_note(profile, *request.window); !totals.empty())
-            document.notes.push_back(std::move(totals));
-    if (std::string doubt = doubt_note(profile); !doubt.empty() && !request.window)
-        document.notes.push_back(std::move(doubt));
-    if (const std::string unsampled = unsampled_note(hotspots); !unsampled.empty())
-        document.notes.push_back(unsampled);
-    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
+    add_notes(request, hotspots, inside.is_wanted(), document);
     return document;
 }
 

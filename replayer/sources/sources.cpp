@@ -3,7 +3,6 @@
 #include "replayer/sources/sources.hpp"
 
 #include "analysis/naming/naming.hpp"
-#include "formats/binary/source_lines.hpp"
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
@@ -106,9 +105,8 @@ struct Found {
     std::vector<std::string> texts;
 };
 
-Found look_up(const model::Profile& profile, std::span<const Instruction> instructions)
+Found look_up(const model::Profile& profile, binary::SourceLines& lines, std::span<const Instruction> instructions)
 {
-    binary::SourceLines lines;
     Numbering<std::string> texts;
     Found found;
     const auto number = [](int line) { return static_cast<std::uint32_t>(std::max(line, 0)); };
@@ -170,10 +168,11 @@ std::vector<std::string> split(std::span<const char> bytes)
 
 void add_sources(const Replay& replay, model::Profile& profile)
 {
+    binary::SourceLines lines;
     if (replay.rank == 0)
-        naming::name_functions(profile, binary::is_of_program);
+        naming::name_functions(profile, lines, binary::is_of_program);
     Found here =
-        look_up(profile, part_of(replay, replay.rank == 0 ? instructions(profile) : std::vector<Instruction>()));
+        look_up(profile, lines, part_of(replay, replay.rank == 0 ? instructions(profile) : std::vector<Instruction>()));
     const Received<FoundModule> modules = gather(replay, std::move(here.modules));
     const Received<FoundFrame> frames = gather(replay, std::move(here.frames));
     const Received<char> texts = gather(replay, joined(here.texts));
