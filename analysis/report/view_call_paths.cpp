@@ -408,13 +408,16 @@ Document call_path_view(const HotspotRequest& request)
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;
     std::size_t shown = 0;
-    const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, Cell levels,
+    const auto add_row = [&](std::string drawn_name, std::string full_name, std::size_t depth, std::size_t levels,
                              bool of_inlined, std::int64_t own_ns, const Hotspot& item, const std::string& site,
                              const std::string& divided, const char* side) {
-        Row& row = rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth),
-                                         std::move(levels), item.name, std::int64_t{of_inlined},
-                                         site.empty() ? Cell() : Cell(site), std::string(basename(item.place())),
-                                         item.module, item.kind, Seconds{own_ns}});
+        Row& row =
+            rows.emplace_back(Row{std::move(drawn_name), std::move(full_name), static_cast<std::int64_t>(depth), Cell(),
+                                  item.name, std::int64_t{of_inlined}, site.empty() ? Cell() : Cell(site),
+                                  std::string(basename(item.place())), item.module, item.kind, Seconds{own_ns}});
+        constexpr std::size_t levels_column = 3;
+        if (levels > 1)
+            row[levels_column] = static_cast<std::int64_t>(levels);
         add_time_cells(row, item, true);
         if (inside.is_wanted())
             row.insert(row.end(), {divided, std::string(side)});
@@ -422,15 +425,14 @@ Document call_path_view(const HotspotRequest& request)
     tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
-        const Cell levels = calls.levels(i) > 1 ? Cell(static_cast<std::int64_t>(calls.levels(i))) : Cell();
-        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), levels, is_inlined[i], own[i],
+        add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), calls.levels(i), is_inlined[i], own[i],
                 hotspots.items[i], sites.of(i), "", "");
         shown_ns += own[i];
         ++shown;
         const std::vector<InsidePart> parts = inside.parts(i, own[i]);
         for (std::size_t p = 0; p < parts.size(); ++p)
             add_row(drawn(parts, p, branch.below, branch.has_callees), name + ";" + parts[p].item.name,
-                    chains.depth(i) + 1, Cell(), false, parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
+                    chains.depth(i) + 1, 1, false, parts[p].item.path_ns, parts[p].item, "", name, parts[p].side);
     });
     table.each_row = rows_of(std::move(rows));
 
