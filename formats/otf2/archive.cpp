@@ -12,14 +12,14 @@ namespace critpath::otf2
 namespace
 {
 
-// Chunks are held in memory, one a location, and whoever reads a location clears two of that size before, whatever it
-// holds: the least that libotf2 allows.
+// Chunks are held in memory, one a location, and whoever reads a location clears two of that size before, both of its
+// events and of its definitions, whatever it holds: the least that libotf2 allows.
 constexpr std::uint64_t event_chunk = OTF2_CHUNK_SIZE_MIN;
 
 // libotf2 wants ten bytes of definition chunk a location, since the largest record lists all locations.
 std::uint64_t definition_chunk(std::uint64_t locations)
 {
-    return std::clamp<std::uint64_t>(16 * locations, std::uint64_t{1} << 20, std::uint64_t{16} << 20);
+    return std::clamp<std::uint64_t>(16 * locations, OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_MAX);
 }
 
 OTF2_FlushType always_flush(void* /*user*/, OTF2_FileType /*type*/, OTF2_LocationRef /*location*/, void* /*caller*/,

@@ -3,6 +3,7 @@
 #include "formats/otf2/chunk_pool.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -48,7 +49,13 @@ try {
             buffer.chunks.push_back(std::move(*fits));
             idle_.erase(fits);
         } else {
-            buffer.chunks.push_back({std::make_unique<std::byte[]>(size), size});
+            // What is behind the last record of a chunk goes into the file, too: it shall be zero, and memory that the
+            // system has just given is so without being touched.
+            Memory memory(static_cast<std::byte*>(std::calloc(1, size)));
+            if (memory == nullptr) {
+                return nullptr;
+            }
+            buffer.chunks.push_back({std::move(memory), size});
         }
     }
     return buffer.chunks[buffer.used++].memory.get();

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,8 +28,12 @@ public:
     void release(void** buffer, bool final);
 
 private:
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+    using Memory = std::unique_ptr<std::byte, Free>;
     struct Chunk {
-        std::unique_ptr<std::byte[]> memory;
+        Memory memory;
         std::size_t size;
     };
     struct Buffer {

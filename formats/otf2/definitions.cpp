@@ -6,6 +6,7 @@
 #include "formats/otf2/function_map.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 namespace critpath::otf2
@@ -15,6 +16,23 @@ namespace
 {
 
 using functions::FunctionId;
+
+// A record has to fit into a chunk, and that may be as small as 256 KiB.
+constexpr std::size_t longest_text = std::size_t{128} << 10;
+
+/// The beginning of what is longer, up to a whole character of UTF-8.
+std::string fitting(const std::string& text)
+{
+    if (text.size() <= longest_text) {
+        return text;
+    }
+    constexpr std::string_view more = "...";
+    std::size_t length = longest_text - more.size();
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
+        --length;
+    }
+    return text.substr(0, length).append(more);
+}
 
 class Writer
 {
@@ -51,7 +69,7 @@ private:
     OTF2_StringRef define_string(const std::string& text)
     {
         const OTF2_StringRef id = next_string_++;
-        checked(OTF2_GlobalDefWriter_WriteString(out_, id, text.c_str()));
+        checked(OTF2_GlobalDefWriter_WriteString(out_, id, fitting(text).c_str()));
         strings_.emplace(text, id);
         return id;
     }
