@@ -164,6 +164,27 @@ std::string listed(const std::vector<FunctionShare>& functions)
     return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
+/// Where the threads that are waited for are most of that time, with a processor or without.
+std::optional<FunctionShare> function_of_threads(const model::Profile& profile, std::size_t stretch,
+                                                 std::int64_t threads_ns)
+{
+    std::map<model::RowId, std::int64_t> functions;
+    for (const model::StretchCode& c : profile.stretch_code) {
+        if (c.stretch != stretch)
+            continue;
+        const model::CallPathId parent = profile.call_paths[c.call_path.value].parent;
+        const bool lacks = profile.row(c.call_path).name == model::pseudo::preempted && parent.valid();
+        const model::CallPathId in = lacks ? parent : c.call_path;
+        const model::Row& row = profile.row(in);
+        if (row.kind != model::RowKind::Pseudo && row.name != unknown_function)
+            functions[profile.row_of(in)] += c.spinning_ns + c.blocked_ns;
+    }
+    const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
+    if (most == functions.end() || part(most->second, threads_ns) < function_from)
+        return std::nullopt;
+    return FunctionShare{profile.rows[most->first.value].name, part(most->second, threads_ns)};
+}
+
 /// `all` functions of the stretch.
 void add_short_names(const std::vector<Function>& all, Code& code)
 {
@@ -174,6 +195,8 @@ void add_short_names(const std::vector<Function>& all, Code& code)
             for (const auto& [name, of] : *parts)
                 names.insert(printable(name));
     }
+    if (code.of_threads)
+        names.insert(printable(code.of_threads->name));
     const std::map<std::string, std::string> short_names = shorten_names(names, name_width);
     const auto add = [&](FunctionShare& function) {
         function.short_name = short_names.at(printable(function.name));
@@ -262,10 +285,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
                                       main_part(function, function.by_caller, function.time.ns),
                                       main_part(function, function.by_inlined, function.own_ns())});
     }
-    const auto for_thread = [](const Function& f) { return f.time.spinning_ns + f.time.blocked_ns; };
-    if (const auto most = std::ranges::max_element(functions, {}, for_thread);
-        most != functions.end() && part(for_thread(*most), code.threads_ns()) >= function_from)
-        code.of_threads = {most->row->name, part(for_thread(*most), code.threads_ns())};
+    code.of_threads = function_of_threads(profile, stretch, code.threads_ns());
     add_short_names(functions, code);
     return code;
 }

@@ -74,8 +74,9 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter = waiter_of(stretch.trace, location.location, o, begin, end, code_);
         const bool waits = !o.preempted || spins_behind(location, o, code_);
-        const std::int64_t worked = waits ? give_to_team(stretch, waiter) : 0;
-        const std::int64_t more = waits ? give_rests(stretch, waiter, worked) : 0;
+        Given given;
+        const std::int64_t worked = waits ? give_to_team(stretch, waiter, given) : 0;
+        const std::int64_t more = waits ? give_rests(stretch, waiter, worked, given) : 0;
         // Or it waits until they have a processor again, of whom there may be several.
         const std::int64_t left = ns - worked - more;
         const std::vector<Lack> lacks = waits ? preemption_of_others(waiter, code_) : std::vector<Lack>{};
@@ -147,17 +148,28 @@ void PathDivider::add_sample(const Stretch& stretch, const Sample& sample)
              stretch.location.location});
         return;
     }
-    if (code_.waits_for_team(sample.context)) {
-        const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, code_);
-        if (!work.empty()) {
-            share_out(stretch, {work, sample.weight, sample.time, sample.time, 1, PathThread::Spins});
-            return;
-        }
+    if (code_.waits_for_team(sample.context))
+        add_spinning(stretch, sample);
+    else
+        add_sampled(stretch, sample, {stretch.location.location, sample.time, sample.weight, 1, PathThread::Works});
+}
+
+/// Who spins waits for what the others of its team do, and until they have a processor to do it.
+void PathDivider::add_spinning(const Stretch& stretch, const Sample& sample)
+{
+    const std::vector<Work> work = work_around(stretch.trace, stretch.location.location, sample, code_);
+    std::int64_t left = sample.weight;
+    for (const LackWhileSpinning& lack :
+         lacks_while_spinning(stretch.trace, stretch.location, sample, stretch.begin, work, code_)) {
+        const std::int64_t ns = std::min(left, lack.ns);
+        share_out(stretch, lack.lacks, lack.begin, ns, PathThread::Spins);
+        left -= ns;
     }
-    const bool waits = code_.waits_for_team(sample.context);
-    add_sampled(
-        stretch, sample,
-        {stretch.location.location, sample.time, sample.weight, 1, waits ? PathThread::Spins : PathThread::Works});
+    tally_.coverage[stretch.process].time -= sample.weight - left;
+    if (!work.empty())
+        share_out(stretch, {work, left, sample.time, sample.time, 1, PathThread::Spins});
+    else
+        add_sampled(stretch, sample, {stretch.location.location, sample.time, left, 1, PathThread::Spins});
 }
 
 void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, const Sampled& sampled)
@@ -214,15 +226,18 @@ void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lac
     }
 }
 
-/// Who is blocked while other threads of the process compute waits for these: returns what is theirs.
-std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter)
+/// Who is blocked while other threads of the process compute waits for these: returns what is theirs, and adds it to
+/// `given`.
+std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter, Given& given)
 {
     const Ns begin = waiter.begin, end = waiter.end;
     const std::vector<Work> work = work_of_others(waiter, code_);
     if (work.empty())
         return 0;
     const std::int64_t weight = weight_of(work);
-    const std::int64_t worked = std::min((end - begin).count(), weight);
+    const std::int64_t worked = std::min({(end - begin).count(), weight, processor_time(waiter, threads_of(work, {}))});
+    if (worked == 0)
+        return 0;
     const auto of_one_thread =
         static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
     std::deque<Rest>& rests = rests_[waiter.location];
@@ -231,13 +246,16 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     constexpr std::size_t most = 64;  // older ones may be of what is over by now
     while (rests.size() > most)
         rests.pop_front();
+    for (const Work& each : work)
+        given[each.location] += static_cast<std::int64_t>(Wide{worked} * each.sample().weight / weight);
     return worked;
 }
 
 /// Waits are often shorter than the time between two samples: those without one have what samples of the same threads
-/// in others leave, as far as these threads had processors. Returns what is theirs, which stands at the beginning of
-/// the wait.
-std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked)
+/// in others leave, as far as these threads had processors beyond what they have `already`. Returns what is theirs,
+/// which stands at the beginning of the wait.
+std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked,
+                                     const Given& already)
 {
     const auto found = rests_.find(waiter.location);
     const std::int64_t most = (waiter.end - waiter.begin).count() - worked;
@@ -251,9 +269,9 @@ std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waite
         const LocationTrace* thread = rest->work.location->end > waiter.begin ? rest->work.location : nullptr;
         const auto [ran, is_new] = running_ns.try_emplace(thread, most);
         if (is_new && thread != nullptr)
-            ran->second = running(waiter, *thread, code_);
+            ran->second = running(waiter, *thread, code_) - (already.contains(thread) ? already.at(thread) : 0);
         const std::int64_t ns = std::min({most - given, rest->ns, ran->second});
-        if (ns == 0)
+        if (ns <= 0)
             continue;
         const Sample& sample = rest->work.sample();
         const Ns begin = waiter.begin + Ns{given};

@@ -58,6 +58,9 @@ private:
         std::int64_t ns;
     };
 
+    /// What threads have of a wait, ns.
+    using Given = std::map<const model::LocationTrace*, std::int64_t>;
+
     /// Samples that divide `ns` of the path, each at its time, or else at the next one in [begin, end].
     struct Shared {
         const std::vector<Work>& work;
@@ -95,12 +98,13 @@ private:
     [[nodiscard]] Stretch stretch_of(const model::Segment& segment) const;
     void add_interval(const Stretch& stretch, const Part& part);
     void add_sample(const Stretch& stretch, const model::Sample& sample);
+    void add_spinning(const Stretch& stretch, const model::Sample& sample);
     void add_sampled(const Stretch& stretch, const model::Sample& sample, const Sampled& sampled);
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
-    std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter);
-    std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked);
+    std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter, Given& given);
+    std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked, const Given& already);
     void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns,
                    PathThread thread);
 

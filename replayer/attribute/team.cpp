@@ -6,6 +6,7 @@
 #include "replayer/parents_first.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 
@@ -19,6 +20,8 @@ using model::ContextId;
 using model::LocationTrace;
 using model::Ns;
 
+__extension__ using Wide = __int128;
+
 bool in_call(const LocationTrace& location, Ns time)
 {
     const std::size_t call = model::last_entered(location.calls, time);
@@ -27,6 +30,8 @@ bool in_call(const LocationTrace& location, Ns time)
 
 std::int64_t on_processor(const LocationTrace& location, Ns begin, Ns end)
 {
+    if (begin >= end)
+        return 0;
     std::int64_t ns = (end - begin).count();
     auto off = std::ranges::upper_bound(location.off, begin, {}, &model::OffProcessor::end);
     for (; off != location.off.end() && off->begin < end; ++off)
@@ -85,6 +90,34 @@ std::vector<Work> work_between(const model::ProcessTrace& trace, Ns begin, Ns en
     return result;
 }
 
+/// From one time to another.
+struct Span {
+    Ns begin, end;
+};
+
+/// When the thread had a processor in the time that its sample stands for, the last first; not before `begin`.
+std::vector<Span> time_of_sample(const LocationTrace& location, const model::Sample& sample, Ns begin)
+{
+    const auto self = std::ranges::lower_bound(location.samples, sample.time, {}, &model::Sample::time);
+    if (self != location.samples.begin())
+        begin = std::max(begin, std::prev(self)->time);
+    std::vector<Span> spans;
+    std::int64_t left = sample.weight;
+    Ns end = sample.time;
+    auto off = std::ranges::upper_bound(location.off, end, {}, &model::OffProcessor::end);
+    while (left > 0 && end > begin) {
+        const bool is_first = off == location.off.begin();
+        const Ns since = std::max({begin, is_first ? begin : std::prev(off)->end, end - Ns{left}});
+        if (since < end)
+            spans.push_back({since, end});
+        left -= (end - since).count();
+        if (is_first)
+            break;
+        end = (--off)->begin;
+    }
+    return spans;
+}
+
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
     if (waiter.is_preempted && code.is_apart(location.location))
@@ -137,6 +170,25 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
     });
 }
 
+std::vector<const LocationTrace*> threads_of(const std::vector<Work>& work, const std::vector<Lack>& lacks)
+{
+    std::vector<const LocationTrace*> threads;
+    const auto add = [&](const auto& of) { threads.push_back(of.location); };
+    std::ranges::for_each(work, add);
+    std::ranges::for_each(lacks, add);
+    std::sort(threads.begin(), threads.end());
+    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+    return threads;
+}
+
+std::int64_t processor_time(const Waiter& waiter, const std::vector<const LocationTrace*>& threads)
+{
+    std::int64_t ns = 0;
+    for (const LocationTrace* thread : threads)
+        ns += on_processor(*thread, std::max(waiter.begin, thread->begin), std::min(waiter.end, thread->end));
+    return ns;
+}
+
 std::int64_t running(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
 {
     const Ns begin = std::max(waiter.begin, location.begin), end = std::min(waiter.end, location.end);
@@ -179,6 +231,25 @@ std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& 
             if (length > Ns{0} && work_before(location, off->begin, code) != nullptr)
                 result.push_back({&location, &*off, length.count()});
         }
+    }
+    return result;
+}
+
+std::vector<LackWhileSpinning> lacks_while_spinning(const model::ProcessTrace& trace, const LocationTrace& waiting,
+                                                    const model::Sample& sample, Ns begin,
+                                                    const std::vector<Work>& work, const SampledCode& code)
+{
+    std::vector<LackWhileSpinning> result;
+    for (const Span& span : time_of_sample(waiting, sample, begin)) {
+        Waiter waiter{trace, waiting.location, span.begin, span.end, span.end};
+        waiter.is_preempted = true;  // for its team alone
+        std::vector<Lack> lacks = preemption_of_others(waiter, code);
+        const std::int64_t lacked = time_of(lacks);
+        if (lacked == 0)
+            continue;
+        const std::int64_t all = lacked + processor_time(waiter, threads_of(work, lacks));
+        const std::int64_t ns = (span.end - span.begin).count();
+        result.push_back({std::move(lacks), span.begin, static_cast<std::int64_t>(Wide{ns} * lacked / all)});
     }
     return result;
 }

@@ -72,4 +72,23 @@ std::int64_t time_of(const std::vector<Lack>& lacks);
 /// before that.
 std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& code);
 
+/// The threads of these samples and lacks, each once.
+std::vector<const model::LocationTrace*> threads_of(const std::vector<Work>& work, const std::vector<Lack>& lacks);
+
+/// How long they had a processor while `waiter` waited, ns, all together.
+std::int64_t processor_time(const Waiter& waiter, const std::vector<const model::LocationTrace*>& threads);
+
+/// Of the time in which a thread spun, without a pause, what its team lacked of a processor.
+struct LackWhileSpinning {
+    std::vector<Lack> lacks;
+    model::Ns begin;  // of that time
+    std::int64_t ns;  // of it, theirs: as much as they lacked of the time in which they worked or would have
+};
+
+/// For what `waiting` spun in the time of its sample, but for what is before `begin`, if `work` was done around that.
+std::vector<LackWhileSpinning> lacks_while_spinning(const model::ProcessTrace& trace,
+                                                    const model::LocationTrace& waiting, const model::Sample& sample,
+                                                    model::Ns begin, const std::vector<Work>& work,
+                                                    const SampledCode& code);
+
 }  // namespace critpath::replayer

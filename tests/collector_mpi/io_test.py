@@ -206,6 +206,7 @@ class OtherFiles(FileOperations, Compared):
     """Open MPI 4.1.4 itself crashes in the non-blocking collectives of this component."""
 
     mpi = {"OMPI_MCA_io": "romio321"}
+    sizes = (3,)
     threads = "threads"
 
 

@@ -198,7 +198,7 @@ class Windows(Transfers, Compared):
 class UsualWindows(Transfers, Compared):
     """With the component that Open MPI takes by itself, and with MPI_THREAD_MULTIPLE."""
 
-    sizes = (3, 4)
+    sizes = (3,)
 
     def test_requests_with_threads(self):
         self.each("requests", self.expected_requests, "multiple")

@@ -48,6 +48,10 @@ class Explain(harness.Case):
         self.assertGreaterEqual(stretch["compared_gaps"], steps - 1, stretch)
         return stretch
 
+    def largest_rows(self, number):
+        rows = sorted(self.hotspots(), key=lambda row: -row["path_seconds"])
+        return [row["function"] for row in rows[:number]]
+
     def check_difference(self, stretch):
         """work_step is what all ranks do alike."""
         self.assertEqual(stretch["longer_function"], "work_more", stretch)
@@ -178,12 +182,13 @@ class Explain(harness.Case):
                 stretch = self.explain_application(
                     steps, 2, harness.workload("uneven_team"), str(steps),
                     OMP_WAIT_POLICY=policy, OMPI_MCA_hwloc_base_binding_policy="none")
-                self.assertEqual((stretch["longer_rank"], stretch["function"], stretch["threads_function"]),
-                                 (1, "work_second", "work_second"), stretch)
+                self.assertEqual((stretch["longer_rank"], stretch["threads_function"]), (1, "work_second"), stretch)
                 self.assertGreater(stretch["threads_seconds"], 0.5 * 0.035 * (steps - 1), stretch)
-                if stretch["cause"] == "preempted":  # two ranks of two threads may have two processors
+                # Two ranks of two threads may have two processors, which they mostly wait for.
+                if stretch["cause"] == "preempted" or "[preempted]" in self.largest_rows(1):
                     continue
-                self.assertEqual((stretch["cause"], stretch["verdict"]), ("threads", "persistent rank"), stretch)
+                self.assertEqual((stretch["function"], stretch["cause"], stretch["verdict"]),
+                                 ("work_second", "threads", "persistent rank"), stretch)
                 self.assertRegex(stretch["finding"], r"(Most|Some) of it in work_second .* It waited for its own threads for .*, "
                                  r"which were in work_second meanwhile .* (Always|Mostly) rank 1 .*: share the work of work_second out")
 

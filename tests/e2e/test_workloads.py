@@ -90,6 +90,25 @@ class Workload(harness.Case):
                 self.assertAlmostEqual(others, seconds["work_late"], delta=0.1 * sum(seconds.values()))
 
     @harness.retry_once
+    def test_a_team_that_spins_on_too_few_processors(self):
+        # Two ranks of two threads on two processors: what the second thread of rank 1 works is 40 ms a step, however
+        # long it has to wait for a processor to do so while others spin.
+        processors = sorted(os.sched_getaffinity(0))[:2]
+        if len(processors) < 2:
+            self.skipTest("there is one processor only")
+        steps = 15
+        self.record_replay_report(
+            2, "taskset", "--cpu-list", ",".join(map(str, processors)), harness.workload("uneven_team"), str(steps),
+            env=harness.environment(OMP_WAIT_POLICY="active", OMPI_MCA_hwloc_base_binding_policy="none"))
+        if harness.perf_event_refused():
+            self.skipTest("nothing is sampled on this machine")
+        rows = {row["function"]: row for row in self.hotspots()}
+        work = rows["work_second"]
+        self.assertLess(work["path_seconds"], 1.05 * 0.040 * steps, rows)
+        self.assertLess(work["path_seconds"], 1.05 * work["all_ranks_seconds"], rows)
+        self.assertGreater(work["path_seconds"] + rows["[preempted]"]["path_seconds"], 0.8 * 0.035 * steps, rows)
+
+    @harness.retry_once
     def test_thread_beside(self):
         # A thread that works on while another one is back from being blocked was not what that one waited for.
         for how, blocked in ("sleeps", True), ("waits", False), ("shortly", False), ("joins", False), ("briefly", False):

@@ -370,5 +370,15 @@ TEST(ExplainCode, ThreadsThatAreWaitedForMayLackAProcessor)
     EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
 }
 
+TEST(ExplainCode, ThreadsThatLackAProcessorAreWhereTheyWorked)
+{
+    model::Profile p = one_stretch();
+    add_code(p, {sampled("other")}, {0, {}, 250 * ms, 25, 250 * ms, 0});
+    add_code(p, {sampled("loop")}, {0, {}, 150 * ms, 15, 150 * ms, 0});
+    add_code(p, {sampled("loop"), pseudo("[preempted]")}, {0, {}, 200 * ms, 0, 200 * ms, 0});
+    EXPECT_THAT(sentence(p), HasSubstr("for 600 ms of that, which were in loop meanwhile (58 %), and lacked a "
+                                       "processor for 200 ms."));
+}
+
 }  // namespace
 }  // namespace critpath::report

@@ -263,11 +263,59 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     EXPECT_EQ(r.path_us("main2"), 300);
     EXPECT_EQ(r.path_us("loop"), 100);
     EXPECT_EQ(r.path_us("[blocked]"), 10);
-    EXPECT_EQ(r.path_us("[waiting for threads]"), 300);
-    // It lacks one where it works, not where it is waited for.
-    EXPECT_THAT(r.call_paths(), testing::HasSubstr("loop;[preempted]: 290"));
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 100);
+    // It lacks one where it works, not where it is waited for, be it by who is blocked or by who spins.
+    EXPECT_THAT(r.call_paths(), testing::HasSubstr("loop;[preempted]: 490"));
     EXPECT_THAT(r.all_call_paths(), testing::HasSubstr("loop;[preempted]: 490"));
-    EXPECT_EQ(threads(r), "610, 390");
+    EXPECT_EQ(threads(r), "410, 590");
+}
+
+// On its processor, it had no time for work in which the other lacked one.
+TEST_F(TwoThreads, WhoSpinsWaitsUntilTheOtherHasAProcessorAgain)
+{
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    for (int t = 100; t <= 1000; t += 100)
+        sample(0, t - 1, spin, 100);
+    for (const int t : {100, 200, 650, 750, 850, 950})
+        sample(1, t, loop, 100);
+    thread(1).off = {{us(200), us(550), true}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("[preempted]"), 350);
+    EXPECT_EQ(r.path_us("loop"), 200 + 450);
+    EXPECT_EQ(r.path_us("[waiting for threads]"), 0);
+}
+
+// Both lack a processor now and then: what one lacks while the other has none is no time of spinning.
+TEST_F(TwoThreads, WhatIsLackedWhileNobodySpinsIsNotWaitedForBySpinning)
+{
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    thread(0).off = {{us(100), us(500), true}};
+    thread(1).off = {{us(400), us(600), true}};
+    sample(0, 90, spin, 90);
+    for (int t = 600; t <= 1000; t += 100)
+        sample(0, t - 1, spin, 100);
+    for (const int t : {50, 150, 250, 350, 650, 750, 850, 950})
+        sample(1, t, loop, 100);
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("[preempted]"), 200);
+    EXPECT_EQ(r.path_us("loop"), 90 + 300 + 400);
+}
+
+TEST_F(TwoThreads, NobodyWorksLongerThanOnAProcessor)
+{
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(0, 299, main, 299);
+    thread(0).off = {{us(300), us(700), false}};
+    sample(0, 999, main, 300);
+    sample(1, 400, loop, 350);
+    thread(1).off = {{us(400), us(600), true}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 200);
+    EXPECT_EQ(r.path_us("[preempted]"), 200);
+    EXPECT_EQ(r.path_us("[blocked]"), 0);
 }
 
 TEST_F(TwoThreads, WhoLacksAProcessorIsWhereItWorkedAndNotWhereItCameToWait)
@@ -435,8 +483,8 @@ TEST_F(TwoThreads, WhatSamplesLeaveIsNotForWaitsBeforeAThreadBegins)
     thread(1).end = us(1000);
     thread(1).off = {{us(720), us(800), false}};
     const Replayed r = run();
-    EXPECT_EQ(r.path_us("loop"), 100 + 20 + 100);
-    EXPECT_EQ(r.path_us("[blocked]"), 80);
+    EXPECT_EQ(r.path_us("loop"), 80 + 20 + 100);
+    EXPECT_EQ(r.path_us("[blocked]"), 20 + 80);
 }
 
 /// Each wait is for a thread of its own, of which but one lives until it is sampled.
@@ -500,7 +548,7 @@ TEST_F(BlockedBesideAThread, ThatStopsAsTheOtherIsBackWasWaitedFor)
 
 TEST_F(BlockedBesideAThread, ThatHadStoppedBeforeWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(430), us(700), false}}), 160);
+    EXPECT_EQ(work_us("start_thread", libc, {{us(430), us(700), false}}), 130);
 }
 
 TEST_F(BlockedBesideAThread, ThatStopsOnceItHasAProcessorAgainWasWaitedFor)
