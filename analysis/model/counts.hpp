@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace critpath::model
@@ -125,6 +126,15 @@ public:
         std::memcpy(&words_[at], &interval, sizeof interval);
         for (std::size_t event = 0; event < events_; ++event)
             words_[at + CountRecords::interval_words + event] = counts[event];
+    }
+    /// All of `more`, which counts the same events and is empty afterwards.
+    void append(CountTable&& more)
+    {
+        if (words_.empty())
+            words_ = std::move(more.words_);
+        else
+            words_.insert(words_.end(), more.words_.begin(), more.words_.end());
+        more.words_ = {};
     }
     /// Calls `change(interval)` for what stands before the counts of each record.
     template <class Change>

@@ -71,12 +71,13 @@ void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const
 void CountDivider::finish()
 {
     tally_.counts = model::CountTable(replay_.definitions.has_samples ? replay_.definitions.counted.size() : 0);
-    std::vector<const ThreadCounts*> threads;
-    for (const auto& [location, counts] : threads_)
+    std::vector<ThreadCounts*> threads;
+    for (auto& [location, counts] : threads_)
         threads.push_back(&counts);
     std::ranges::stable_sort(threads, {}, [](const ThreadCounts* counts) { return counts->process(); });
-    for (const ThreadCounts* counts : threads)
-        counts->append_to(tally_.counts);
+    for (ThreadCounts* counts : threads)
+        counts->move_to(tally_.counts);
+    threads_.clear();
 }
 
 ThreadCounts& CountDivider::thread(LocationId location)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -58,11 +59,10 @@ void ThreadCounts::add_moment(const CountInterval& moment, std::span<const std::
     moments_.push_back(moment, counts);
 }
 
-void ThreadCounts::append_to(model::CountTable& table) const
+void ThreadCounts::move_to(model::CountTable& table)
 {
-    const CountRecords intervals = intervals_.records(), moments = moments_.records();
-    for (std::size_t i = 0; i < intervals.size(); ++i)
-        table.push_back(intervals.interval(i), intervals.counts(i));
+    table.append(std::move(intervals_));
+    const CountRecords moments = moments_.records();
     std::vector<std::size_t> order(moments.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return moments.interval(i).begin; });

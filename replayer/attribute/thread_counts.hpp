@@ -73,8 +73,8 @@ public:
     }
 
     void add_moment(const model::CountInterval& moment, std::span<const std::int64_t> counts);
-    /// Adds all that was made, in the order of the file.
-    void append_to(model::CountTable& table) const;
+    /// Hands over all that was made, in the order of the file.
+    void move_to(model::CountTable& table);
 
     [[nodiscard]] std::uint32_t process() const { return process_; }
 
