@@ -36,9 +36,10 @@ bool any_has_several(std::vector<std::uint32_t> process_of_location)
 
 /// The computation of a thread, in the window.
 struct Divided {
-    std::int64_t left = 0;     // for samples to divide
-    std::int64_t sampled = 0;  // what these stand for, which may be more than that, wherever in it they are
-    std::map<std::uint32_t, std::int64_t> of_others;  // of that, by LocationId
+    std::int64_t left = 0;      // for samples to divide
+    std::int64_t sampled = 0;   // what these stand for, which may be more than that, wherever in it they are
+    std::uint64_t samples = 0;  // independent ones
+    std::map<std::uint32_t, std::int64_t> of_others;  // of `sampled`, by LocationId
 
     [[nodiscard]] std::int64_t of_samples(std::int64_t ns) const
     {
@@ -51,12 +52,14 @@ struct Divided {
 
 }  // namespace
 
-std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const PathRecords& records, const Window& window)
+ThreadTimes time_of_threads(const model::Profile& profile, const PathRecords& records, const Window& window)
 {
-    std::vector<ThreadTime> result(profile.locations.size());
+    ThreadTimes result;
+    std::vector<ThreadTime>& threads = result.threads;
+    threads.resize(profile.locations.size());
     const auto add = [&](std::uint32_t location, std::int64_t ns, bool computed) {
-        result.at(location).path += ns;
-        result.at(location).computed += computed ? ns : 0;
+        threads.at(location).path += ns;
+        threads.at(location).computed += computed ? ns : 0;
     };
     for (const Segment& segment : records.segments)
         add(segment.location, length_in(window, segment.begin, segment.end), is_computation(segment));
@@ -65,7 +68,7 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
         return result;
     std::vector<Divided> divided(profile.locations.size());
     for (std::size_t i = 0; i < divided.size(); ++i)
-        divided[i].left = result[i].computed;
+        divided[i].left = threads[i].computed;
     for (const Attribution& attribution : records.attributions) {
         const std::int64_t ns = attribution.is_inside_mpi() ? 0 : length_in(window, attribution);
         if (ns == 0)
@@ -77,6 +80,7 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
         const bool is_other = attribution.location != segment->location;
         if (attribution.is_sample()) {
             of_path.sampled += ns;
+            of_path.samples += attribution.independent;
             if (is_other)
                 of_path.of_others[attribution.location] += ns;
             continue;
@@ -92,6 +96,9 @@ std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const Pat
             const std::int64_t ns = divided[i].of_samples(sampled);
             add(i, -ns, true);
             add(other, ns, true);
+            // Of those of several threads at one time, the one that counts may be outside of the window.
+            result.given.push_back({i, other, ns, divided[i].of_samples(divided[i].sampled),
+                                    std::max<std::uint64_t>(divided[i].samples, 1)});
         }
     return result;
 }

@@ -19,8 +19,20 @@ struct ThreadTime {
     std::int64_t computed = 0;  // of that, computation
 };
 
-/// By LocationId; they sum to the path's time in the window. `records` are those of `profile`, the whole run's.
-std::vector<ThreadTime> time_of_threads(const model::Profile& profile, const PathRecords& records,
-                                        const Window& window);
+/// What the samples of a thread on the path say of its computation: a part of that is of another thread.
+struct GivenTime {
+    std::uint32_t from, to;  // LocationId
+    std::int64_t ns;
+    std::int64_t of_ns;     // what these samples divide
+    std::uint64_t samples;  // independent ones of all that
+};
+
+struct ThreadTimes {
+    std::vector<ThreadTime> threads;  // by LocationId; they sum to the path's time in the window
+    std::vector<GivenTime> given;     // which is contained in that; all else is exact
+};
+
+/// `records` are those of `profile`, the whole run's.
+ThreadTimes time_of_threads(const model::Profile& profile, const PathRecords& records, const Window& window);
 
 }  // namespace critpath::division

@@ -142,12 +142,17 @@ std::vector<Column> share_columns(const std::string& key, const std::string& tit
     return {{"", title}, {key, ""}, {key + "_low", ""}, {key + "_high", ""}};
 }
 
+void add_share_cells(Row& row, const Estimate& share, std::int64_t path_ns)
+{
+    row.push_back(path_ns > 0 ? Cell(share) : Cell());
+    row.emplace_back(Share{share.value});
+    row.push_back(share.exact ? Cell() : Cell(Share{share.low}));
+    row.push_back(share.exact ? Cell() : Cell(Share{share.high}));
+}
+
 void add_share_cells(Row& row, const Hotspot& item)
 {
-    row.push_back(item.path_ns > 0 ? Cell(item.share) : Cell());
-    row.emplace_back(Share{item.share.value});
-    row.push_back(item.share.exact ? Cell() : Cell(Share{item.share.low}));
-    row.push_back(item.share.exact ? Cell() : Cell(Share{item.share.high}));
+    add_share_cells(row, item.share, item.path_ns);
 }
 
 std::vector<Column> time_columns(bool of_all)

@@ -62,6 +62,7 @@ Cell line_cell(const Hotspot& item);
 /// Columns of a share of the path: in tables `title`, else the value `key` and its interval, `key`_low and `key`_high,
 /// which what is exact does not have; and their cells.
 std::vector<Column> share_columns(const std::string& key = "path_percent", const std::string& title = "Path %");
+void add_share_cells(Row& row, const Estimate& share, std::int64_t path_ns);
 void add_share_cells(Row& row, const Hotspot& item);
 
 /// The last columns of each list and, in the same order, their cells. `of_all`: those of all ranks, too.

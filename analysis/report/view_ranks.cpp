@@ -6,11 +6,13 @@
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/statistics.hpp"
 #include "formats/result/segments.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -29,6 +31,7 @@ struct Carrier {
     std::string node;
     std::int64_t ranks = 0;
     std::int64_t path_ns = 0;
+    std::optional<Estimate> share;             // of the path: of a thread, as it may wait for others
     std::int64_t computed_ns = 0;              // between calls, by all threads
     std::int64_t path_computed_ns = 0;         // of that, on the path
     std::optional<std::int64_t> imbalance_ns;  // of single-threaded ranks: computed_ns less that of as many mean ranks
@@ -129,9 +132,11 @@ Known known_of(const HotspotRequest& request)
 }
 
 /// What is known of threads, between other columns; and the same of its cells.
-std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, Known known)
+std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, Known known,
+                               const std::vector<Column>& share = {{"path_percent", "Path %"}})
 {
-    first.insert(first.end(), {{"path_seconds", "Path s"}, {"path_percent", "Path %"}});
+    first.emplace_back("path_seconds", "Path s");
+    first.insert(first.end(), share.begin(), share.end());
     if (known.computed)
         first.insert(first.end(), {{"computed_seconds", "Computed s"},
                                    {"off_path_seconds", "Off path s"},
@@ -143,7 +148,10 @@ std::vector<Column> with_times(std::vector<Column> first, const std::vector<Colu
 Row with_times(const Carrier& c, std::int64_t path_ns, Row first, const Row& last, Known known)
 {
     first.emplace_back(Seconds{c.path_ns});
-    first.emplace_back(Share{part(c.path_ns, path_ns)});
+    if (c.share)
+        add_share_cells(first, *c.share, c.path_ns);
+    else
+        first.emplace_back(Share{part(c.path_ns, path_ns)});
     if (known.computed) {
         first.emplace_back(Seconds{c.computed_ns});
         first.emplace_back(Seconds{c.computed_ns - c.path_computed_ns});
@@ -179,6 +187,30 @@ Row with_totals(const Carrier& c, std::int64_t path_ns, Row first, const Row& la
     }
     first.insert(first.end(), last.begin(), last.end());
     return first;
+}
+
+/// Of the path's time of each thread, ns: what samples of others give to it or take from it is an estimate, all else is
+/// exact.
+std::vector<Interval> intervals_of(const division::ThreadTimes& times)
+{
+    std::vector<Interval> errors(times.threads.size(), {0, 0});  // below and above
+    const auto add = [&](std::uint32_t thread, double below, double above) {
+        errors[thread] = {std::hypot(errors[thread].low, below), std::hypot(errors[thread].high, above)};
+    };
+    for (const division::GivenTime& given : times.given) {
+        if (given.of_ns == 0)
+            continue;
+        const double share = part(given.ns, given.of_ns), all = static_cast<double>(given.of_ns);
+        const Interval interval = score_interval(share, static_cast<double>(given.samples));
+        const double below = all * (share - interval.low), above = all * (interval.high - share);
+        add(given.to, below, above);
+        add(given.from, above, below);
+    }
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        const auto ns = static_cast<double>(times.threads[i].path);
+        errors[i] = {std::max(0.0, ns - errors[i].low), ns + errors[i].high};
+    }
+    return errors;
 }
 
 struct Kind {
@@ -302,22 +334,31 @@ Document thread_view(const HotspotRequest& request)
         if (mean_ns)
             threads[i].imbalance_ns = threads[i].computed_ns - *mean_ns;
     }
-    const std::vector<division::ThreadTime> times =
+    const division::ThreadTimes times =
         division::time_of_threads(request.profile, {segments.records(), attributions.records()},
                                   request.window.value_or(whole_run(request.profile)));
+    const std::vector<Interval> intervals = intervals_of(times);
+    const std::int64_t whole_ns = path_of_all(request.profile);
     for (std::size_t i = 0; i < threads.size(); ++i) {
-        threads[i].path_ns = times[i].path;
-        threads[i].path_computed_ns = times[i].computed;
+        threads[i].path_ns = times.threads[i].path;
+        threads[i].path_computed_ns = times.threads[i].computed;
+        const auto share = [&](double ns) { return whole_ns > 0 ? ns / static_cast<double>(whole_ns) : 0; };
+        const auto [low, high] = intervals[i];
+        threads[i].share = Estimate{part(threads[i].path_ns, whole_ns), share(low), share(high), low == high};
     }
     std::erase_if(
         threads, [&](const Carrier& c) { return !request.selection.has_rank({static_cast<std::uint32_t>(c.number)}); });
-    return list(request, std::move(threads),
-                {"thread", "threads",
-                 with_times({{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}},
-                            {{"node", "Node", Align::Left, Fit::Middle}}, known_of(request)),
-                 [](const Carrier& c, std::int64_t path_ns, Known known) -> Row {
-                     return with_times(c, path_ns, {c.name, c.number}, {c.node}, known);
-                 }});
+    Document document =
+        list(request, std::move(threads),
+             {"thread", "threads",
+              with_times({{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}},
+                         {{"node", "Node", Align::Left, Fit::Middle}}, known_of(request), share_columns()),
+              [](const Carrier& c, std::int64_t path_ns, Known known) -> Row {
+                  return with_times(c, path_ns, {c.name, c.number}, {c.node}, known);
+              }});
+    if (!times.given.empty())
+        document.notes.emplace_back("±: 95 % sampling error of how long threads wait for each other.");
+    return document;
 }
 
 }  // namespace critpath::report

@@ -88,6 +88,9 @@ class Workload(harness.Case):
                 threads = json.loads(self.report("hotspots", "--by", "thread", "--format", "json"))["threads"]
                 others = sum(row["path_seconds"] for row in threads if row["thread"] != "rank 0")
                 self.assertAlmostEqual(others, seconds["work_late"], delta=0.1 * sum(seconds.values()))
+                for row in threads:  # what samples divide has an interval
+                    self.assertLess(row["path_percent_low"], row["path_percent"], row)
+                    self.assertGreater(row["path_percent_high"], row["path_percent"], row)
 
     @harness.retry_once
     def test_a_team_that_spins_on_too_few_processors(self):

@@ -15,6 +15,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -133,7 +134,7 @@ protected:
     {
         const division::Window all{0, r.fact("makespan_ns")};
         std::vector<std::int64_t> us_of;
-        for (const auto& time : division::time_of_threads(r.profile, {r.segments, r.attributions}, all))
+        for (const auto& time : division::time_of_threads(r.profile, {r.segments, r.attributions}, all).threads)
             us_of.push_back(time.path / 1000);
         return fmt::format("{}", fmt::join(us_of, ", "));
     }
@@ -185,6 +186,12 @@ TEST_F(TwoThreads, WhoSpinsWaitsForTheWorkOfTheOther)
     EXPECT_EQ(r.path_us("gomp_barrier_wait"), 0);
     EXPECT_EQ(r.total_us("[waiting for threads]"), 900);
     EXPECT_EQ(r.total_us("loop"), 800);
+    const division::ThreadTimes times =
+        division::time_of_threads(r.profile, {r.segments, r.attributions}, {0, r.fact("makespan_ns")});
+    ASSERT_EQ(times.given.size(), 1U);
+    const division::GivenTime& given = times.given.front();
+    EXPECT_EQ(std::tuple(given.from, given.to, given.ns, given.of_ns, given.samples),
+              std::tuple(0U, 1U, 500'000, 1'000'000, 10U));
     // One a period of the path, however many threads have samples in it.
     EXPECT_EQ(r.fact("independent_samples"), 10);
     // What is waited for counts as its time does: five samples of the loop. Spinning counts nothing.

@@ -246,10 +246,16 @@ void expect_windows_of(const Replayed& r, std::uint32_t seed)
                 sum += time.ns;
             }
             EXPECT_EQ(sum, windows[i].length());
-            for (const division::ThreadTime& time : division::time_of_threads(r.profile, records_of(r), windows[i])) {
+            const division::ThreadTimes times = division::time_of_threads(r.profile, records_of(r), windows[i]);
+            for (const division::ThreadTime& time : times.threads) {
                 EXPECT_GE(time.computed, 0);
                 EXPECT_GE(time.path, time.computed);
                 sum -= time.path;
+            }
+            for (const division::GivenTime& given : times.given) {
+                EXPECT_LE(given.ns, given.of_ns);
+                EXPECT_LE(given.ns, times.threads[given.to].computed);
+                EXPECT_GT(given.samples, 0U);
             }
             EXPECT_EQ(sum, 0) << "the time of threads is not that of the path";
         }
