@@ -16,14 +16,15 @@ namespace critpath::archive
 namespace
 {
 
-constexpr std::size_t longest = 32;  // bytes
+constexpr std::size_t longest_epilogue = 32;  // bytes
 
 #if defined(__x86_64__)
 
-using Kind = FrameRule::Kind;
+using RuleKind = FrameRule::Kind;
 
-constexpr unsigned return_address = 16;
-constexpr unsigned registers[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};  // DWARF's, by the processor's
+constexpr unsigned return_address_number = 16;
+// DWARF's, by the processor's.
+constexpr unsigned register_numbers[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 constexpr unsigned kept_by_calls[] = {3, 6, 12, 13, 14, 15};
 
 // Follows the instructions (Intel's manual, volume 2), and where the stack pointer is: `offset_` bytes behind what the
@@ -42,11 +43,11 @@ public:
         }
         rules_.start = address;
         rules_.end = address + 1;
-        rules_.frame = {Kind::Value, {place(offset_)}};
+        rules_.frame = {RuleKind::Value, {place(offset_)}};
         for (const unsigned number : kept_by_calls) {
             const auto has_rule = [number](const auto& rule) { return rule.first == number; };
             if (std::ranges::none_of(rules_.registers, has_rule)) {
-                rules_.registers.emplace_back(number, FrameRule{Kind::Same});
+                rules_.registers.emplace_back(number, FrameRule{RuleKind::Same});
             } else if (number == frame_pointer) {
                 rules_.keeps_frame_pointer = false;
             }
@@ -86,7 +87,7 @@ private:
 
     void pop(unsigned number)
     {
-        rules_.registers.emplace_back(number, FrameRule{Kind::InMemory, {place(offset_)}});
+        rules_.registers.emplace_back(number, FrameRule{RuleKind::InMemory, {place(offset_)}});
         offset_ += sizeof(std::uint64_t);
     }
 
@@ -108,14 +109,15 @@ private:
         if (take({0xc3}) || take({0xf3, 0xc3})) {  // ret, rep ret
             // What is restored last was saved first: it is how functions with a frame begin.
             rules_.has_frame_pointer = !rules_.registers.empty() && rules_.registers.back().first == frame_pointer;
-            rules_.return_register = return_address;
-            pop(return_address);
+            rules_.return_register = return_address_number;
+            pop(return_address_number);
             has_returned_ = true;
             return true;
         }
         const bool is_new_register = take({0x41});
         if (!rest_.empty() && rest_.front() >= std::byte{0x58} && rest_.front() <= std::byte{0x5f}) {  // pop
-            const unsigned number = registers[static_cast<unsigned>(rest_.front()) - 0x58U + (is_new_register ? 8 : 0)];
+            const unsigned number =
+                register_numbers[static_cast<unsigned>(rest_.front()) - 0x58U + (is_new_register ? 8 : 0)];
             rest_ = rest_.subspan(1);
             pop(number);
             return number != stack_pointer;
@@ -146,13 +148,13 @@ std::optional<FrameRules> epilogue_rules([[maybe_unused]] std::uint64_t address,
 
 std::vector<std::byte> own_code(std::uint64_t address)
 {
-    std::vector<std::byte> code(longest);
+    std::vector<std::byte> code(longest_epilogue);
     // Memory behind may be no one's: a request that goes beyond a page gets what is before.
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t in_page = std::min<std::size_t>(longest, page - address % page);
-    const iovec to = {code.data(), longest};
+    const std::size_t in_page = std::min<std::size_t>(longest_epilogue, page - address % page);
+    const iovec to = {code.data(), longest_epilogue};
     const iovec from[] = {{reinterpret_cast<void*>(address), in_page},  // NOLINT(performance-no-int-to-ptr)
-                          {reinterpret_cast<void*>(address + in_page), longest - in_page}};  // NOLINT
+                          {reinterpret_cast<void*>(address + in_page), longest_epilogue - in_page}};  // NOLINT
     const ssize_t got = ::process_vm_readv(::getpid(), &to, 1, from, 2, 0);
     code.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     return code;

@@ -8,14 +8,14 @@ namespace critpath::archive
 namespace
 {
 
-constexpr std::uint64_t word = sizeof(std::uint64_t);
+constexpr std::uint64_t word_size = sizeof(std::uint64_t);
 constexpr std::uint64_t largest_frame = std::uint64_t{8} << 20;
 constexpr std::uint64_t most_searched = 4096;  // bytes: so much of local variables
 constexpr unsigned most_in_vain = 16;
 
 bool may_be_callers_frame(std::optional<std::uint64_t> pointer, std::uint64_t own)
 {
-    return pointer && *pointer % word == 0 && *pointer > own && *pointer - own < largest_frame;
+    return pointer && *pointer % word_size == 0 && *pointer > own && *pointer - own < largest_frame;
 }
 
 /// Whether the function may be called from there, if its frame pointer is `at`.
@@ -42,12 +42,12 @@ std::optional<std::uint64_t> find_frame_pointer(const FrameRules& rules, const R
     if (!rules.has_frame_pointer || registers.get(frame_pointer) || known.in_vain >= most_in_vain) {
         return std::nullopt;
     }
-    const std::uint64_t begin = registers.get(stack_pointer).value_or(0) / word * word;
+    const std::uint64_t begin = registers.get(stack_pointer).value_or(0) / word_size * word_size;
     if (known.distance != 0 && fits(rules, registers, stack, begin + known.distance, called)) {
         known.in_vain = 0;
         return begin + known.distance;
     }
-    for (std::uint64_t at = begin; at - begin < most_searched && stack.word_at(at); at += word) {
+    for (std::uint64_t at = begin; at - begin < most_searched && stack.word_at(at); at += word_size) {
         if (fits(rules, registers, stack, at, called)) {
             known = {at - begin, 0};
             return at;

@@ -12,7 +12,7 @@ namespace critpath::archive
 namespace
 {
 
-using Kind = FrameRule::Kind;
+using RuleKind = FrameRule::Kind;
 
 // The operations that compilers and the C library put into unwind information (DWARF 5, section 2.5). All others, and
 // what needs a value that is not known, have no result.
@@ -172,11 +172,11 @@ private:
 std::optional<std::uint64_t> apply(const FrameRule& rule, unsigned number, const Registers& registers,
                                    const StackPiece& stack, std::uint64_t frame)
 {
-    if (rule.kind == Kind::Same) {
+    if (rule.kind == RuleKind::Same) {
         return registers.get(number);
     }
     const auto result = Machine(registers, stack, frame).run(rule.expression);
-    if (rule.kind == Kind::Value || !result) {
+    if (rule.kind == RuleKind::Value || !result) {
         return result;
     }
     // At the end of a function compilers leave the rule behind, of what is back in its register.

@@ -15,7 +15,7 @@ namespace critpath::archive
 namespace
 {
 
-using Kind = FrameRule::Kind;
+using RuleKind = FrameRule::Kind;
 
 struct FreeFrame {
     void operator()(Dwarf_Frame* frame) const { std::free(frame); }
@@ -35,11 +35,11 @@ FrameRule rule_of(Dwarf_Frame* frame, unsigned number)
         return {};
     }
     if (count == 0) {
-        return {ops == nullptr ? Kind::Same : Kind::Unknown};
+        return {ops == nullptr ? RuleKind::Same : RuleKind::Unknown};
     }
     const unsigned last = ops[count - 1].atom;
     const bool is_register = last == DW_OP_regx || (last >= DW_OP_reg0 && last <= DW_OP_reg31);
-    return {last == DW_OP_stack_value || is_register ? Kind::Value : Kind::InMemory, {ops, ops + count}};
+    return {last == DW_OP_stack_value || is_register ? RuleKind::Value : RuleKind::InMemory, {ops, ops + count}};
 }
 
 }  // namespace
@@ -100,14 +100,14 @@ std::optional<FrameRules> FrameTable::read(std::uint64_t address) const
         return std::nullopt;
     }
     rules.return_register = static_cast<unsigned>(return_register);
-    rules.frame = {Kind::Value, {ops, ops + count}};
+    rules.frame = {RuleKind::Value, {ops, ops + count}};
     rules.has_frame_pointer = std::any_of(ops, ops + count, uses_frame_pointer);
     for (unsigned number = 0; number < register_count; ++number) {
         FrameRule rule = rule_of(frame.get(), number);
         if (number == frame_pointer) {
-            rules.keeps_frame_pointer = rule.kind == Kind::Same || rule.kind == Kind::Unknown;
+            rules.keeps_frame_pointer = rule.kind == RuleKind::Same || rule.kind == RuleKind::Unknown;
         }
-        if (rule.kind != Kind::Unknown) {
+        if (rule.kind != RuleKind::Unknown) {
             rules.registers.emplace_back(number, std::move(rule));
         }
     }

@@ -19,7 +19,7 @@ namespace critpath::archive
 namespace
 {
 
-constexpr std::size_t longest = 127;  // as the kernel's
+constexpr std::size_t longest_chain = 127;  // as the kernel's
 
 // The kernel's number of each register, by DWARF's.
 #if defined(__x86_64__)
@@ -169,7 +169,7 @@ CallChain Unwinder::chain(const RawBlocked& blocked, std::uint64_t time)
 bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& walk)
 {
     bool is_exact = true;  // no call, but the instruction that was interrupted
-    while (chain_.size() < longest) {
+    while (chain_.size() < longest_chain) {
         const FrameRules* rules = is_exact ? rules_at(chain_.back()) : rules_behind_call(chain_.back());
         if (rules != nullptr && rules->has_frame_pointer && !registers.get(frame_pointer)) {
             const std::uint64_t function = is_exact ? chain_.back() : call_before(chain_.back());
@@ -204,7 +204,7 @@ bool Unwinder::unwind(const StackPiece& stack, Registers registers, KernelWalk& 
 void Unwinder::append(std::span<const std::uint64_t> rest)
 {
     for (const std::uint64_t address : rest) {
-        if (chain_.size() == longest) {
+        if (chain_.size() == longest_chain) {
             return;
         }
         chain_.push_back(address);

@@ -22,7 +22,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-constexpr const char* help = R"(usage: cpcollect recover [options] TRACE
+constexpr const char* recover_help = R"(usage: cpcollect recover [options] TRACE
 Makes the trace of a recording that ended without MPI_Finalize: everything that was recorded until then.
 
       --force     even if the application seems to be running still, or to replace
@@ -131,7 +131,7 @@ void print(const archive::Recovered& recovered, const fs::path& trace, bool quie
 int run(const Command& command)
 {
     if (command.help) {
-        fmt::print("{}", help);
+        fmt::print("{}", recover_help);
         return static_cast<int>(ExitCode::Done);
     }
     if (command.trace.empty()) {

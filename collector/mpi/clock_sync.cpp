@@ -19,8 +19,8 @@ bool watching_clocks = false;
 namespace
 {
 
-constexpr std::uint64_t second = 1'000'000'000;
-constexpr std::uint64_t patience = 10'000'000;  // ns for one partner, once it has answered
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+constexpr std::uint64_t partner_patience = 10'000'000;  // ns for one partner, once it has answered
 constexpr int least_rounds = 8;
 constexpr int ping_tag = 1;
 constexpr int stamp_tag = 2;
@@ -121,7 +121,7 @@ bool ask(int partner, const Offset& mine)
         received = now();
         estimate.add(sent, stamp, received);
         begin = begin == 0 ? received : begin;
-    } while (!estimate.is_settled() && (estimate.rounds() < least_rounds || received - begin < patience));
+    } while (!estimate.is_settled() && (estimate.rounds() < least_rounds || received - begin < partner_patience));
     // The reference is exactly itself, however long ago that was found out.
     const bool is_reference = clocks.domain_rank == 0;
     const OffsetInterval ours = is_reference ? mine.interval : mine.interval.after(received - mine.time);
@@ -225,7 +225,7 @@ void start_clocks()
         return;
     }
     const std::uint64_t period = process.settings.clock_period_s;
-    clocks.schedule = ClockSchedule(5 * period * second, period * second);
+    clocks.schedule = ClockSchedule(5 * period * ns_per_second, period * ns_per_second);
     watching_clocks = period > 0 && !process.threads_in_mpi;
     clocks.start = now();
     compare();

@@ -56,13 +56,13 @@ enum Refusal : int {
     used_by_application = -1003,
 };
 
-constexpr int most = spool::max_counters;
+constexpr int most_counters = spool::max_counters;
 constexpr std::size_t name_size = sizeof spool::SpoolHeader::counters[0];
 
 // What was asked for, in order, cut at their commas: no more than fit, as the launcher sees to; and those that every
 // rank has.
 struct Names {
-    char text[most][name_size];
+    char text[most_counters][name_size];
     int count;
 };
 Names wanted = {};
@@ -71,7 +71,7 @@ Names counted = {};
 Names split(const char* list)
 {
     Names names = {};
-    while (*list != '\0' && names.count < most) {
+    while (*list != '\0' && names.count < most_counters) {
         const std::size_t length = std::strcspn(list, ",");
         if (length > 0) {
             std::memcpy(names.text[names.count++], list, std::min(length, name_size - 1));
@@ -238,8 +238,8 @@ void negotiate_counters(spool::SpoolHeader& header)
     if (wanted.count == 0) {
         return;
     }
-    int mine[most] = {};
-    int all[most] = {};
+    int mine[most_counters] = {};
+    int all[most_counters] = {};
     const int saved_errno = errno;
     const int library = open_library();
     if (library == counts) {
@@ -248,7 +248,7 @@ void negotiate_counters(spool::SpoolHeader& header)
         std::fill_n(mine, wanted.count, library);
     }
     errno = saved_errno;
-    if (pmpi.Allreduce(mine, all, most, handles.type_int, handles.op_min, process.comm) != MPI_SUCCESS) {
+    if (pmpi.Allreduce(mine, all, most_counters, handles.type_int, handles.op_min, process.comm) != MPI_SUCCESS) {
         return;
     }
     for (int i = 0; i < wanted.count; ++i) {

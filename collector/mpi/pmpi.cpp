@@ -82,16 +82,16 @@ struct Stub<Result (*)(Level, ...)> {
 };
 
 constexpr int max_objects = 4096;
-struct Objects {
+struct LoadedObjects {
     const char* name[max_objects];
     int count;
 };
-Objects objects;
+LoadedObjects loaded_objects;
 
 int remember_object(dl_phdr_info* info, size_t /*size*/, void* /*data*/)
 {
-    if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/' && objects.count < max_objects) {
-        objects.name[objects.count++] = info->dlpi_name;
+    if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/' && loaded_objects.count < max_objects) {
+        loaded_objects.name[loaded_objects.count++] = info->dlpi_name;
     }
     return 0;
 }
@@ -106,10 +106,10 @@ bool is_own(const void* address)
 Scope find_library(const char* probe)
 {
     // Not inside dl_iterate_phdr, which holds a lock of the loader.
-    objects.count = 0;
+    loaded_objects.count = 0;
     dl_iterate_phdr(remember_object, nullptr);
-    for (int i = 0; i < objects.count; ++i) {
-        void* handle = dlopen(objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
+    for (int i = 0; i < loaded_objects.count; ++i) {
+        void* handle = dlopen(loaded_objects.name[i], RTLD_NOLOAD | RTLD_LAZY);
         void* address = handle != nullptr ? dlsym(handle, probe) : nullptr;
         if (address != nullptr && !is_own(address)) {
             return {handle, true};  // kept open: the pointers must stay good

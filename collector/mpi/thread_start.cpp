@@ -41,7 +41,7 @@ Function find(std::atomic<Function>& known, const char* name)
 }
 
 template <class Routine>
-struct Start {
+struct ThreadStart {
     Routine routine;
     void* argument;
 };
@@ -49,7 +49,7 @@ struct Start {
 template <class Routine>
 auto run_thread(void* data)
 {
-    const Start<Routine> start = *static_cast<Start<Routine>*>(data);
+    const ThreadStart<Routine> start = *static_cast<ThreadStart<Routine>*>(data);
     {
         const OwnWork guard;
         std::free(data);
@@ -76,7 +76,7 @@ bool is_followed(const Caller& caller)
 template <class Routine, class Create>
 int create_followed(Routine routine, void* argument, Create&& create)
 {
-    auto* start = static_cast<Start<Routine>*>(std::malloc(sizeof(Start<Routine>)));
+    auto* start = static_cast<ThreadStart<Routine>*>(std::malloc(sizeof(ThreadStart<Routine>)));
     if (start == nullptr) {
         return create(routine, argument);
     }

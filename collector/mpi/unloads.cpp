@@ -82,7 +82,7 @@ struct Notes {
     std::uint64_t spent;  // ns of processor time
 };
 Notes notes;  // under the lock
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t unloads_lock = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<unsigned long long> noted_loads = ~0ULL;  // when the last part was read
 std::atomic<int> closing = 0;                         // threads in dlclose()
 
@@ -90,8 +90,8 @@ std::atomic<int> closing = 0;                         // threads in dlclose()
 class Turn
 {
 public:
-    Turn() { pthread_mutex_lock(&lock); }
-    ~Turn() { pthread_mutex_unlock(&lock); }
+    Turn() { pthread_mutex_lock(&unloads_lock); }
+    ~Turn() { pthread_mutex_unlock(&unloads_lock); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
@@ -307,7 +307,7 @@ void abandon_unloads()
         munmap(notes.memory, most_memory);
     }
     notes = {};
-    lock = PTHREAD_MUTEX_INITIALIZER;
+    unloads_lock = PTHREAD_MUTEX_INITIALIZER;
     noted_loads = ~0ULL;
     closing = 0;
     is_on = false;

@@ -19,7 +19,6 @@ namespace critpath::sampling
 namespace
 {
 
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 // On average: what repeats itself must not fall in step. Most threads are never blocked, so that nobody is to be woken
 // often for them.
 constexpr std::uint64_t look_every = 50 * ns_per_ms;

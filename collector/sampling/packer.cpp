@@ -11,7 +11,7 @@ namespace critpath::sampling
 namespace
 {
 
-constexpr std::size_t word = sizeof(std::uint64_t);
+constexpr std::size_t word_size = sizeof(std::uint64_t);
 
 /// The unread bytes as if they did not wrap.
 class Bytes
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::uint64_t word_at(std::size_t begin) const
     {
         std::uint64_t result = 0;
-        copy(begin, word, reinterpret_cast<char*>(&result));
+        copy(begin, word_size, reinterpret_cast<char*>(&result));
         return result;
     }
 
@@ -58,34 +58,34 @@ bool find_places(const EventChoice& choice, const Bytes& bytes, std::size_t reco
     if (choice.stack_bytes == 0) {
         return false;
     }
-    std::size_t place = 6 * word;  // behind header, ip, ids, time, processor, period
+    std::size_t place = 6 * word_size;  // behind header, ip, ids, time, processor, period
     const auto take = [&](std::uint64_t& value) {
-        if (place + word > size) {
+        if (place + word_size > size) {
             return false;
         }
         value = bytes.word_at(record + place);
-        place += word;
+        place += word_size;
         return value < size;
     };
     std::uint64_t count = 0;
     if (!take(count)) {
         return false;
     }
-    place += (2 + count) * word;  // times enabled and running
+    place += (2 + count) * word_size;  // times enabled and running
     if (choice.call_graph == spool::CallGraph::FramePointers) {
         if (!take(count)) {
             return false;
         }
-        place += count * word;
+        place += count * word_size;
     }
     std::uint64_t abi = 0;
     if (!take(abi) || abi == 0) {
         return false;
     }
     const std::uint64_t before = choice.registers & ((std::uint64_t{1} << spool::stack_pointer_number) - 1);
-    found.pointer = place + static_cast<std::size_t>(__builtin_popcountll(before)) * word;
-    found.stack = place + static_cast<std::size_t>(__builtin_popcountll(choice.registers)) * word;
-    return found.stack + word <= size;
+    found.pointer = place + static_cast<std::size_t>(__builtin_popcountll(before)) * word_size;
+    found.stack = place + static_cast<std::size_t>(__builtin_popcountll(choice.registers)) * word_size;
+    return found.stack + word_size <= size;
 }
 
 bool find_places(std::uint32_t type, const EventChoice& choice, const Bytes& bytes, std::size_t record,
@@ -93,7 +93,7 @@ bool find_places(std::uint32_t type, const EventChoice& choice, const Bytes& byt
 {
     if (type == spool::BlockedRecord::number) {
         found = {sizeof(spool::BlockedRecord), offsetof(spool::BlockedRecord, stack_pointer)};
-        return size >= found.stack + word;
+        return size >= found.stack + word_size;
     }
     return type == PERF_RECORD_SAMPLE && find_places(choice, bytes, record, size, found);
 }
@@ -122,11 +122,12 @@ Packed pack_records(const EventChoice& choice, const Unread& unread, spool::Stac
         Places places{};
         std::size_t kept = size;
         if (find_places(header.type, choice, bytes, record, size, places)) {
-            const std::size_t data = places.stack + word;
+            const std::size_t data = places.stack + word_size;
             const std::uint64_t copied = bytes.word_at(record + places.stack);
             const std::size_t room = size - data;
             // { u64 size; char data[size]; u64 filled; }, or a size of 0 alone
-            const bool is_there = copied != 0 && room >= word && copied <= room - word && copied % word == 0;
+            const bool is_there =
+                copied != 0 && room >= word_size && copied <= room - word_size && copied % word_size == 0;
             const std::uint64_t filled = is_there ? bytes.word_at(record + data + copied) : 0;
             std::size_t used = filled < copied ? filled : copied;
             used = used < spool::StackImage::largest_copy ? used : spool::StackImage::largest_copy;

@@ -27,19 +27,12 @@ namespace critpath::sampling
 namespace
 {
 
-constexpr std::uint64_t ns_per_second = 1'000'000'000;
-
 /// Five hundred switches, or a sixth of a second of samples at the default rate, until the helper thread wakes: it
 /// shall soon see that a thread switches too often. But not for less than so many samples, if they are large.
 constexpr std::uint32_t most_unread = 16'384;
 constexpr std::uint32_t fewest_samples = 16;
 
 constexpr std::uint64_t trial_period = 100'003;  // cycles
-
-std::size_t page_size()
-{
-    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 perf_event_mmap_page* control_page(const PerfEvent& event)
 {

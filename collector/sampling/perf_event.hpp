@@ -12,8 +12,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <unistd.h>
+
 namespace critpath::sampling
 {
+
+inline constexpr std::uint64_t ns_per_second = 1'000'000'000;
+inline constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+/// Of what stands before a ring, whose own size is a multiple of it.
+inline std::size_t page_size()
+{
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
 
 /// What to sample: chosen once a process by choose_event, then opened once a thread.
 struct EventChoice {

@@ -189,7 +189,6 @@ void end_respite(const State& state, Slot& slot)
 
 int until_respite_ends(State& state, int longest)
 {
-    constexpr std::uint64_t ns_per_ms = 1'000'000;
     const std::uint64_t time = now(state);
     std::uint64_t result = static_cast<std::uint64_t>(longest) * ns_per_ms;
     pthread_mutex_lock(&state.pass_lock);

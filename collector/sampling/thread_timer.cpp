@@ -45,7 +45,6 @@ namespace critpath::sampling
 namespace
 {
 
-constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr int reserved_signal = 32;
 
 /// First page of the ring, before its data: what the kernel has there, as far as perf_event.cpp reads it, and what the
@@ -80,11 +79,6 @@ __thread TimerPage* own_page __attribute__((tls_model("initial-exec"))) = nullpt
 TimerPage* page_of(const PerfEvent& event)
 {
     return reinterpret_cast<TimerPage*>(event.control);
-}
-
-std::size_t page_size()
-{
-    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 // ---- The handler and what it calls: async-signal-safe, on whatever stack the application has left it.

@@ -32,7 +32,6 @@ constexpr std::size_t chunk_sizes = 12;
 constexpr std::size_t substrate = 28;
 constexpr std::size_t compression = 29;
 constexpr std::size_t strings = 46;
-constexpr char little_endian = 0x42;
 constexpr char zlib = 2;  // OTF2_COMPRESSION_ZLIB, which the headers call deprecated
 
 /// The integer of `size` bytes at `begin`.

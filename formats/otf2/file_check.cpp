@@ -38,7 +38,6 @@ constexpr std::uint8_t mapping_table = 5;  // in local definitions
 constexpr std::uint8_t group = 18;         // in all definitions
 
 constexpr std::size_t header_size = 18;
-constexpr std::uint8_t little_endian = 0x42;
 constexpr std::uint8_t big_endian = 0x23;
 
 class InputFile

@@ -12,6 +12,9 @@
 namespace critpath::otf2
 {
 
+/// The second byte of a file whose integers are.
+inline constexpr std::uint8_t little_endian = 0x42;
+
 /// Whether there is anything of that name. Throws Failure(BadTrace) if that cannot be known, or if what should be its
 /// directory is none.
 bool is_there(const std::filesystem::path& name);

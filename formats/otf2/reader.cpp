@@ -90,7 +90,7 @@ DefinitionCallbacks definition_callbacks()
     auto* c = callbacks.get();
     OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, define<ClockProperties>);
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, define<String>);
-    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, define<Attribute>);
+    OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, define<definition::Attribute>);
     OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, define<SystemTreeNode>);
     OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, define<LocationGroup>);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, define<Location>);

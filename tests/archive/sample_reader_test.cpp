@@ -19,7 +19,7 @@ using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr std::uint64_t user = SamplesBuilder::user;
-constexpr std::uint64_t kernel = SamplesBuilder::kernel;
+constexpr std::uint64_t kernel_context = SamplesBuilder::kernel;
 
 // What was read, in words.
 class Listener : public SampleHandler
@@ -75,14 +75,14 @@ std::vector<std::uint64_t> chain_of(const std::vector<std::uint64_t>& raw, std::
 TEST(SampleReader, KeepsTheUserPartOfTheChain)
 {
     EXPECT_THAT(chain_of({user, 1, 2, 3}, 1), ElementsAre(1, 2, 3));
-    EXPECT_THAT(chain_of({kernel, ~0xfffffULL, user, 1, 2}, ~0xfffffULL), ElementsAre(1, 2));
-    EXPECT_THAT(chain_of({user, 1, 2, kernel, 5}, 1), ElementsAre(1, 2));
+    EXPECT_THAT(chain_of({kernel_context, ~0xfffffULL, user, 1, 2}, ~0xfffffULL), ElementsAre(1, 2));
+    EXPECT_THAT(chain_of({user, 1, 2, kernel_context, 5}, 1), ElementsAre(1, 2));
 }
 
 TEST(SampleReader, TakesTheInstructionWhereThereIsNoChain)
 {
     EXPECT_THAT(chain_of({}, 0x1234), ElementsAre(0x1234));
-    EXPECT_THAT(chain_of({kernel, ~0xfffffULL}, ~0xfffffULL), ElementsAre());
+    EXPECT_THAT(chain_of({kernel_context, ~0xfffffULL}, ~0xfffffULL), ElementsAre());
 }
 
 TEST(SampleReader, TellsWhereInTheKernel)

@@ -28,7 +28,7 @@ struct SyntheticClock {
     }
 };
 
-constexpr double start = 1e12;  // ns; offsets are smaller
+constexpr double start_ns = 1e12;  // ns; offsets are smaller
 
 /// What the first clock shows more than the second at `time`.
 double difference(const SyntheticClock& a, const SyntheticClock& b, double time)
@@ -132,7 +132,7 @@ TEST(OffsetEstimate, ContainsTheTruthWhateverTheWaysTake)
         std::uniform_real_distribution<double> rates(-50e-6, 50e-6);
         const SyntheticClock here{offsets(random), rates(random)};
         const SyntheticClock there{offsets(random), rates(random)};
-        double time = start;
+        double time = start_ns;
         const OffsetEstimate estimate = Exchange(seed).run(here, there, time);
         // When the partner's clock showed the stamp.
         const double then = (static_cast<double>(estimate.stamp()) - there.offset) / (1 + there.rate);
@@ -178,7 +178,7 @@ TEST(ClockTree, BoundsAddUpAndHold)
         std::uint64_t stamp = 0;
     };
     std::vector<Known> known(size);
-    double time = start;
+    double time = start_ns;
     Exchange exchange(3);
     for (unsigned step = 1; step < size; step *= 2) {
         for (unsigned parent = 0; parent < step; ++parent) {

@@ -26,8 +26,8 @@ namespace critpath::preload
 namespace
 {
 
-constexpr std::size_t stage = 4096;
-constexpr std::uint64_t records_on_stage = stage / sizeof(spool::Record);
+constexpr std::size_t stage_size = 4096;
+constexpr std::uint64_t records_on_stage = stage_size / sizeof(spool::Record);
 
 class SpoolWriterTest : public testing::Test
 {
@@ -124,7 +124,7 @@ protected:
 
 TEST_F(SpoolWriterTest, RecordsAreReadableWithoutAClose)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     append(3 * records_on_stage + 5);
     std::uint64_t packed = 0;
     std::uint64_t staged = 0;
@@ -155,19 +155,19 @@ TEST_F(SpoolWriterTest, CloseCompletesTheHeaderAndCutsALargeFile)
 
 TEST_F(SpoolWriterTest, ASmallFileIsLeftAsItIs)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     append(10);
     writer_.close(77, true);
     std::uint64_t packed = 0;
     std::uint64_t staged = 0;
     EXPECT_EQ(read(packed, staged).records, 10U);
     EXPECT_EQ(staged, 10U);
-    EXPECT_EQ(std::filesystem::file_size(path_), spool::header_size + stage);
+    EXPECT_EQ(std::filesystem::file_size(path_), spool::header_size + stage_size);
 }
 
 TEST_F(SpoolWriterTest, TheHeaderNamesTheThread)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     writer_.name_thread(3, 4711, 99);
     std::uint64_t packed = 0;
     std::uint64_t staged = 0;
@@ -180,7 +180,7 @@ TEST_F(SpoolWriterTest, TheHeaderNamesTheThread)
 
 TEST_F(SpoolWriterTest, SaysThatTheFileIsGone)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     append(records_on_stage);
     EXPECT_EQ(writer_.why_lost(), 0);
     struct stat file;
@@ -200,7 +200,7 @@ TEST_F(SpoolWriterTest, SaysThatTheFileIsGone)
 
 TEST_F(SpoolWriterTest, CloseKeepsWhatWasPacked)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     append(5 * records_on_stage + 9);
     writer_.close(1, true);
     std::uint64_t packed = 0;
@@ -214,7 +214,7 @@ TEST_F(SpoolWriterTest, CloseKeepsWhatWasPacked)
 
 TEST_F(SpoolWriterTest, DrainingIsAPause)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     append(records_on_stage - 1);
@@ -230,7 +230,7 @@ TEST_F(SpoolWriterTest, WhereNothingCanBePackedTheRecordsStayAndTheRestIsLost)
 {
     const pid_t child = fork();
     if (child == 0) {
-        if (writer_.open(path_.c_str(), header_, stage) != 0) {
+        if (writer_.open(path_.c_str(), header_, stage_size) != 0) {
             _exit(2);
         }
         append(records_on_stage + 3);
@@ -269,7 +269,7 @@ TEST_F(SpoolWriterTest, AStageHoldsWholeRecords)
 // The call that a thread is in stands where its record will be; what ends it overwrites that.
 TEST_F(SpoolWriterTest, NotesTheCallThatIsOpen)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     append(3);
     writer_.enter_call(17, 99);
     std::ifstream file(path_, std::ios::binary);
@@ -294,7 +294,7 @@ TEST_F(SpoolWriterTest, WithoutRoomForAStageThereIsNoFile)
     if (child == 0) {
         const rlimit limit = {spool::header_size, RLIM_INFINITY};
         setrlimit(RLIMIT_FSIZE, &limit);
-        const int error = writer_.open(path_.c_str(), header_, stage);
+        const int error = writer_.open(path_.c_str(), header_, stage_size);
         append(7);
         _exit(error == EFBIG && writer_.lost() == 7 ? 0 : 3);
     }
@@ -308,7 +308,7 @@ TEST_F(SpoolWriterTest, LeavesLowDescriptorNumbersToTheApplication)
 {
     const int before = dup(0);
     close(before);
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     const int after = dup(0);
     close(after);
     EXPECT_EQ(after, before);
@@ -318,7 +318,7 @@ TEST_F(SpoolWriterTest, LeavesLowDescriptorNumbersToTheApplication)
 // Some applications close every descriptor and open their own in their place.
 TEST_F(SpoolWriterTest, NeverWritesToADescriptorThatIsNoLongerItsOwn)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     const std::string victim = directory_ + "/victim";
     for (int fd = 3; fd < 4096; ++fd) {
         std::error_code error;
@@ -338,11 +338,11 @@ TEST_F(SpoolWriterTest, NeverWritesToADescriptorThatIsNoLongerItsOwn)
     EXPECT_EQ(staged, 3U);
 }
 
-SpoolWriter* interrupted;
+SpoolWriter* interrupted_writer;
 
 void close_and_exit(int /*signal*/)
 {
-    interrupted->close(1, true);
+    interrupted_writer->close(1, true);
     _exit(0);
 }
 
@@ -355,7 +355,7 @@ TEST_F(SpoolWriterTest, MayBeClosedByASignalHandler)
         if (child == 0) {
             const rlimit patience = {2, 2};  // s of processor time
             setrlimit(RLIMIT_CPU, &patience);
-            interrupted = &writer_;
+            interrupted_writer = &writer_;
             std::signal(SIGALRM, close_and_exit);
             if (writer_.open(path_.c_str(), header_, 4 * sizeof(spool::Record)) != 0) {
                 _exit(2);
@@ -382,7 +382,7 @@ TEST_F(SpoolWriterTest, MayBeClosedByASignalHandler)
 
 TEST_F(SpoolWriterTest, ADescriptorOfTheApplicationIsNotClosedInAChild)
 {
-    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage), 0);
+    ASSERT_EQ(writer_.open(path_.c_str(), header_, stage_size), 0);
     int taken = -1;
     for (int fd = 3; fd < 4096; ++fd) {
         std::error_code error;
@@ -399,7 +399,7 @@ TEST_F(SpoolWriterTest, ADescriptorOfTheApplicationIsNotClosedInAChild)
 TEST_F(SpoolWriterTest, DoesNotOverwriteAFile)
 {
     std::ofstream(path_) << "precious";
-    EXPECT_EQ(writer_.open(path_.c_str(), header_, stage), EEXIST);
+    EXPECT_EQ(writer_.open(path_.c_str(), header_, stage_size), EEXIST);
     EXPECT_FALSE(writer_.is_open());
     writer_.append(record(0));
     EXPECT_EQ(writer_.lost(), 1U);
