@@ -279,7 +279,6 @@ int end(const CommandLine& command_line)
 /// with its content. Only large arrays, which would leave holes, are given back to the system.
 void keep_memory()
 {
-    constexpr int mebi = 1 << 20;
     mallopt(M_MMAP_THRESHOLD, 4 * mebi);
     mallopt(M_TRIM_THRESHOLD, 1024 * mebi);
     mallopt(M_TOP_PAD, mebi);

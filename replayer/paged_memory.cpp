@@ -179,8 +179,6 @@ std::uint64_t resident_bytes()
     return pages * page;
 }
 
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
-
 /// What a thread brings into memory at most, if it does nothing else, bytes a ns: the system maps 64 KiB of a file that
 /// it has in its cache in half a microsecond. Phases that look at few of many calls come near that.
 constexpr std::uint64_t fastest = 128;

@@ -13,6 +13,8 @@
 namespace critpath::replayer
 {
 
+inline constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
 /// While it exists, arrays of 64 KiB and more that are made go to a file in `directory`; there is one at a time. What
 /// is still alive after that stays valid. A timer interrupts the thread that makes it, which is the one that works on
 /// the arrays, so that system calls of that may end with EINTR where SA_RESTART does not help.

@@ -28,7 +28,7 @@ double seconds(std::int64_t ns)
 }
 
 /// How far the path can be told with the clocks as they are; nothing if there is only one.
-std::string clocks(const model::Profile& profile)
+std::string clocks_in_words(const model::Profile& profile)
 {
     if (fact(profile, "clock_domains") <= 1) {
         return {};
@@ -79,7 +79,7 @@ std::string summary(const model::Profile& profile, const std::string& trace)
                            100.0 * static_cast<double>(by_kind[kind]) / static_cast<double>(makespan));
         }
     }
-    text += clocks(profile);
+    text += clocks_in_words(profile);
     if (const auto reason = profile.properties.find("incomplete"); reason != profile.properties.end()) {
         fmt::format_to(
             out,

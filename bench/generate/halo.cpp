@@ -11,7 +11,7 @@ namespace critpath::bench
 namespace
 {
 
-constexpr std::uint64_t bytes = 2048;
+constexpr std::uint64_t halo_bytes = 2048;
 
 /// Work; then MPI_Irecv and MPI_Isend for each neighbour on the grid, and one MPI_Waitall.
 class Halo : public Pattern
@@ -79,7 +79,7 @@ private:
                 side.edge = i;
             }
         }
-        side.transfer = program_.machine().transfer(side.peer, side.rank, bytes);
+        side.transfer = program_.machine().transfer(side.peer, side.rank, halo_bytes);
     }
 
     void exchange(int rank, std::uint64_t number)
@@ -109,13 +109,15 @@ private:
             first_receive = i == 0 ? request : first_receive;
         }
         for (std::size_t i = 0; i < sides.size(); ++i, at += call) {
-            const std::uint64_t request = location.isend(at, {sides[i].peer, Vocabulary::world, sides[i].tag, bytes});
+            const std::uint64_t request =
+                location.isend(at, {sides[i].peer, Vocabulary::world, sides[i].tag, halo_bytes});
             first_send = i == 0 ? request : first_send;
         }
         location.enter(FunctionId::MPI_Waitall, at);
         location.sample_call(left);
         for (std::size_t i = 0; i < sides.size(); ++i)
-            location.received(left, {sides[i].peer, Vocabulary::world, sides[i].peer_tag, bytes}, first_receive + i);
+            location.received(left, {sides[i].peer, Vocabulary::world, sides[i].peer_tag, halo_bytes},
+                              first_receive + i);
         for (std::size_t i = 0; i < sides.size(); ++i)
             location.sent(left, first_send + i);
         location.leave(FunctionId::MPI_Waitall, left);

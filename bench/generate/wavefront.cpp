@@ -12,7 +12,7 @@ namespace critpath::bench
 namespace
 {
 
-constexpr std::uint64_t bytes = 1024;
+constexpr std::uint64_t wavefront_bytes = 1024;
 
 /// A sweep over the grid from one of its corners, the next sweep from the next corner: MPI_Recv from above and from the
 /// side, work, MPI_Send to below and to the other side. With one row, the path goes through all ranks back and forth.
@@ -70,10 +70,11 @@ private:
         Time& now = program_.now(rank);
         const Time enter = now + Machine::gap;
         const auto edge = static_cast<std::uint64_t>(2 * rank + tag);
-        const Time arrival = posted + program_.machine().transfer(from, rank, bytes) + program_.delay(edge, number);
+        const Time arrival =
+            posted + program_.machine().transfer(from, rank, wavefront_bytes) + program_.delay(edge, number);
         now = std::max(enter, arrival) + Machine::complete;
         if (Location* location = program_.location(rank))
-            location->recv(enter, now, {from, Vocabulary::world, tag, bytes});
+            location->recv(enter, now, {from, Vocabulary::world, tag, wavefront_bytes});
     }
 
     /// When it was posted.
@@ -83,7 +84,7 @@ private:
         const Time enter = now + Machine::gap;
         now = enter + Machine::post;
         if (Location* location = program_.location(rank))
-            location->send(enter, now, {to, Vocabulary::world, tag, bytes});
+            location->send(enter, now, {to, Vocabulary::world, tag, wavefront_bytes});
         return enter;
     }
 

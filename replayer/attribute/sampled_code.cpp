@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> runtimes = {"libgomp.so", "libomp.so",
 /// What their functions are called, if they are linked into the program.
 constexpr std::array<std::string_view, 3> runtime_functions = {"gomp_", "GOMP_", "__kmp"};
 /// The library that is loaded into the application; what it calls for an MPI function is none of it.
-constexpr std::array<std::string_view, 1> collector = {binary::collector_library};
+constexpr std::array<std::string_view, 1> collector_modules = {binary::collector_library};
 /// They sleep, yield and read clocks with these.
 constexpr std::array<std::string_view, 6> c_libraries = {"libc.so",       "libc-2.", "libpthread.so",
                                                          "libpthread-2.", "[vdso]",  "[kernel]"};
@@ -59,7 +59,7 @@ SampledCode::SampledCode(const model::Definitions& definitions, std::span<const 
                                 return std::string_view(definitions.regions[i].name).starts_with(known);
                             });
             of_c_library[i] = begins_with_one_of(definitions.regions[i].module, c_libraries);
-            of_collector[i] = begins_with_one_of(definitions.regions[i].module, collector);
+            of_collector[i] = begins_with_one_of(definitions.regions[i].module, collector_modules);
             is_unknown[i] = definitions.regions[i].name == otf2::unknown_callers_region;
         }
     for (const model::CallingContext& context : definitions.contexts) {

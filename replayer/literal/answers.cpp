@@ -13,7 +13,7 @@ namespace critpath::replayer::literal
 namespace
 {
 
-constexpr int tag = 0;
+constexpr int answers_tag = 0;
 constexpr std::uint64_t receives_open = 16;  // from one process
 
 /// Receives so many answers from each process, a few at a time.
@@ -54,7 +54,7 @@ private:
         if (wanted == 0)
             return;
         --wanted;
-        MPI_Irecv(&records_[slot], sizeof records_[slot], MPI_BYTE, from_[slot], tag, comm_, &requests_[slot]);
+        MPI_Irecv(&records_[slot], sizeof records_[slot], MPI_BYTE, from_[slot], answers_tag, comm_, &requests_[slot]);
     }
 
     MPI_Comm comm_;
@@ -76,7 +76,7 @@ void bring_back(const Replay& replay, MPI_Comm comm, std::uint32_t window, const
     const auto owner = [&](const ReplyRecord& answer) { return replay.owner_of(model::ProcessId{answer.source}); };
     for (bool is_more_to_come = true; is_more_to_come || next < answers.outgoing.size();) {
         for (; next < answers.outgoing.size() && outbox.has_room(owner(answers.outgoing[next])); ++next)
-            outbox.send(answers.outgoing[next], owner(answers.outgoing[next]), tag, comm);
+            outbox.send(answers.outgoing[next], owner(answers.outgoing[next]), answers_tag, comm);
         is_more_to_come = inbox.look([&](const ReplyRecord& answer) {
             pairs[replay.index_of({answer.source})].of_send.push_back(matched_receive(replay, answer));
         });

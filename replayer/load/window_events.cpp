@@ -85,22 +85,22 @@ void EventLoader::on(const Moment& moment, const event::RmaGroupSync& record)
     if (!window.valid()) {
         return;
     }
-    using What = WindowEvent::What;
     const SemanticClass function = current_class();
     switch (function) {
     case SemanticClass::WinStart:
     case SemanticClass::WinPost: {
-        WindowEvent& event = add_window_event(window, function == SemanticClass::WinStart ? What::Start : What::Post);
+        WindowEvent& event = add_window_event(window, function == SemanticClass::WinStart ? WindowEvent::What::Start
+                                                                                          : WindowEvent::What::Post);
         event.group = vocabulary_.groups.find(record.group);
         event.no_check = (assertions(moment) & static_cast<std::uint32_t>(otf2::assert_no_check)) != 0;
         break;
     }
     case SemanticClass::WinComplete:
-        add_window_event(window, What::Complete).bytes = take_pending(window, -1);
+        add_window_event(window, WindowEvent::What::Complete).bytes = take_pending(window, -1);
         break;
     case SemanticClass::WinWait:
     case SemanticClass::WinTest:
-        add_window_event(window, What::Wait);
+        add_window_event(window, WindowEvent::What::Wait);
         break;
     default:
         ++out_.anomalies.ignored_rma_records;

@@ -30,13 +30,13 @@ struct Write {
     std::uint64_t bytes;
 };
 
-struct Question {
+struct LookQuestion {
     std::uint32_t window, target, asker, at;
     Ns in_vain, end;  // between these two it was found
     std::uint64_t loop;
 };
 
-struct Answer {
+struct LookAnswer {
     std::uint64_t loop;
     std::uint32_t asker, origin;
     rules::Enter enter;  // not valid: none
@@ -44,7 +44,7 @@ struct Answer {
 };
 
 /// By window and target, in the order in which they were entered.
-using Registry = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Write>>;
+using WriteRegistry = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Write>>;
 
 /// By transfer, when its origin knew that it was there: the leave of the call that completed it; none: never.
 class Ends
@@ -129,13 +129,13 @@ public:
             const auto target = is_own ? std::optional(self) : process_.target(loop.window, place.target);
             if (!target)
                 continue;
-            Question question{loop.window.value,
-                              target->value,
-                              self.value,
-                              target->value,
-                              place.in_vain,
-                              leave_of(process_.trace, loop.end),
-                              number};
+            LookQuestion question{loop.window.value,
+                                  target->value,
+                                  self.value,
+                                  target->value,
+                                  place.in_vain,
+                                  leave_of(process_.trace, loop.end),
+                                  number};
             send(question);
             if (is_own) {
                 question.target = all_targets;
@@ -145,9 +145,9 @@ public:
         }
     }
 
-    void take(const Answer& answer)
+    void take(const LookAnswer& answer)
     {
-        Answer& known = found_[answer.loop];
+        LookAnswer& known = found_[answer.loop];
         if (answer.enter.valid() && (!known.enter.valid() || answer.enter.order() > known.enter.order()))
             known = answer;
     }
@@ -184,13 +184,13 @@ private:
 
     WindowProcess& process_;
     const Looks looks_;
-    std::vector<Answer> found_;  // by loop
-    std::optional<Ends> ends_;   // once they are wanted
+    std::vector<LookAnswer> found_;  // by loop
+    std::optional<Ends> ends_;       // once they are wanted
 };
 
 /// The last write that was not there when the last but one look was made, and came before the loop ended: among the
 /// last few, since what is there first may be known late.
-const Write* search(const Registry& registry, const Question& question)
+const Write* search(const WriteRegistry& registry, const LookQuestion& question)
 {
     constexpr int few = 16;
     const auto writes = registry.find({question.window, question.target});
@@ -206,13 +206,13 @@ const Write* search(const Registry& registry, const Question& question)
     return nullptr;
 }
 
-Registry register_writes(const Replay& replay, const std::vector<WindowProcess>& processes,
-                         std::vector<Looker>& lookers, const std::vector<std::uint8_t>& interests)
+WriteRegistry register_writes(const Replay& replay, const std::vector<WindowProcess>& processes,
+                              std::vector<Looker>& lookers, const std::vector<std::uint8_t>& interests)
 {
     std::uint64_t longest = 0;
     for (const WindowProcess& process : processes)
         longest = std::max<std::uint64_t>(longest, process.trace.window_events.size());
-    Registry registry;
+    WriteRegistry registry;
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
         auto out = lists_for<Write>(replay.size);
@@ -230,26 +230,26 @@ Registry register_writes(const Replay& replay, const std::vector<WindowProcess>&
     return registry;
 }
 
-void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Registry& registry)
+void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const WriteRegistry& registry)
 {
     std::uint64_t longest = 0;
     for (const Looker& looker : lookers)
         longest = std::max<std::uint64_t>(longest, looker.loops().size());
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        auto questions = lists_for<Question>(replay.size);
+        auto questions = lists_for<LookQuestion>(replay.size);
         for (Looker& looker : lookers)
             for (std::size_t i = round * epoch_window;
                  i < std::min<std::size_t>(looker.loops().size(), (round + 1) * epoch_window); ++i)
-                looker.ask(i, [&](const Question& question) {
+                looker.ask(i, [&](const LookQuestion& question) {
                     questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
                 });
-        auto answers = lists_for<Answer>(replay.size);
-        for (const Question& question : replayer::exchange(replay.comm, questions).items)
+        auto answers = lists_for<LookAnswer>(replay.size);
+        for (const LookQuestion& question : replayer::exchange(replay.comm, questions).items)
             if (const Write* write = search(registry, question))
                 answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(
                     {question.loop, question.asker, write->origin, write->enter, write->bytes});
-        for (const Answer& answer : replayer::exchange(replay.comm, answers).items)
+        for (const LookAnswer& answer : replayer::exchange(replay.comm, answers).items)
             lookers[replay.index_of(ProcessId{answer.asker})].take(answer);
     }
 }
@@ -268,7 +268,7 @@ void match_looking(const Replay& replay, std::vector<WindowProcess>& processes)
                   replay.comm);
     if (std::ranges::count(interests, 1) == 0)
         return;
-    const Registry registry = register_writes(replay, processes, lookers, interests);
+    const WriteRegistry registry = register_writes(replay, processes, lookers, interests);
     ask_and_answer(replay, lookers, registry);
     for (Looker& looker : lookers)
         looker.finish();

@@ -103,12 +103,12 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
     return result;
 }
 
-struct Question {
+struct ReturnQuestion {
     std::uint32_t index, target;
     Ns enter, leave;
 };
 
-struct Answer {
+struct ReturnAnswer {
     std::uint32_t index, has_come_back;
     Ns came_back;
 };
@@ -121,18 +121,18 @@ ExamplesByLink own_transfers(const Replay& replay, const rules::CallCosts& costs
     std::vector<OwnTransfer> waited;
     for (const model::ProcessTrace& trace : replay.processes)
         std::ranges::copy(waited_transfers(trace, replay, costs, examples), std::back_inserter(waited));
-    auto out = lists_for<Question>(replay.size);
+    auto out = lists_for<ReturnQuestion>(replay.size);
     for (std::uint32_t i = 0; i < waited.size(); ++i)
         out[static_cast<std::size_t>(replay.owner_of(waited[i].target))].push_back(
             {i, waited[i].target.value, waited[i].enter, waited[i].leave});
     const auto questions = replayer::exchange(replay.comm, out);
-    auto back = lists_for<Answer>(replay.size);
+    auto back = lists_for<ReturnAnswer>(replay.size);
     for (std::size_t asker = 0; asker < back.size(); ++asker)
-        for (const Question& q : questions.from(static_cast<int>(asker))) {
+        for (const ReturnQuestion& q : questions.from(static_cast<int>(asker))) {
             const rules::Enter enter = came_back(replay, {q.target}, q.enter, q.leave, Ns{0});
             back[asker].push_back({q.index, enter.valid() ? 1U : 0U, enter.time});
         }
-    for (const Answer& answer : replayer::exchange(replay.comm, back).items) {
+    for (const ReturnAnswer& answer : replayer::exchange(replay.comm, back).items) {
         const OwnTransfer& own = waited[answer.index];
         TransferExamples& of_link = examples[static_cast<std::size_t>(own.link)];
         if (answer.has_come_back != 0)

@@ -38,7 +38,7 @@ struct LockRecord {
 };
 
 /// A call that waited in an epoch, or for one.
-struct Question {
+struct EpochQuestion {
     std::uint32_t window, target, origin, at;
     std::uint32_t event;  // into window_events of the origin
     std::uint32_t exclusive;
@@ -46,7 +46,7 @@ struct Question {
     Ns released_by;  // a conflicting epoch was over by then, or began later
 };
 
-struct Answer {
+struct EpochAnswer {
     std::uint32_t origin, event, target;
     std::uint32_t holder;  // process of the unlock
     rules::Enter unlock;   // that released the call; not valid: none
@@ -62,7 +62,7 @@ struct Answer {
 struct Held {
     std::vector<LockRecord> exclusive, shared;
 };
-using Registry = std::map<std::pair<std::uint32_t, std::uint32_t>, Held>;
+using EpochRegistry = std::map<std::pair<std::uint32_t, std::uint32_t>, Held>;
 
 /// What one owned process has to tell and to ask.
 class Holder
@@ -130,8 +130,8 @@ public:
         const Ns leave = process_.leave(i);
         const bool is_end = epoch.end == i || epoch.end == Epoch::open;
         const Ns released_by = is_end ? leave : std::max(leave, process_.enter(epoch.end).time);
-        Question question{lock.window.value,      all_targets, self.value, 0, i, lock.exclusive ? 1U : 0U,
-                          process_.enter(i).time, leave,       released_by};
+        EpochQuestion question{lock.window.value,      all_targets, self.value, 0, i, lock.exclusive ? 1U : 0U,
+                               process_.enter(i).time, leave,       released_by};
         if (lock.target < 0 || (lock.exclusive && (interests[lock.window.value] & has_all) != 0)) {
             question.at = process_.place_of_all(lock.window).value;
             send(question);
@@ -144,7 +144,7 @@ public:
     }
 
     /// Of several unlocks, the rule for messages takes the one that reached the call last.
-    void take(const Answer& answer)
+    void take(const EpochAnswer& answer)
     {
         const CallRef call = process_.event(answer.event).call;
         if (answer.unlock.valid()) {
@@ -205,7 +205,7 @@ public:
 private:
     /// A transfer that was over sooner than it can be copied, and one message after its target had come to MPI, waited
     /// for that.
-    [[nodiscard]] bool ends_with_progress(const rules::Waiting& waiting, const Answer& answer, Ns transfer)
+    [[nodiscard]] bool ends_with_progress(const rules::Waiting& waiting, const EpochAnswer& answer, Ns transfer)
     {
         const Ns message = process_.transfer_time({answer.target}, 0);
         const auto is_about = [&](Ns time, Ns cost) {
@@ -257,13 +257,13 @@ private:
 class Search
 {
 public:
-    Search(const Replay& replay, const rules::Calibration& calibration, const Question& question)
+    Search(const Replay& replay, const rules::Calibration& calibration, const EpochQuestion& question)
         : definitions_(replay.definitions), calibration_(calibration), question_(question)
     {
     }
 
     /// Null if there is none.
-    [[nodiscard]] const LockRecord* run(const Registry& registry)
+    [[nodiscard]] const LockRecord* run(const EpochRegistry& registry)
     {
         const auto held = registry.find({question_.window, question_.target});
         if (held == registry.end())
@@ -314,11 +314,11 @@ private:
 
     const model::Definitions& definitions_;
     const rules::Calibration& calibration_;
-    const Question& question_;
+    const EpochQuestion& question_;
     const LockRecord* last_ = nullptr;
 };
 
-rules::Enter progress(const Replay& replay, const rules::Calibration& calibration, const Question& question)
+rules::Enter progress(const Replay& replay, const rules::Calibration& calibration, const EpochQuestion& question)
 {
     if (question.target == all_targets || question.target == question.origin)
         return {};
@@ -327,8 +327,8 @@ rules::Enter progress(const Replay& replay, const rules::Calibration& calibratio
                      calibration.one_sided[static_cast<std::size_t>(link)].of(0));
 }
 
-Answer answer(const Replay& replay, const rules::Calibration& calibration, const Registry& registry,
-              const Question& question)
+EpochAnswer answer(const Replay& replay, const rules::Calibration& calibration, const EpochRegistry& registry,
+                   const EpochQuestion& question)
 {
     const LockRecord* unlock = Search(replay, calibration, question).run(registry);
     return {question.origin,
@@ -356,13 +356,13 @@ std::vector<std::uint8_t> agree_on_interests(const Replay& replay, const std::ve
 
 /// The epochs that somebody asks for, where they are asked for. Exclusive ones on one target follow each other in time,
 /// so that no process gets more of them than fit into the run.
-Registry register_epochs(const Replay& replay, const std::vector<WindowProcess>& processes,
-                         std::vector<Holder>& holders, const std::vector<std::uint8_t>& interests)
+EpochRegistry register_epochs(const Replay& replay, const std::vector<WindowProcess>& processes,
+                              std::vector<Holder>& holders, const std::vector<std::uint8_t>& interests)
 {
     std::uint64_t longest = 0;
     for (const WindowProcess& process : processes)
         longest = std::max<std::uint64_t>(longest, process.epochs.locks.size());
-    Registry registry;
+    EpochRegistry registry;
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
         auto out = lists_for<LockRecord>(replay.size);
@@ -384,26 +384,26 @@ Registry register_epochs(const Replay& replay, const std::vector<WindowProcess>&
 }
 
 void ask_and_answer(const Replay& replay, const rules::Calibration& calibration,
-                    const std::vector<WindowProcess>& processes, std::vector<Holder>& holders, const Registry& registry,
-                    const std::vector<std::uint8_t>& interests)
+                    const std::vector<WindowProcess>& processes, std::vector<Holder>& holders,
+                    const EpochRegistry& registry, const std::vector<std::uint8_t>& interests)
 {
     std::uint64_t longest = 0;
     for (const WindowProcess& process : processes)
         longest = std::max<std::uint64_t>(longest, process.trace.window_events.size());
     const std::uint64_t rounds = exchange_rounds(replay.comm, longest, epoch_window);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        auto questions = lists_for<Question>(replay.size);
+        auto questions = lists_for<EpochQuestion>(replay.size);
         for (std::size_t p = 0; p < processes.size(); ++p)
             for (std::uint64_t i = round * epoch_window;
                  i < std::min<std::uint64_t>(processes[p].trace.window_events.size(), (round + 1) * epoch_window); ++i)
-                holders[p].ask(static_cast<std::uint32_t>(i), interests, [&](const Question& question) {
+                holders[p].ask(static_cast<std::uint32_t>(i), interests, [&](const EpochQuestion& question) {
                     questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
                 });
-        auto answers = lists_for<Answer>(replay.size);
-        for (const Question& question : replayer::exchange(replay.comm, questions).items)
+        auto answers = lists_for<EpochAnswer>(replay.size);
+        for (const EpochQuestion& question : replayer::exchange(replay.comm, questions).items)
             answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.origin}))].push_back(
                 answer(replay, calibration, registry, question));
-        for (const Answer& a : replayer::exchange(replay.comm, answers).items)
+        for (const EpochAnswer& a : replayer::exchange(replay.comm, answers).items)
             holders[replay.index_of({a.origin})].take(a);
     }
 }
@@ -416,7 +416,7 @@ void match_passive(const Replay& replay, const rules::Calibration& calibration, 
     for (WindowProcess& process : processes)
         holders.emplace_back(replay, process);
     const auto interests = agree_on_interests(replay, holders);
-    const Registry registry = register_epochs(replay, processes, holders, interests);
+    const EpochRegistry registry = register_epochs(replay, processes, holders, interests);
     ask_and_answer(replay, calibration, processes, holders, registry, interests);
     for (Holder& holder : holders)
         holder.explain_transfers();

@@ -35,13 +35,13 @@ struct PaceSums {
 };
 
 /// A part of what gaps take longer, and its error, ns.
-struct Part {
+struct SampledPart {
     std::int64_t ns;
     std::int64_t error;
 };
 
 /// What a factor makes of the gaps of a process, that is by how much its ratio is above the mean of the others.
-Part part_of(const Uncounted& gaps, const Ratio& own, const Ratio& all, std::int64_t processes)
+SampledPart part_of(const Uncounted& gaps, const Ratio& own, const Ratio& all, std::int64_t processes)
 {
     const auto others = static_cast<double>(processes - 1);
     const double above = static_cast<double>(own.log) - static_cast<double>(all.log - own.log) / others;
@@ -57,15 +57,15 @@ void tell(const Uncounted& gaps, const Pace& own, const PaceSums& all, const Pac
     const auto part = [&](Ratio Pace::*ratio) { return part_of(gaps, own.*ratio, all.paces.*ratio, all.processes); };
     sums.sampled += gaps.gaps;
     sums.processor_ns -= gaps.processor_ns;
-    const Part instruction_time = part(&Pace::instruction_time);
-    const Part frequency = part(&Pace::frequency);
+    const SampledPart instruction_time = part(&Pace::instruction_time);
+    const SampledPart frequency = part(&Pace::frequency);
     if (events.instructions) {
         sums.instructions_ns += gaps.processor_ns - instruction_time.ns;
         sums.instructions_error_ns += instruction_time.error;
     }
     if (events.instructions && events.cycles) {
         // What rounding leaves belongs to the frequency.
-        const Part cycles = part(&Pace::cycles);
+        const SampledPart cycles = part(&Pace::cycles);
         sums.cycles_ns += cycles.ns;
         sums.cycles_error_ns += cycles.error;
         sums.frequency_ns += instruction_time.ns - cycles.ns;

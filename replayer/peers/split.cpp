@@ -155,13 +155,13 @@ Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
     const double preempted =
         mean * part_of_preempted(static_cast<double>(off_factor) / fixed_one, own, peers_log, others);
 
-    struct Part {
+    struct FactorPart {
         std::int64_t Split::*of;
         bool is_known;
         double exact;
     };
     const auto [has_instructions, has_cycles] = std::pair(result.has_instructions, result.has_cycles);
-    const std::array<Part, 8> parts = {{
+    const std::array<FactorPart, 8> parts = {{
         {&Split::processor, !has_instructions && !has_cycles, mean * on},
         {&Split::instructions, has_instructions, mean * instructions},
         {&Split::cycles, has_instructions && has_cycles, mean * (cycles - instructions)},
@@ -172,8 +172,8 @@ Split split(const Gap& own, const PeerSums& others, std::int64_t path_ns)
         {&Split::blocked, true, mean * off - preempted},
     }};
     std::int64_t rest = path_ns - result.peers;
-    const Part* largest = &parts.back();
-    for (const Part& part_of : parts) {
+    const FactorPart* largest = &parts.back();
+    for (const FactorPart& part_of : parts) {
         if (!part_of.is_known)
             continue;
         result.*part_of.of = rounded(part_of.exact);

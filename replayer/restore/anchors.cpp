@@ -60,10 +60,10 @@ Visits visits_of(const model::LocationTrace& location, const LocationPredecessor
     return visits;
 }
 
-class Finder
+class AnchorFinder
 {
 public:
-    Finder(const Replay& replay, const Predecessors& predecessors, const JumpsByLocation& jumps)
+    AnchorFinder(const Replay& replay, const Predecessors& predecessors, const JumpsByLocation& jumps)
         : replay_(replay), predecessors_(predecessors), jumps_(jumps), can_tell_(replay.is_single_threaded)
     {
     }
@@ -114,7 +114,7 @@ private:
     std::vector<Meeting> meetings_;  // candidates, the same on all processes
 };
 
-void Finder::collect_visits()
+void AnchorFinder::collect_visits()
 {
     for (std::size_t p = 0; p < replay_.processes.size(); ++p)
         for (std::size_t l = 0; l < replay_.processes[p].locations.size(); ++l) {
@@ -127,7 +127,7 @@ void Finder::collect_visits()
 }
 
 /// Of the meetings that the first process has seen, those that everyone has. False if there are none.
-bool Finder::keep_complete_ones()
+bool AnchorFinder::keep_complete_ones()
 {
     const int holder = replay_.owner.empty() ? 0 : replay_.owner.front();
     if (replay_.rank == holder && !visits_.empty())
@@ -159,7 +159,7 @@ bool Finder::keep_complete_ones()
 }
 
 /// After that, each location has exactly the meetings that are left.
-void Finder::keep(const std::vector<bool>& kept)
+void AnchorFinder::keep(const std::vector<bool>& kept)
 {
     std::vector<Meeting> left;
     for (std::size_t i = 0; i < meetings_.size(); ++i)
@@ -179,7 +179,7 @@ void Finder::keep(const std::vector<bool>& kept)
     }
 }
 
-std::uint32_t Finder::meetings_left_before(const Jump& jump) const
+std::uint32_t AnchorFinder::meetings_left_before(const Jump& jump) const
 {
     const auto& calls = visits_at(jump.call.location).calls;
     return static_cast<std::uint32_t>(std::ranges::upper_bound(calls, jump.call.call.value) - calls.begin());
@@ -187,7 +187,7 @@ std::uint32_t Finder::meetings_left_before(const Jump& jump) const
 
 /// A walk that comes to the enter of a call has passed these meetings' enters on its way, looking forward; the enter
 /// that releases a meeting is one of them, the enters of the others are not.
-std::uint32_t Finder::meetings_reached_before(CallRef to) const
+std::uint32_t AnchorFinder::meetings_reached_before(CallRef to) const
 {
     const Visits& v = visits_at(to.location);
     const auto found = std::ranges::lower_bound(v.calls, to.call.value);
@@ -199,7 +199,7 @@ std::uint32_t Finder::meetings_reached_before(CallRef to) const
 /// visit(how many meetings are left before it, how many are reached before its target), for all owned jumps.
 /// Collective.
 template <class Visit>
-void Finder::for_each_target(Visit visit) const
+void AnchorFinder::for_each_target(Visit visit) const
 {
     constexpr std::size_t window = std::size_t{1} << 20;  // jumps a round
     const auto size = static_cast<std::size_t>(replay_.size);
@@ -244,7 +244,7 @@ void Finder::for_each_target(Visit visit) const
 }
 
 /// Those that no jump passes by: none leads from behind to before them.
-void Finder::keep_clean_ones()
+void AnchorFinder::keep_clean_ones()
 {
     std::vector<std::int64_t> passing(meetings_.size() + 1);  // differences
     for_each_target([&](std::uint32_t left, std::uint32_t reached) {
@@ -263,7 +263,7 @@ void Finder::keep_clean_ones()
     keep(clean);
 }
 
-std::uint64_t Finder::most_jumps_between() const
+std::uint64_t AnchorFinder::most_jumps_between() const
 {
     std::vector<std::uint64_t> jumps(meetings_.size() + 1);
     for_each_jump([&](const Jump& jump) { ++jumps[meetings_left_before(jump)]; });
@@ -275,7 +275,7 @@ std::uint64_t Finder::most_jumps_between() const
 
 Anchors find_anchors(const Replay& replay, const Predecessors& predecessors, const JumpsByLocation& jumps)
 {
-    return Finder(replay, predecessors, jumps).find();
+    return AnchorFinder(replay, predecessors, jumps).find();
 }
 
 }  // namespace critpath::replayer

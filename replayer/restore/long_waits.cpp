@@ -22,10 +22,10 @@ using model::SegmentKind;
 
 constexpr Ns surely_short = std::chrono::microseconds{20};
 
-class Finder
+class WaitFinder
 {
 public:
-    Finder(const Replay& replay, const Predecessors& predecessors, const Path& path)
+    WaitFinder(const Replay& replay, const Predecessors& predecessors, const Path& path)
         : replay_(replay), predecessors_(predecessors), path_(path), cutter_(replay, predecessors, path)
     {
     }
@@ -167,7 +167,7 @@ private:
 
 std::vector<LongWait> find_long_waits(const Replay& replay, const Predecessors& predecessors, const Path& path)
 {
-    return Finder(replay, predecessors, path).find();
+    return WaitFinder(replay, predecessors, path).find();
 }
 
 }  // namespace critpath::replayer

@@ -15,11 +15,6 @@ using model::Ns;
 namespace
 {
 
-Ns us(std::int64_t time)
-{
-    return std::chrono::microseconds{time};
-}
-
 /// Tells each call how many bytes it moved.
 void note_sizes(model::ProcessTrace& trace, const std::vector<std::uint32_t>& receives)
 {
@@ -62,9 +57,9 @@ CallRef Rank::add(FunctionId function, Span span)
 {
     model::LocationTrace& location = trace_.locations[0];
     model::Calls& calls = location.calls;
-    calls.add(us(span.enter), us(span.leave), program_->context(program_->region(function), caller_, site_));
+    calls.add(from_us(span.enter), from_us(span.leave), program_->context(program_->region(function), caller_, site_));
     if (!location.has_finalize)
-        location.end = us(span.leave);
+        location.end = from_us(span.leave);
     return {location.location, {static_cast<std::uint32_t>(calls.size() - 1)}};
 }
 
@@ -261,7 +256,7 @@ Rank& Rank::on(CommId comm)
 
 void Rank::begin(std::int64_t time)
 {
-    trace_.locations[0].begin = us(time);
+    trace_.locations[0].begin = from_us(time);
 }
 
 void Rank::finish(std::int64_t time)
@@ -272,7 +267,7 @@ void Rank::finish(std::int64_t time)
 
 void Rank::die(std::int64_t time)
 {
-    trace_.locations[0].end = us(time);
+    trace_.locations[0].end = from_us(time);
     trace_.locations[0].recording_end = model::RecordingEnd::Died;
 }
 
@@ -291,7 +286,7 @@ void Rank::run_out_of_room()
 void Rank::region(std::int64_t time, const std::string& name)
 {
     const auto context = name.empty() ? model::ContextId::none() : program_->context(model::RegionRole::User, {name});
-    trace_.locations[0].user_regions.push_back({us(time), context});
+    trace_.locations[0].user_regions.push_back({from_us(time), context});
 }
 
 void Rank::called_from(const std::vector<std::string>& path, std::uint64_t site, std::uint64_t function_at)
@@ -310,7 +305,7 @@ void Rank::sample(std::int64_t time, const std::vector<std::string>& path, std::
 {
     program_->definitions_.has_samples = true;
     const auto context = program_->context(model::RegionRole::Sampled, path);
-    trace_.locations[0].samples.push_back({us(time), context, 0, us(weight).count(), offset});
+    trace_.locations[0].samples.push_back({from_us(time), context, 0, from_us(weight).count(), offset});
 }
 
 void Rank::page_faults(std::uint32_t number)
@@ -342,17 +337,17 @@ void Rank::counted(std::int64_t instructions, std::int64_t cycles)
 
 void Rank::off(Span span, bool preempted)
 {
-    trace_.locations[0].off.push_back({us(span.enter), us(span.leave), preempted});
+    trace_.locations[0].off.push_back({from_us(span.enter), from_us(span.leave), preempted});
 }
 
 void Rank::tool(Span span)
 {
-    trace_.locations[0].tool.push_back({us(span.enter), us(span.leave)});
+    trace_.locations[0].tool.push_back({from_us(span.enter), from_us(span.leave)});
 }
 
 void Rank::switched_off(Span span)
 {
-    trace_.locations[0].unrecorded.push_back({us(span.enter), us(span.leave)});
+    trace_.locations[0].unrecorded.push_back({from_us(span.enter), from_us(span.leave)});
 }
 
 // -------------------------------------------------------------------------------------------------- Program
@@ -397,8 +392,8 @@ void Program::clocks(const std::vector<std::uint32_t>& of_rank, const std::vecto
 {
     for (std::size_t r = 0; r < of_rank.size(); ++r)
         definitions_.processes[r].clock_domain = {of_rank[r]};
-    for (const std::int64_t us : uncertainty)
-        definitions_.clock_uncertainty.push_back(std::chrono::microseconds{us});
+    for (const std::int64_t time : uncertainty)
+        definitions_.clock_uncertainty.push_back(from_us(time));
 }
 
 void Program::nodes(const std::vector<std::string>& of_rank)

@@ -13,6 +13,7 @@
 
 #include "analysis/model/trace.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -26,6 +27,14 @@ namespace critpath::tests
 
 using functions::FunctionId;
 using functions::SendMode;
+
+inline constexpr std::int64_t us = 1000;  // ns
+
+/// Of a time as a program states it.
+inline model::Ns from_us(std::int64_t time)
+{
+    return std::chrono::microseconds{time};
+}
 
 /// {enter, leave} of a call, us.
 struct Span {

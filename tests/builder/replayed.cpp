@@ -30,7 +30,7 @@ std::string place(const model::Segment& segment)
     return fmt::format("{}{} {}", model::name(kind), segment.low_confidence != 0 ? "?" : "", where);
 }
 
-std::string us(std::int64_t ns)
+std::string us_text(std::int64_t ns)
 {
     return ns % 1000 == 0 ? fmt::format("{}", ns / 1000) : fmt::format("{:.3f}", static_cast<double>(ns) / 1000);
 }
@@ -125,7 +125,8 @@ std::string Replayed::path() const
         std::size_t next = i + 1;
         while (!is_jump && next < segments.size() && place(segments[next]) == where)
             ++next;
-        words += fmt::format("{}{}: {}-{}", words.empty() ? "" : " | ", where, us(begin), us(segments[next - 1].end));
+        words += fmt::format("{}{}: {}-{}", words.empty() ? "" : " | ", where, us_text(begin),
+                             us_text(segments[next - 1].end));
         i = next;
     }
     return words;

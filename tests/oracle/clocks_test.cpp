@@ -43,11 +43,6 @@ Program program(int ranks)
     return result;
 }
 
-Step compute(std::int64_t ticks)
-{
-    return {.kind = Kind::Compute, .ticks = ticks};
-}
-
 Step allreduce()
 {
     return {.kind = Kind::Collective, .function = FunctionId::MPI_Allreduce};
@@ -281,16 +276,16 @@ TEST(Clocks, NeighboursThatExchangeMessagesAreHonest)
 }
 
 #ifdef CRITPATH_SANITIZED
-constexpr std::uint32_t programs = 6;
+constexpr std::uint32_t programs_with_clocks = 6;
 #else
-constexpr std::uint32_t programs = 60;
+constexpr std::uint32_t programs_with_clocks = 60;
 #endif
 
 TEST(Clocks, RandomProgramsAreHonest)
 {
     Machine m;
     m.ranks_a_node = 2;
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= programs_with_clocks; ++seed) {
         const Program p = expand(random_recipe(seed));
         const Execution e = simulate(p, m);
         const tests::Replayed truth = replay(p, m, e);
@@ -305,7 +300,7 @@ TEST(Clocks, RandomProgramsWithWideIntervalsAreHonest)
 {
     Machine m;
     m.ranks_a_node = 1;
-    std::vector<std::uint32_t> seeds(programs);
+    std::vector<std::uint32_t> seeds(programs_with_clocks);
     std::iota(seeds.begin(), seeds.end(), 1U);
     seeds.push_back(239);  // its only doubt is whether a non-blocking collective waited for anybody
     for (const std::uint32_t seed : seeds) {
@@ -325,7 +320,7 @@ TEST(Clocks, ThatAreAllOffByAsMuchChangeNothing)
 {
     Machine m;
     m.ranks_a_node = 2;
-    for (std::uint32_t seed = 1; seed <= programs / 4; ++seed) {
+    for (std::uint32_t seed = 1; seed <= programs_with_clocks / 4; ++seed) {
         const Program p = expand(random_recipe(seed));
         const Execution e = simulate(p, m);
         for (const Clocks& clocks : {random_clocks((p.ranks + 1) / 2, seed), Clocks{}}) {
@@ -360,7 +355,7 @@ void expect_true_times(const Program& p, const Machine& m, const Execution& e, c
 
 TEST(Clocks, CorrectedTimesAreWithinTheErrorThatIsClaimed)
 {
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= programs_with_clocks; ++seed) {
         Machine m;
         m.ranks_a_node = 1 + static_cast<int>(seed % 3);
         m.jitter = 30;

@@ -26,9 +26,9 @@ namespace
 using model::SegmentKind;
 
 #ifdef CRITPATH_SANITIZED
-constexpr std::uint32_t programs = 4;
+constexpr std::uint32_t varied_programs = 4;
 #else
-constexpr std::uint32_t programs = 30;
+constexpr std::uint32_t varied_programs = 30;
 #endif
 
 std::int64_t time_of(const tests::Replayed& replayed, SegmentKind kind)
@@ -112,7 +112,7 @@ TEST(Invariants, WhatIsConcludedAtOnceStays)
         least_times.push_back(told.collectives);
     }
     std::map<functions::CollectiveShape, std::uint32_t> seen;
-    for (std::uint32_t seed = 1; seed <= 10 * programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 10 * varied_programs; ++seed) {
         const Program p = expand(random_recipe(seed));
         const Machine machine = random_machine(seed);  // where calls take longer than what they depend on explains
         replayer::Replay loaded = load(p, machine, simulate(p, machine));
@@ -136,15 +136,15 @@ TEST(Invariants, WhatIsConcludedAtOnceStays)
                 EXPECT_EQ(words, later.at(call)) << "seed " << seed;
         }
     }
-    EXPECT_GT(seen[functions::CollectiveShape::AllToAll], 5 * programs);
-    EXPECT_GT(seen[functions::CollectiveShape::OneToAll], 5 * programs);
-    EXPECT_GT(seen[functions::CollectiveShape::AllToOne], 5 * programs);
+    EXPECT_GT(seen[functions::CollectiveShape::AllToAll], 5 * varied_programs);
+    EXPECT_GT(seen[functions::CollectiveShape::OneToAll], 5 * varied_programs);
+    EXPECT_GT(seen[functions::CollectiveShape::AllToOne], 5 * varied_programs);
 }
 
 /// Where it waited, the path goes to whatever it waited for.
 TEST(Invariants, ThereIsNoWaitingOnThePath)
 {
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= varied_programs; ++seed) {
         Recipe recipe = random_recipe(seed);
         recipe.ranks = std::max(recipe.ranks, 3);  // who is alone in a communicator has nobody to wait for
         const Program p = expand(recipe);
@@ -156,7 +156,7 @@ TEST(Invariants, ThereIsNoWaitingOnThePath)
 
 TEST(Invariants, AllThatIsOnThePathIsSomebodysAndSomewhere)
 {
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= varied_programs; ++seed) {
         const Program p = expand(random_recipe(seed));
         const Machine machine;
         const tests::Replayed replayed = analyze(p, machine, simulate(p, machine), Weights::Learned);
@@ -228,7 +228,7 @@ TEST(Invariants, SlackIsWhatCanBeLater)
 {
     std::mt19937 random(1);
     std::uint32_t compared = 0, raced = 0;
-    for (std::uint32_t seed = 1; seed <= 40 * programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 40 * varied_programs; ++seed) {
         const Program p = expand(random_recipe(seed));
         if (polls(p))
             continue;
@@ -254,7 +254,7 @@ TEST(Invariants, SlackIsWhatCanBeLater)
         }
     }
     EXPECT_GT(compared, 2 * raced);
-    EXPECT_GT(compared, programs);
+    EXPECT_GT(compared, varied_programs);
 }
 
 // ---- other numbers for the same ranks
@@ -312,7 +312,7 @@ TEST(Invariants, NumbersOfRanksDoNotMatter)
 {
     std::mt19937 random(2);
     int same = 0, other = 0;
-    for (std::uint32_t seed = 1; seed <= 2 * programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 2 * varied_programs; ++seed) {
         Program p = expand(random_recipe(seed));
         if (counts_members(p))
             continue;

@@ -23,10 +23,6 @@ MATCHER_P2(From, enter, leave, "")
     return arg.enter == enter && arg.leave == leave;
 }
 
-Step compute(std::int64_t ticks)
-{
-    return {.kind = Kind::Compute, .ticks = ticks};
-}
 Step send(int to, std::uint64_t bytes, SendMode mode = SendMode::Standard)
 {
     return {.kind = Kind::Send, .function = FunctionId::MPI_Send, .mode = mode, .peer = to, .bytes = bytes};
@@ -274,21 +270,21 @@ TEST(Simulation, SaysWhatCannotEnd)
 // ---- the analysis
 
 #ifdef CRITPATH_SANITIZED
-constexpr std::uint32_t programs = 8;
+constexpr std::uint32_t judged_programs = 8;
 #else
-constexpr std::uint32_t programs = 150;
+constexpr std::uint32_t judged_programs = 150;
 #endif
 
 /// Where a rule is a guess, a few programs say little.
 constexpr double at_most(double share)
 {
-    return programs < 100 ? 10 * share : share;
+    return judged_programs < 100 ? 10 * share : share;
 }
 
 /// Which part of the paths of so many programs is false-critical.
 template <class MachineOf>
 double false_critical_share(MachineOf machine_of, Weights weights, Recipe (*recipe_of)(std::uint32_t) = random_recipe,
-                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = programs)
+                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = judged_programs)
 {
     std::int64_t path = 0, false_critical = 0;
     for (std::uint32_t seed = 1; seed <= count; ++seed) {
@@ -301,14 +297,14 @@ double false_critical_share(MachineOf machine_of, Weights weights, Recipe (*reci
 }
 
 double false_critical_share(const Machine& machine, Weights weights, Recipe (*recipe_of)(std::uint32_t) = random_recipe,
-                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = programs)
+                            replayer::Rules rules = replayer::Rules::Arrival, std::uint32_t count = judged_programs)
 {
     return false_critical_share([&](std::uint32_t /*seed*/) { return machine; }, weights, recipe_of, rules, count);
 }
 
 TEST(Analysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
 {
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= judged_programs; ++seed) {
         const Outcome outcome = check(random_recipe(seed), {}, Weights::Known);
         EXPECT_EQ(outcome.broken, "") << "seed " << seed;
         EXPECT_THAT(outcome.verdict.faults, ElementsAre()) << "seed " << seed << "; run oracle " << seed << " 1";
@@ -325,7 +321,7 @@ TEST(Analysis, KnowsNodes)
 {
     Machine machine;
     machine.ranks_a_node = 2;
-    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
+    for (std::uint32_t seed = 1; seed <= judged_programs / 3; ++seed) {
         const Outcome outcome = check(random_recipe(seed), machine, Weights::Known);
         EXPECT_EQ(outcome.broken, "") << "seed " << seed;
         EXPECT_THAT(outcome.verdict.faults, ElementsAre()) << "seed " << seed;
@@ -334,7 +330,7 @@ TEST(Analysis, KnowsNodes)
 
 TEST(Analysis, TimesTwiceAsLongMakeAPathTwiceAsLong)
 {
-    for (std::uint32_t seed = 1; seed <= programs / 5; ++seed) {
+    for (std::uint32_t seed = 1; seed <= judged_programs / 5; ++seed) {
         const Program simulated = expand(random_recipe(seed));
         Machine machine;
         const Execution execution = simulate(simulated, machine);
@@ -371,7 +367,7 @@ TEST(Analysis, IsSeldomWrongByMuchWhereEachTransferStandsStill)
     Machine lazy;
     lazy.progress = false;
     std::int64_t path = 0, misleading = 0;
-    for (std::uint32_t seed = 1; seed <= 3 * programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= 3 * judged_programs; ++seed) {
         const Outcome outcome = check(standing_recipe(seed), lazy, Weights::Learned);
         EXPECT_EQ(outcome.broken, "") << "seed " << seed;
         path += outcome.verdict.makespan;

@@ -71,6 +71,11 @@ struct Step {
     int thread = 0;                  // of Fork
 };
 
+inline Step compute(std::int64_t ticks)
+{
+    return {.kind = Kind::Compute, .ticks = ticks};
+}
+
 /// A Cartesian topology; ranks are in row-major order.
 struct Dimension {
     int size;

@@ -24,8 +24,6 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::size_t mebi = std::size_t{1} << 20;
-
 /// Bytes of memory of this process.
 std::size_t resident()
 {

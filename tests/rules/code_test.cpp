@@ -20,8 +20,6 @@ namespace
 using model::ContextId;
 using model::Ns;
 
-constexpr std::int64_t us = 1000;
-
 /// Of the stretch between two calls of MPI_Barrier, by `name_of(call path)`.
 template <class NameOf>
 std::map<std::string, model::StretchCode> code_by(const Replayed& r, NameOf name_of)

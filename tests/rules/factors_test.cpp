@@ -6,6 +6,7 @@
 #include "replayer/peers/pace.hpp"
 #include "replayer/peers/split.hpp"
 #include "replayer/peers/variance.hpp"
+#include "tests/builder/program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +24,6 @@ using replayer::CountedTime;
 using replayer::Gap;
 using replayer::PeerSums;
 using replayer::Split;
-
-constexpr std::int64_t us = 1000;
 
 std::int64_t sum_of_parts(const Split& s)
 {

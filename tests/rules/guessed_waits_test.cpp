@@ -3,6 +3,7 @@
 //
 // For which thread another one was blocked outside of MPI, where nobody recorded it.
 #include "replayer/resolve/guessed_waits.hpp"
+#include "tests/builder/program.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -19,12 +20,6 @@ namespace
 
 using functions::FunctionId;
 using model::ContextId;
-using model::Ns;
-
-Ns us(std::int64_t time)
-{
-    return Ns{1000 * time};
-}
 
 /// A process of threads that are there from 0 to 10,000 us. Thread 0 is blocked from 1000 to 2000 us, unless said
 /// otherwise, and calls MPI before and after.
@@ -50,23 +45,23 @@ protected:
     {
         model::LocationTrace added;
         added.location = {static_cast<std::uint32_t>(trace_.locations.size())};
-        added.end = us(end);
+        added.end = from_us(end);
         trace_.locations.push_back(added);
         return trace_.locations.size() - 1;
     }
     model::LocationTrace& thread(std::size_t i) { return trace_.locations[i]; }
     void call(std::size_t i, std::int64_t enter, std::int64_t leave, std::uint32_t function = 0)
     {
-        thread(i).calls.add(us(enter), us(leave), {function});
+        thread(i).calls.add(from_us(enter), from_us(leave), {function});
     }
     void blocked(std::size_t i, std::int64_t begin, std::int64_t end)
     {
-        thread(i).off.push_back({us(begin), us(end), false});
-        thread(i).calls.add_point(us(end));
+        thread(i).off.push_back({from_us(begin), from_us(end), false});
+        thread(i).calls.add_point(from_us(end));
     }
     void preempted(std::size_t i, std::int64_t begin, std::int64_t end)
     {
-        thread(i).off.push_back({us(begin), us(end), true});
+        thread(i).off.push_back({from_us(begin), from_us(end), true});
     }
     /// "0 from 1": thread 0 waited for thread 1.
     std::string found()

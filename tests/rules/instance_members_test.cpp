@@ -192,10 +192,10 @@ model::Definitions definitions(std::uint32_t ranks, Ns error)
 }
 
 /// What it asks about, and how.
-class Case
+class MembersCase
 {
 public:
-    explicit Case(std::uint32_t seed) : random_(seed) {}
+    explicit MembersCase(std::uint32_t seed) : random_(seed) {}
 
     int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint32_t>(below)); }
     bool either() { return draw(2) == 0; }
@@ -268,7 +268,7 @@ TEST(InstanceMembers, AnswersAreThoseOfSomebodyWhoLooksAtEach)
 #endif
     std::size_t jumps = 0, doubts = 0, itself = 0;
     for (std::uint32_t seed = 0; seed < seeds; ++seed) {
-        Case c(seed);
+        MembersCase c(seed);
         const auto ranks = static_cast<std::uint32_t>(1 + c.draw(seed % 8 == 0 ? 60 : 9));
         const int times = c.either() ? 12 : 300;  // many at one time, or few
         const bool returns = c.draw(3) == 0;

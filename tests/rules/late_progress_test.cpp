@@ -17,22 +17,22 @@ namespace critpath::tests
 namespace
 {
 
-constexpr std::uint64_t large = 100'000;
+constexpr std::uint64_t large_bytes = 100'000;
 
 /// Both ranks know what a large message takes: 100 us.
-void show_transfer_time(Program& p)
+void show_large_transfer(Program& p)
 {
-    p[0].ssend({0, 100}, 1, large);
-    p[1].recv({0, 100}, 0, large);
+    p[0].ssend({0, 100}, 1, large_bytes);
+    p[1].recv({0, 100}, 0, large_bytes);
 }
 
 TEST(LateProgress, TheReceiverWaitsUntilTheSenderIsBackInMpi)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request sent = p[0].issend({110, 111}, 1, large);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
     p[0].wait({500, 600}, sent);
-    p[1].recv({120, 600}, 0, large);
+    p[1].recv({120, 600}, 0, large_bytes);
     p[1].finish(700);
     p[0].finish(650);
     EXPECT_EQ(path(p),
@@ -43,10 +43,10 @@ TEST(LateProgress, TheReceiverWaitsUntilTheSenderIsBackInMpi)
 TEST(LateProgress, TheSenderWaitsUntilTheReceiverIsBackInMpi)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request received = p[1].irecv({110, 111}, 0, large);
+    show_large_transfer(p);
+    const Request received = p[1].irecv({110, 111}, 0, large_bytes);
     p[1].wait({500, 600}, received);
-    p[0].ssend({120, 600}, 1, large);
+    p[0].ssend({120, 600}, 1, large_bytes);
     p[0].finish(700);
     p[1].finish(650);
     EXPECT_EQ(path(p),
@@ -59,9 +59,9 @@ TEST(LateProgress, WhatATransferDoesNotExplainIsDoubtful)
 {
     for (const std::int64_t end : {600, 1100}) {
         Program p(2);
-        show_transfer_time(p);
-        p[1].recv({110, end}, 0, large);
-        p[0].ssend({200, end}, 1, large);
+        show_large_transfer(p);
+        p[1].recv({110, end}, 0, large_bytes);
+        p[0].ssend({200, end}, 1, large_bytes);
         p[0].finish(1200);
         p[1].finish(1150);
         const std::string of_send = end == 600 ? "mpi 0: 200-600" : "mpi? 0: 200-1100";
@@ -73,13 +73,13 @@ TEST(LateProgress, WhatATransferDoesNotExplainIsDoubtful)
 TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request first_sent = p[0].issend({101, 102}, 1, large);
-    const Request first_received = p[1].irecv({101, 102}, 0, large);
+    show_large_transfer(p);
+    const Request first_sent = p[0].issend({101, 102}, 1, large_bytes);
+    const Request first_received = p[1].irecv({101, 102}, 0, large_bytes);
     p[0].wait({300, 301}, first_sent);  // over at 201: this is what MPI_Wait costs
     p[1].wait({300, 301}, first_received);
-    const Request sent = p[0].issend({310, 311}, 1, large);
-    const Request received = p[1].irecv({312, 313}, 0, large);
+    const Request sent = p[0].issend({310, 311}, 1, large_bytes);
+    const Request received = p[1].irecv({312, 313}, 0, large_bytes);
     p[0].wait({700, 1200}, sent);
     p[1].wait({1100, 1200}, received);
     p[1].finish(1400);
@@ -92,10 +92,10 @@ TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
 TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request sent = p[0].issend({110, 111}, 1, large);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
     p[0].wait({215, 221}, sent);  // just before the end, but the transfer began long before
-    p[1].recv({120, 220}, 0, large);
+    p[1].recv({120, 220}, 0, large_bytes);
     p[1].finish(700);
     p[0].finish(650);
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-220 | compute 1: 220-700");
@@ -105,11 +105,11 @@ TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
 TEST(LateProgress, WhoCameBackBeforeWhatElseTheCallWaitedForIsNotTheReason)
 {
     Program p(3);
-    show_transfer_time(p);
-    const Request from_1 = p[0].irecv({110, 111}, 1, large), from_2 = p[0].irecv({111, 112}, 2, large);
-    const Request sent_2 = p[2].issend({112, 113}, 0, large);
+    show_large_transfer(p);
+    const Request from_1 = p[0].irecv({110, 111}, 1, large_bytes), from_2 = p[0].irecv({111, 112}, 2, large_bytes);
+    const Request sent_2 = p[2].issend({112, 113}, 0, large_bytes);
     p[2].wait({930, 1110}, sent_2);
-    const Request sent_1 = p[1].issend({1000, 1001}, 0, large);
+    const Request sent_1 = p[1].issend({1000, 1001}, 0, large_bytes);
     p[1].wait({1002, 1120}, sent_1);
     p[0].waitall({200, 1120}, {from_1, from_2});
     p[0].finish(2000);
@@ -136,11 +136,11 @@ TEST(LateProgress, BufferedSendsMayBeHeldUntilTheReceiverIsInMpi)
 TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request sent = p[0].issend({110, 111}, 1, large);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
     p[0].call(FunctionId::MPI_Request_get_status, {200, 201});
     p[0].wait({1400, 1401}, sent);
-    p[1].recv({120, 400}, 0, large);
+    p[1].recv({120, 400}, 0, large_bytes);
     p[1].finish(1600);
     p[0].finish(1500);
     EXPECT_EQ(path(p), "mpi 1: 0-100 | compute 1: 100-120 | mpi 1: 120-400 | compute 1: 400-1600");
@@ -150,11 +150,11 @@ TEST(LateProgress, WhoCameBackAtAnotherTimeIsNotTheReason)
 TEST(LateProgress, WhoCameBackWhileTheOtherWasOutsideIsNotTheReason)
 {
     Program p(2);
-    show_transfer_time(p);
-    const Request received = p[1].irecv({110, 111}, 0, large);
+    show_large_transfer(p);
+    const Request received = p[1].irecv({110, 111}, 0, large_bytes);
     for (const int t : {250, 450, 700})
         p[1].call(FunctionId::MPI_Request_get_status, {t, t + 1});
-    const Request sent = p[0].issend({112, 113}, 1, large);
+    const Request sent = p[0].issend({112, 113}, 1, large_bytes);
     p[0].wait({500, 800}, sent);
     p[1].wait({900, 901}, received);
     p[0].finish(1900);
@@ -167,7 +167,7 @@ TEST(LateProgress, WhoCameBackWhileTheOtherWasOutsideIsNotTheReason)
 /// Nobody knows what a message takes but from those that stood still: 2 us after the sender was back, not 400 us.
 TEST(LateProgress, IsNotLearnedAsTheTimeOfTransfers)
 {
-    for (const std::uint64_t bytes : {std::uint64_t{8}, large}) {
+    for (const std::uint64_t bytes : {std::uint64_t{8}, large_bytes}) {
         Program p(2);
         for (const int t : {0, 1000, 2000}) {
             const Request sent = p[0].isend({t + 10, t + 11}, 1, bytes);
@@ -388,9 +388,9 @@ TEST(LateProgress, WhatClocksCannotTellIsNoProof)
     const auto found = [](std::int64_t uncertainty) {
         Program p(2);
         p.clocks({0, 1}, {0, uncertainty});
-        show_transfer_time(p);
-        p[1].recv({105, 231}, 0, large);
-        const Request sent = p[0].issend({110, 111}, 1, large);
+        show_large_transfer(p);
+        p[1].recv({105, 231}, 0, large_bytes);
+        const Request sent = p[0].issend({110, 111}, 1, large_bytes);
         p[0].wait({131, 231}, sent);
         p[1].finish(700);
         p[0].finish(650);

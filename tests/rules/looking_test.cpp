@@ -19,7 +19,7 @@ using replayer::Rules;
 using ::testing::EndsWith;
 
 /// Rank 0 looks each 3 us from 100 on, the last time at 400; rank 1 writes at 397, and rank 2 is there.
-struct Case {
+struct LookingCase {
     Program p{3};
     model::WindowId window = p.window({0, 1, 2});
 
@@ -48,45 +48,45 @@ struct Case {
     }
 };
 
-constexpr const char* found = "compute 1: 0-397 | transfer? 1>0: 397-402 | compute 0: 402-1000";
+constexpr const char* found_path = "compute 1: 0-397 | transfer? 1>0: 397-402 | compute 0: 402-1000";
 
 constexpr const char* still_works = "-400 | mpi 0: 400-402 | compute 0: 402-1000";
 
 TEST(Looking, WaitsForWhoPutsSomethingThere)
 {
     for (const int target : {0, 1, 2}) {
-        Case c;
+        LookingCase c;
         c.get_and_flush(403, target);
         c.p[1].put({397, 398}, c.window, target);
         c.p[1].flush({398, 399}, c.window, target);
-        EXPECT_EQ(c.end(), found) << target;
+        EXPECT_EQ(c.end(), found_path) << target;
     }
 }
 
 TEST(Looking, WithARequest)
 {
-    Case c;
+    LookingCase c;
     c.look(403, [&](std::int64_t t) { c.p[0].rget({t, t + 1}, c.window, 2, 8, {t + 1, t + 2}); });
     c.p[1].put({397, 398}, c.window, 2);
-    EXPECT_EQ(c.end(), found);
+    EXPECT_EQ(c.end(), found_path);
 }
 
 TEST(Looking, InEpochsOfItsOwn)
 {
-    Case c;
+    LookingCase c;
     c.look(403, [&](std::int64_t t) {
         c.p[0].lock({t, t}, c.window, 2, false);
         c.p[0].get({t, t + 1}, c.window, 2);
         c.p[0].unlock({t + 1, t + 2}, c.window, 2);
     });
     c.p[1].put({397, 398}, c.window, 2);
-    EXPECT_EQ(c.end(), found);
+    EXPECT_EQ(c.end(), found_path);
 }
 
 /// Of those who try to get a lock, only the one that gets it changes anything: rank 2 tries as long as rank 0.
 TEST(Looking, ForALock)
 {
-    Case c;
+    LookingCase c;
     c.look(403, [&](std::int64_t t) {
         c.p[0].swap({t, t + 1}, c.window, 1);
         c.p[0].flush({t + 1, t + 2}, c.window, 1);
@@ -102,20 +102,20 @@ TEST(Looking, ForALock)
         403);
     c.p[1].put({397, 398}, c.window, 1);
     c.p[1].flush({398, 399}, c.window, 1);
-    EXPECT_EQ(c.end(), found);
+    EXPECT_EQ(c.end(), found_path);
 }
 
 /// MPI_Win_sync, and a load; what is stored there comes by a put, or from who shares the memory.
 TEST(Looking, AtItsOwnMemory)
 {
     for (const bool is_shared : {false, true}) {
-        Case c;
+        LookingCase c;
         c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
         if (is_shared)
             c.p[1].sync({397, 398}, c.window);
         else
             c.p[1].put({397, 398}, c.window, 0);
-        EXPECT_EQ(c.end(), found) << is_shared;
+        EXPECT_EQ(c.end(), found_path) << is_shared;
     }
 }
 
@@ -123,7 +123,7 @@ TEST(Looking, AtItsOwnMemory)
 TEST(Looking, AtWhatTheTargetStores)
 {
     for (const bool locks : {false, true}) {
-        Case c;
+        LookingCase c;
         c.get_and_flush(403, 1);
         if (locks) {
             c.p[1].lock({390, 391}, c.window, 1);
@@ -138,7 +138,7 @@ TEST(Looking, AtWhatTheTargetStores)
 /// What was there before the last but one look has been found then, or was something else.
 TEST(Looking, DoesNotFindWhatWasThereBefore)
 {
-    Case c;
+    LookingCase c;
     c.get_and_flush(403, 2);
     c.p[1].put({390, 391}, c.window, 2);
     c.p[1].flush({391, 393}, c.window, 2);
@@ -148,7 +148,7 @@ TEST(Looking, DoesNotFindWhatWasThereBefore)
 /// A transfer may be on its way for long: its origin knows that it is there at the end of MPI_Win_flush.
 TEST(Looking, FindsWhatWasOnItsWayForLong)
 {
-    Case c;
+    LookingCase c;
     c.get_and_flush(403, 2);
     c.p[1].put({350, 351}, c.window, 2, 1'000'000);
     c.p[1].flush({351, 402}, c.window, 2);
@@ -157,7 +157,7 @@ TEST(Looking, FindsWhatWasOnItsWayForLong)
 
 TEST(Looking, TwiceIsNoLoop)
 {
-    Case c;
+    LookingCase c;
     c.get_and_flush(400, 2, 396);
     c.p[1].put({397, 398}, c.window, 2);
     EXPECT_THAT(
@@ -167,7 +167,7 @@ TEST(Looking, TwiceIsNoLoop)
 
 TEST(Looking, WithWorkInBetweenIsWork)
 {
-    Case c;
+    LookingCase c;
     for (std::int64_t t = 100; t <= 400; t += 20) {
         c.p[0].get({t, t + 1}, c.window, 2);
         c.p[0].flush({t + 1, t + 2}, c.window, 2);
@@ -180,7 +180,7 @@ TEST(Looking, WithWorkInBetweenIsWork)
 TEST(Looking, GoesOnWhereItHadNoProcessorOrSlept)
 {
     for (const bool is_recorded : {true, false}) {
-        Case c;
+        LookingCase c;
         c.get_and_flush(250, 2);
         c.get_and_flush(403, 2, 397);
         if (is_recorded) {
@@ -189,7 +189,7 @@ TEST(Looking, GoesOnWhereItHadNoProcessorOrSlept)
         }
         c.p[1].put({397, 398}, c.window, 2);
         if (is_recorded)
-            EXPECT_EQ(c.end(), found);
+            EXPECT_EQ(c.end(), found_path);
         else
             EXPECT_THAT(c.end(), EndsWith(still_works));
     }
@@ -198,7 +198,7 @@ TEST(Looking, GoesOnWhereItHadNoProcessorOrSlept)
 TEST(Looking, AtSeveralPlacesInTurn)
 {
     for (const int target : {1, 2}) {
-        Case c;
+        LookingCase c;
         for (std::int64_t t = 100; t <= 400; t += 6) {
             c.p[0].get({t, t + 1}, c.window, target);
             c.p[0].get({t + 1, t + 2}, c.window, 3 - target);
@@ -212,7 +212,7 @@ TEST(Looking, AtSeveralPlacesInTurn)
 /// Whoever fetches something from each of many does not look for anything.
 TEST(Looking, AtEachPlaceOnceIsWork)
 {
-    Case c;
+    LookingCase c;
     for (int target = 0; target < 3; ++target)
         c.p[0].get({394 + 2 * target, 396 + 2 * target}, c.window, target);
     c.p[0].flush({400, 402}, c.window, 2);
@@ -223,7 +223,7 @@ TEST(Looking, AtEachPlaceOnceIsWork)
 TEST(Looking, IsWorkByTheOtherRuleSets)
 {
     for (const Rules rules : {Rules::Enter, Rules::Paper}) {
-        Case c;
+        LookingCase c;
         c.get_and_flush(403, 2);
         c.p[1].put({397, 398}, c.window, 2);
         EXPECT_THAT(c.end(rules), EndsWith(still_works));

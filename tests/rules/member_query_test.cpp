@@ -4,10 +4,10 @@
 // Who held up a non-blocking collective, of those who came back to MPI (docs/ALGORITHM, "Late progress"). Times are in
 // us; the asking call waits from 0 to 1000.
 #include "replayer/rules/member_query.hpp"
+#include "tests/builder/program.hpp"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -17,35 +17,29 @@ namespace critpath::tests
 namespace
 {
 
-using model::Ns;
 using replayer::rules::MemberInfo;
 using replayer::rules::MemberQuery;
 using replayer::rules::Predecessor;
 using replayer::rules::Route;
-
-Ns us(int time)
-{
-    return std::chrono::microseconds{time};
-}
 
 /// Of an operation that takes `completion`, and no longer than `limit`.
 MemberQuery question(int completion, int limit)
 {
     MemberQuery query{};
     query.call = {{0}, {0}};
-    query.enter = query.since = us(0);
-    query.leave = us(1000);
+    query.enter = query.since = from_us(0);
+    query.leave = from_us(1000);
     query.returns = true;
-    query.completion = us(completion);
-    query.limit = us(limit);
-    query.tolerance = us(1);
+    query.completion = from_us(completion);
+    query.limit = from_us(limit);
+    query.tolerance = from_us(1);
     return query;
 }
 
 /// Outside of MPI in [from, to).
 MemberInfo outside(std::uint32_t rank, int from, int to)
 {
-    return {{{{rank}, {7}}, us(to)}, us(from), rank, false, true};
+    return {{{{rank}, {7}}, from_us(to)}, from_us(from), rank, false, true};
 }
 
 /// The rank, or -1.

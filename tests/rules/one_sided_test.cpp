@@ -224,11 +224,11 @@ TEST(OneSided, LockCompetition)
 }
 
 /// A transfer of `slow` bytes takes 300.
-constexpr std::uint64_t slow = 1 << 20;
+constexpr std::uint64_t slow_bytes = 1 << 20;
 void teach_slow_transfer(Program& p, model::WindowId window)
 {
     p[0].lock({400, 401}, window, 1);
-    p[0].rput({410, 411}, window, 1, slow, {500, 710});
+    p[0].rput({410, 411}, window, 1, slow_bytes, {500, 710});
     p[0].unlock({720, 721}, window, 1);
 }
 
@@ -238,7 +238,7 @@ std::string path_of_lock(std::uint64_t bytes, bool flushes, std::int64_t asks)
     Program p(3);
     teach(p, 0, 1);
     const auto window = p.window({0, 1, 2});
-    if (bytes == slow)
+    if (bytes == slow_bytes)
         teach_slow_transfer(p, window);
     p[1].lock({1000, 1001}, window, 2);
     p[1].put({1010, 1011}, window, 2, bytes);
@@ -259,7 +259,7 @@ std::string path_of_exposure(std::uint64_t bytes)
     Program p(2);
     teach(p, 0, 1);
     const auto window = p.window({0, 1});
-    if (bytes == slow)
+    if (bytes == slow_bytes)
         teach_slow_transfer(p, window);
     p[0].post({1000, 1001}, window, {1});
     p[0].wait_exposed({1100, 1512}, window);
@@ -274,13 +274,13 @@ std::string path_of_exposure(std::uint64_t bytes)
 /// The transfer took longer than it should, and the unlock waited for it, as rank 0 did: not for the unlock.
 TEST(OneSided, LockThatIsHeldByASlowTransfer)
 {
-    EXPECT_THAT(path_of_lock(slow, false, 1200),
+    EXPECT_THAT(path_of_lock(slow_bytes, false, 1200),
                 HasSubstr("compute 1: 1001-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-1520"));
 }
 
 TEST(OneSided, WaitForASlowTransfer)
 {
-    EXPECT_THAT(path_of_exposure(slow),
+    EXPECT_THAT(path_of_exposure(slow_bytes),
                 HasSubstr("compute 1: 1003-1010 | transfer 1>0: 1010-1512 | compute 0: 1512-2000"));
 }
 

@@ -18,8 +18,6 @@ namespace critpath::tests
 namespace
 {
 
-constexpr std::int64_t us = 1000;
-
 /// What a rank does in a step before it enters the Allreduce that ends it: on its processor, preempted, blocked, us;
 /// then what it counts, if it does.
 struct Work {

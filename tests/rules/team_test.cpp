@@ -90,11 +90,10 @@ protected:
         thread(0).samples.clear();
     }
 
-    static Ns us(std::int64_t time) { return Ns{1000 * time}; }
     model::LocationTrace& thread(std::size_t i) { return replay_.processes[0].locations[i]; }
     void sample(std::size_t i, std::int64_t time, ContextId context, std::int64_t weight)
     {
-        thread(i).samples.push_back({us(time), context, 0, us(weight).count(), 0});
+        thread(i).samples.push_back({from_us(time), context, 0, from_us(weight).count(), 0});
     }
     /// Of all samples of a thread.
     void counts(std::size_t i, std::int64_t each)
@@ -110,7 +109,7 @@ protected:
         const model::LocationId id{static_cast<std::uint32_t>(locations.size())};
         model::LocationTrace added;
         added.location = id;
-        added.end = us(1000);
+        added.end = from_us(1000);
         replay_.definitions.locations.push_back({fmt::format("rank 0 thread {}", id.value), {0}, id.value, 0});
         locations.push_back(id);
         replay_.processes[0].locations.push_back(added);
@@ -206,7 +205,7 @@ TEST_F(TwoThreads, WhoIsBlockedWaitsForTheWorkOfTheOtherAsFarAsThatGoes)
     const ContextId loop = functions_.add("loop", "/bin/app");
     for (int t = 100; t <= 300; t += 100)
         sample(0, t - 1, main, 100);
-    thread(0).off = {{us(300), us(1000), false}};
+    thread(0).off = {{from_us(300), from_us(1000), false}};
     for (int t = 400; t <= 800; t += 100)
         sample(1, t, loop, 100);
     counts(0, 60);
@@ -226,7 +225,7 @@ TEST_F(TwoThreads, CountsOfATeamAreThoseOfItsMeanThread)
     for (std::uint32_t i = 2; i <= 3; ++i) {
         model::LocationTrace more;
         more.location = {i};
-        more.end = us(1000);
+        more.end = from_us(1000);
         replay_.definitions.locations.push_back({"another", {0}, i, 0});
         replay_.definitions.processes[0].locations.push_back({i});
         replay_.processes[0].locations.push_back(more);
@@ -261,11 +260,11 @@ TEST_F(TwoThreads, WhoIsWaitedForMayLackAProcessor)
     const ContextId loop = functions_.add("loop", "/bin/app");
     for (int t = 100; t <= 300; t += 100)
         sample(0, t - 1, main, 100);
-    thread(0).off = {{us(300), us(700), false}};
+    thread(0).off = {{from_us(300), from_us(700), false}};
     for (int t = 800; t <= 1000; t += 100)
         sample(0, t - 1, spin, 100);
     sample(1, 400, loop, 100);
-    thread(1).off = {{us(410), us(900), true}};
+    thread(1).off = {{from_us(410), from_us(900), true}};
     const Replayed r = run();
     EXPECT_EQ(r.path_us("main2"), 300);
     EXPECT_EQ(r.path_us("loop"), 100);
@@ -286,7 +285,7 @@ TEST_F(TwoThreads, WhoSpinsWaitsUntilTheOtherHasAProcessorAgain)
         sample(0, t - 1, spin, 100);
     for (const int t : {100, 200, 650, 750, 850, 950})
         sample(1, t, loop, 100);
-    thread(1).off = {{us(200), us(550), true}};
+    thread(1).off = {{from_us(200), from_us(550), true}};
     const Replayed r = run();
     EXPECT_EQ(r.path_us("[preempted]"), 350);
     EXPECT_EQ(r.path_us("loop"), 200 + 450);
@@ -298,8 +297,8 @@ TEST_F(TwoThreads, WhatIsLackedWhileNobodySpinsIsNotWaitedForBySpinning)
 {
     const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
     const ContextId loop = functions_.add("loop", "/bin/app");
-    thread(0).off = {{us(100), us(500), true}};
-    thread(1).off = {{us(400), us(600), true}};
+    thread(0).off = {{from_us(100), from_us(500), true}};
+    thread(1).off = {{from_us(400), from_us(600), true}};
     sample(0, 90, spin, 90);
     for (int t = 600; t <= 1000; t += 100)
         sample(0, t - 1, spin, 100);
@@ -315,10 +314,10 @@ TEST_F(TwoThreads, NobodyWorksLongerThanOnAProcessor)
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 299, main, 299);
-    thread(0).off = {{us(300), us(700), false}};
+    thread(0).off = {{from_us(300), from_us(700), false}};
     sample(0, 999, main, 300);
     sample(1, 400, loop, 350);
-    thread(1).off = {{us(400), us(600), true}};
+    thread(1).off = {{from_us(400), from_us(600), true}};
     const Replayed r = run();
     EXPECT_EQ(r.path_us("loop"), 200);
     EXPECT_EQ(r.path_us("[preempted]"), 200);
@@ -331,9 +330,9 @@ TEST_F(TwoThreads, WhoLacksAProcessorIsWhereItWorkedAndNotWhereItCameToWait)
     const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 299, main, 300);
-    thread(0).off = {{us(300), us(1000), false}};
+    thread(0).off = {{from_us(300), from_us(1000), false}};
     sample(1, 300, loop, 100);
-    thread(1).off = {{us(400), us(900), true}};
+    thread(1).off = {{from_us(400), from_us(900), true}};
     sample(1, 905, spin, 100);
     const Replayed r = run();
     EXPECT_THAT(r.call_paths(), testing::HasSubstr("loop;[preempted]: 500"));
@@ -348,7 +347,7 @@ TEST_F(TwoThreads, WhoSpinsAfterALackOfAProcessorHasMissedNothing)
     const ContextId loop = functions_.add("loop", "/bin/app");
     for (int t = 100; t <= 300; t += 100)
         sample(0, t - 1, main, 100);
-    thread(0).off = {{us(300), us(700), true}};
+    thread(0).off = {{from_us(300), from_us(700), true}};
     for (int t = 800; t <= 1000; t += 100)
         sample(0, t - 1, spin, 100);
     for (int t = 400; t <= 800; t += 100)
@@ -368,7 +367,7 @@ TEST_F(TwoThreads, WhoSpinsAfterALackOfAProcessorMayHaveBeenTheLast)
     const ContextId spin = functions_.add("gomp_barrier_wait", gomp, main);
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 299, main, 299);
-    thread(0).off = {{us(300), us(900), true}};
+    thread(0).off = {{from_us(300), from_us(900), true}};
     sample(0, 999, spin, 100);
     sample(1, 400, loop, 100);
     sample(1, 500, spin, 100);
@@ -382,7 +381,7 @@ TEST_F(TwoThreads, WhoWorksAfterALackOfAProcessorHasMissedThatTime)
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 299, main, 299);
-    thread(0).off = {{us(300), us(900), true}};
+    thread(0).off = {{from_us(300), from_us(900), true}};
     sample(0, 999, main, 100);
     for (int t = 400; t <= 1000; t += 100)
         sample(1, t, loop, 100);
@@ -397,7 +396,7 @@ TEST_F(TwoThreads, WhereItWorkedBeforeACallItIsNoMore)
     const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
     add_calls({{500, 510}});
     sample(0, 499, main, 499);
-    thread(0).off = {{us(512), us(518), true}};
+    thread(0).off = {{from_us(512), from_us(518), true}};
     sample(0, 519, spin, 1);
     const Replayed r = run();
     EXPECT_THAT(r.call_paths(), testing::HasSubstr("gomp_barrier_wait;[preempted]: 6"));
@@ -411,11 +410,11 @@ TEST_F(TwoThreads, OfSeveralWhoLackAProcessorEachHasItsPart)
     const ContextId other = functions_.add("other", "/bin/app");
     add_thread();
     sample(0, 299, main, 300);
-    thread(0).off = {{us(300), us(1000), false}};
+    thread(0).off = {{from_us(300), from_us(1000), false}};
     sample(1, 300, loop, 100);
-    thread(1).off = {{us(310), us(910), true}};
+    thread(1).off = {{from_us(310), from_us(910), true}};
     sample(2, 300, other, 100);
-    thread(2).off = {{us(310), us(710), true}, {us(750), us(850), true}};
+    thread(2).off = {{from_us(310), from_us(710), true}, {from_us(750), from_us(850), true}};
     const Replayed r = run();
     // 700 us by 600 and 500.
     EXPECT_EQ(r.call_paths(), "loop;[preempted]: 381 | main2: 300 | other;[preempted]: 318");
@@ -428,8 +427,8 @@ TEST_F(TwoThreads, WhoIsBlockedForLessThanAPeriodHasWhatSamplesInOtherWaitsLeave
     const ContextId loop = functions_.add("loop", "/bin/app");
     for (std::int64_t t = 0; t < 1000; t += 100) {  // by turns, 50 us each
         sample(0, t + 25, main, 50);
-        thread(0).off.push_back({us(t + 50), us(t + 100), false});
-        thread(1).off.push_back({us(t), us(t + 50), false});
+        thread(0).off.push_back({from_us(t + 50), from_us(t + 100), false});
+        thread(1).off.push_back({from_us(t), from_us(t + 50), false});
         if (t % 200 == 0)
             sample(1, t + 75, loop, 100);
     }
@@ -468,9 +467,10 @@ TEST_F(TwoThreads, WhatSamplesLeaveIsForWaitsInWhichSomebodyWorks)
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 99, main, 100);
-    thread(0).off = {{us(100), us(200), false}, {us(300), us(400), false}, {us(500), us(600), false}};
+    thread(0).off = {
+        {from_us(100), from_us(200), false}, {from_us(300), from_us(400), false}, {from_us(500), from_us(600), false}};
     sample(1, 150, loop, 400);
-    thread(1).off = {{us(290), us(330), false}, {us(490), us(610), true}};
+    thread(1).off = {{from_us(290), from_us(330), false}, {from_us(490), from_us(610), true}};
     sample(1, 900, loop, 400);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("loop"), 100 + 70);
@@ -483,12 +483,13 @@ TEST_F(TwoThreads, WhatSamplesLeaveIsNotForWaitsBeforeAThreadBegins)
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId loop = functions_.add("loop", "/bin/app");
     sample(0, 99, main, 100);
-    thread(0).off = {{us(600), us(700), false}, {us(700), us(800), false}, {us(800), us(900), false}};
+    thread(0).off = {
+        {from_us(600), from_us(700), false}, {from_us(700), from_us(800), false}, {from_us(800), from_us(900), false}};
     sample(1, 650, loop, 400);
     sample(1, 990, loop, 400);
-    thread(1).begin = us(620);
-    thread(1).end = us(1000);
-    thread(1).off = {{us(720), us(800), false}};
+    thread(1).begin = from_us(620);
+    thread(1).end = from_us(1000);
+    thread(1).off = {{from_us(720), from_us(800), false}};
     const Replayed r = run();
     EXPECT_EQ(r.path_us("loop"), 80 + 20 + 100);
     EXPECT_EQ(r.path_us("[blocked]"), 20 + 80);
@@ -500,11 +501,13 @@ TEST_F(TwoThreads, WhatTheSampleOfAThreadLeavesIsForWaitsForOthersLikeIt)
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId piece = functions_.add("piece", "/bin/app");
     sample(0, 99, main, 100);
-    thread(0).off = {
-        {us(100), us(200), false}, {us(300), us(400), false}, {us(500), us(600), false}, {us(700), us(800), false}};
+    thread(0).off = {{from_us(100), from_us(200), false},
+                     {from_us(300), from_us(400), false},
+                     {from_us(500), from_us(600), false},
+                     {from_us(700), from_us(800), false}};
     sample(1, 350, piece, 250);
-    thread(1).begin = us(310);
-    thread(1).end = us(390);
+    thread(1).begin = from_us(310);
+    thread(1).end = from_us(390);
     const Replayed r = run();
     EXPECT_EQ(r.path_us("piece"), 100 + 100 + 50);
     EXPECT_EQ(r.path_us("[blocked]"), 100 + 50) << "before it, and when all is given";
@@ -525,13 +528,13 @@ protected:
         const ContextId spin = functions_.add("look_for_more", "/bin/app", start);
         for (const std::int64_t t : {100, 200, 300, 600, 700, 800, 900, 1000})
             sample(0, t - 1, main, 100);
-        thread(0).off = {{us(300), us(500), false, false, waits_for}};
+        thread(0).off = {{from_us(300), from_us(500), false, false, waits_for}};
         for (std::int64_t t = 340; t <= end; t += 80)
-            if (std::ranges::none_of(off,
-                                     [&](const model::OffProcessor& o) { return us(t) > o.begin && us(t) <= o.end; }))
+            if (std::ranges::none_of(
+                    off, [&](const model::OffProcessor& o) { return from_us(t) > o.begin && from_us(t) <= o.end; }))
                 sample(1, t, t < spins_from ? loop : spin, 80);
         thread(1).off = off;
-        thread(1).end = us(end);
+        thread(1).end = from_us(end);
         const Replayed r = run();
         EXPECT_EQ(r.path_us("[blocked]") + r.path_us("loop"), 200);
         return r.path_us("loop");
@@ -545,22 +548,24 @@ TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedFor)
 
 TEST_F(BlockedBesideAThread, ThatGoesOnForLongBeforeItStopsWasNotWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(510), us(600), true}, {us(800), us(1000), false}}), 0);
+    EXPECT_EQ(work_us("start_thread", libc, {{from_us(510), from_us(600), true}, {from_us(800), from_us(1000), false}}),
+              0);
 }
 
 TEST_F(BlockedBesideAThread, ThatStopsAsTheOtherIsBackWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(505), us(1000), false}}), 200);
+    EXPECT_EQ(work_us("start_thread", libc, {{from_us(505), from_us(1000), false}}), 200);
 }
 
 TEST_F(BlockedBesideAThread, ThatHadStoppedBeforeWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(430), us(700), false}}), 130);
+    EXPECT_EQ(work_us("start_thread", libc, {{from_us(430), from_us(700), false}}), 130);
 }
 
 TEST_F(BlockedBesideAThread, ThatStopsOnceItHasAProcessorAgainWasWaitedFor)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(502), us(650), true}, {us(760), us(1000), false}}), 200);
+    EXPECT_EQ(work_us("start_thread", libc, {{from_us(502), from_us(650), true}, {from_us(760), from_us(1000), false}}),
+              200);
 }
 
 TEST_F(BlockedBesideAThread, ThatLooksForMoreToDoWasWaitedFor)
@@ -585,12 +590,12 @@ TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedForIfAnotherStops)
     const ContextId piece = functions_.add("piece", "/bin/app", start);
     for (const std::int64_t t : {350, 400, 450, 500})
         sample(2, t, piece, 50);
-    thread(2).off = {{us(505), us(1000), false}};
+    thread(2).off = {{from_us(505), from_us(1000), false}};
     const ContextId main = functions_.add("main2", "/bin/app");
     const ContextId loop = functions_.add("loop", "/bin/app", start);
     for (const std::int64_t t : {100, 200, 300, 600, 700, 800, 900, 1000})
         sample(0, t - 1, main, 100);
-    thread(0).off = {{us(300), us(500), false, false, model::WaitsFor::Thread}};
+    thread(0).off = {{from_us(300), from_us(500), false, false, model::WaitsFor::Thread}};
     for (std::int64_t t = 340; t <= 1000; t += 80)
         sample(1, t, loop, 80);
     const Replayed r = run();
@@ -600,7 +605,8 @@ TEST_F(BlockedBesideAThread, ThatGoesOnWasNotWaitedForIfAnotherStops)
 
 TEST_F(BlockedBesideAThread, WasNotWaitedForByWhoWaitedForSomethingElse)
 {
-    EXPECT_EQ(work_us("start_thread", libc, {{us(505), us(1000), false}}, 1000, 1000, model::WaitsFor::Other), 0);
+    EXPECT_EQ(work_us("start_thread", libc, {{from_us(505), from_us(1000), false}}, 1000, 1000, model::WaitsFor::Other),
+              0);
 }
 
 TEST_F(BlockedBesideAThread, OfATeamWasWaitedForAlthoughItGoesOn)
@@ -645,8 +651,8 @@ TEST_F(TwoThreads, WhatTheCollectorDoesBetweenCallsIsMeasurement)
     for (std::size_t i = 0; i < 2 * all.size(); ++i)
         sample(i % 2, 100 * static_cast<std::int64_t>(i + 1) - 1, all[i / 2], 100);
     sample(1, 1000, map, 10);
-    thread(0).tool = {{us(200), us(210)}, {us(205), us(215)}};
-    thread(1).tool = {{us(390), us(400)}};  // a sample of the wrapper is at 399
+    thread(0).tool = {{from_us(200), from_us(210)}, {from_us(205), from_us(215)}};
+    thread(1).tool = {{from_us(390), from_us(400)}};  // a sample of the wrapper is at 399
     counts(0, 70);
     counts(1, 70);
     const Replayed r = run();
@@ -671,7 +677,7 @@ TEST_F(TwoThreads, WhatTheCollectorDoesIsCountedOnceWithoutCallers)
     const ContextId wrapper = functions_.add("MPI_Test", "/opt/critpath/lib/libcritpath-preload.so");
     for (int i = 1; i <= 10; ++i)
         sample(0, 100 * i - 1, i == 5 ? wrapper : main, 100);
-    thread(0).tool = {{us(200), us(260)}};
+    thread(0).tool = {{from_us(200), from_us(260)}};
     const Replayed r = run();
     std::int64_t sum = 0;
     for (const model::CallPathTime& time : r.profile.path)
@@ -688,7 +694,7 @@ TEST_F(TwoThreads, WorkOfAnotherIsNotThePathsWhileThePathWorks)
         sample(0, t - 1, main, 100);
         sample(1, t - 1, loop, 100);
     }
-    thread(0).off = {{us(1), us(2), true}};
+    thread(0).off = {{from_us(1), from_us(2), true}};
     const Replayed r = run();
     EXPECT_EQ(r.path_us("loop"), 0);
     EXPECT_EQ(r.path_us("[preempted]"), 1);

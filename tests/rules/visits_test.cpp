@@ -18,20 +18,20 @@ namespace
 using ::testing::HasSubstr;
 
 /// Takes 2 us, as all of them.
-constexpr std::uint64_t large = 100'000;
+constexpr std::uint64_t quick_bytes = 100'000;
 
-void show_transfer_time(Program& p)
+void show_quick_transfer(Program& p)
 {
-    p[0].ssend({0, 2}, 1, large);
-    p[1].recv({0, 2}, 0, large);
+    p[0].ssend({0, 2}, 1, quick_bytes);
+    p[1].recv({0, 2}, 0, quick_bytes);
 }
 
 /// Rank 1 is there since 50, and rank 0 since 100. Rank 1 had no processor in `off`.
 Program& late_sender(Program& p, const std::vector<Span>& off, bool preempted = true)
 {
-    show_transfer_time(p);
-    p[0].ssend({100, 400}, 1, large);
-    p[1].recv({50, 401}, 0, large);
+    show_quick_transfer(p);
+    p[0].ssend({100, 400}, 1, quick_bytes);
+    p[1].recv({50, 401}, 0, quick_bytes);
     for (const Span& span : off)
         p[1].off(span, preempted);
     p[0].finish(500);
@@ -80,9 +80,9 @@ TEST(Visits, WhoHadAProcessorForLongIsNotTheReason)
 TEST(Visits, TheSenderIsInMpiAndHasNoProcessor)
 {
     Program p(2);
-    show_transfer_time(p);
-    p[1].recv({50, 400}, 0, large);
-    p[0].ssend({100, 399}, 1, large);
+    show_quick_transfer(p);
+    p[1].recv({50, 400}, 0, quick_bytes);
+    p[0].ssend({100, 399}, 1, quick_bytes);
     p[0].off({103, 390}, true);
     p[1].finish(500);
     p[0].finish(450);
@@ -95,10 +95,10 @@ TEST(Visits, TheSenderIsInMpiAndHasNoProcessor)
 TEST(Visits, BothHaveNoProcessorOneAfterTheOther)
 {
     Program p(2);
-    show_transfer_time(p);
-    p[1].recv({50, 400}, 0, large);
+    show_quick_transfer(p);
+    p[1].recv({50, 400}, 0, quick_bytes);
     p[1].off({150, 399}, true);
-    p[0].ssend({100, 300}, 1, large);
+    p[0].ssend({100, 300}, 1, quick_bytes);
     p[0].off({101, 290}, true);
     p[1].finish(500);
     p[0].finish(450);
@@ -113,10 +113,10 @@ TEST(Visits, BothHaveNoProcessorOneAfterTheOther)
 TEST(Visits, WhatThePartnerLacksLaterIsItsOwnMatter)
 {
     Program p(2);
-    show_transfer_time(p);
-    p[0].ssend({100, 400}, 1, large);
+    show_quick_transfer(p);
+    p[0].ssend({100, 400}, 1, quick_bytes);
     p[0].off({289, 398}, true);
-    p[1].recv({50, 300}, 0, large);
+    p[1].recv({50, 300}, 0, quick_bytes);
     p[1].off({90, 290}, true);
     p[1].off({310, 350}, true);
     p[0].finish(500);
@@ -131,10 +131,10 @@ TEST(Visits, WhoWaitsLacksTheProcessorItself)
 {
     const auto with = [](Span off) {
         Program p(2);
-        show_transfer_time(p);
-        p[0].ssend({100, 400}, 1, large);
+        show_quick_transfer(p);
+        p[0].ssend({100, 400}, 1, quick_bytes);
         p[0].off(off, true);
-        p[1].recv({50, 401}, 0, large);
+        p[1].recv({50, 401}, 0, quick_bytes);
         p[0].finish(500);
         p[1].finish(450);
         return path(p);
@@ -148,9 +148,9 @@ TEST(Visits, WhoWaitsLacksTheProcessorItself)
 TEST(Visits, WhoComputesIsNotVisited)
 {
     Program p(2);
-    show_transfer_time(p);
-    p[0].ssend({100, 400}, 1, large);
-    const Request received = p[1].irecv({50, 51}, 0, large);
+    show_quick_transfer(p);
+    p[0].ssend({100, 400}, 1, quick_bytes);
+    const Request received = p[1].irecv({50, 51}, 0, quick_bytes);
     p[1].off({90, 390}, true);
     p[1].wait({395, 401}, received);
     p[0].finish(500);
@@ -161,13 +161,13 @@ TEST(Visits, WhoComputesIsNotVisited)
 TEST(Visits, OfSeveralPartnersTheLastOneCounts)
 {
     Program p(3);
-    show_transfer_time(p);
-    p[1].recv({50, 401}, 0, large);
-    p[2].recv({50, 401}, 0, large);
+    show_quick_transfer(p);
+    p[1].recv({50, 401}, 0, quick_bytes);
+    p[2].recv({50, 401}, 0, quick_bytes);
     p[1].off({90, 200}, true);
     p[2].off({90, 390}, true);
-    const Request first = p[0].issend({100, 101}, 1, large);
-    const Request second = p[0].issend({101, 102}, 2, large);
+    const Request first = p[0].issend({100, 101}, 1, quick_bytes);
+    const Request second = p[0].issend({101, 102}, 2, quick_bytes);
     p[0].waitall({102, 400}, {first, second});
     p[0].finish(500);
     p[1].finish(450);

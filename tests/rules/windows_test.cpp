@@ -25,8 +25,6 @@ namespace
 using division::Parts;
 using division::Window;
 
-constexpr std::int64_t us = 1000;
-
 division::PathRecords records_of(const Replayed& r)
 {
     return {r.segments, r.attributions};

@@ -15,11 +15,6 @@ namespace
 using enum FunctionId;
 using functions::CollectiveShape;
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
-
 /// One collective operation, which may wait for others than its function says.
 struct Operation {
     FunctionId function;

@@ -8,16 +8,6 @@
 namespace critpath::oracle::blocks
 {
 
-namespace
-{
-
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
-
-}  // namespace
-
 void halo(Sketch& s)
 {
     const std::size_t comm = s.chance(2) ? 0 : 2;

@@ -20,6 +20,12 @@ namespace critpath::oracle
 /// Of a collective operation, where it does not matter.
 inline constexpr std::uint64_t usual_bytes = 8;
 
+/// The index of a rank, or of a member.
+inline std::size_t at(int number)
+{
+    return static_cast<std::size_t>(number);
+}
+
 class Sketch
 {
 public:
@@ -87,8 +93,6 @@ public:
     void complete(int r, std::vector<int> requests);
 
 private:
-    static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
     Program program_;
     std::vector<int> requests_;  // by rank: how many
     int next_unique_ = 1000;
