@@ -18,7 +18,7 @@ namespace
 
 // Chains may be as long as there are call paths; what is written of each is not: half of this of the outermost
 // functions, and half of the innermost.
-constexpr std::size_t most_functions = 256;
+constexpr std::size_t most_written = 256;
 
 }  // namespace
 
@@ -28,16 +28,16 @@ CallChains::CallChains(const model::Profile& profile) : profile_(profile)
         const bool is_root = !path.parent.valid();
         const std::size_t depth = is_root ? 0 : depths_[path.parent.value] + 1;
         const auto self = static_cast<std::uint32_t>(depths_.size());
-        heads_.push_back(depth < most_functions / 2 ? self : heads_[path.parent.value]);
+        heads_.push_back(depth < most_written / 2 ? self : heads_[path.parent.value]);
         depths_.push_back(depth);
     }
 }
 
 std::string CallChains::full_name(std::size_t path) const
 {
-    constexpr std::size_t half = most_functions / 2;
+    constexpr std::size_t half = most_written / 2;
     const std::size_t functions = depths_[path] + 1;
-    if (functions <= most_functions)
+    if (functions <= most_written)
         return names(path, functions);
     return fmt::format("{};[{} more];{}", names(heads_[path], half), count_text(functions - 2 * half),
                        names(path, half));

@@ -17,7 +17,7 @@ namespace
 {
 
 constexpr std::size_t top_clocks = 10;
-constexpr double much = 0.2;  // of the path
+constexpr double much_decided = 0.2;  // of the path
 
 double part_of_path(const model::Profile& profile, const char* key)
 {
@@ -43,7 +43,7 @@ std::vector<std::string> clock_notes(const model::Profile& profile)
                                 "right within {} % of the path.",
                                 percent_text(decided), duration_text(fact(profile, "clock_uncertainty_ns")),
                                 percent_text(part_of_path(profile, "clock_doubted_ns"))));
-    if (decided > much)
+    if (decided > much_decided)
         notes.emplace_back("Warning: this trace cannot tell which ranks the path is on: they come closer to each other "
                            "than the clocks are known. What the path consists of is less affected.");
     if (const std::int64_t unknown = fact(profile, "clocks_unknown"); unknown > 0)

@@ -56,7 +56,7 @@ void add_cells(Row& row, const Hotspots& sums, const LineTime* time)
     row.push_back(time == nullptr || time->mpi_ns == 0 ? Cell() : Cell(Seconds{time->mpi_ns}));
 }
 
-std::vector<Column> columns(std::vector<Column> first, std::vector<Column> last)
+std::vector<Column> with_times(std::vector<Column> first, std::vector<Column> last)
 {
     for (std::vector<Column> more : {time_columns(false), std::move(last)})
         std::ranges::move(more, std::back_inserter(first));
@@ -158,7 +158,7 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
     table.key = "lines";
     table.kind = "line";
     table.title = is_alone ? files.begin()->first : "";
-    table.columns = columns(
+    table.columns = with_times(
         {{"", is_alone ? "" : "File", Align::Left, Fit::Middle}, {"file", ""}, {"line", "Line"}},
         {{"mpi_seconds", annotation.mpi_ns > 0 ? "In MPI s" : ""}, {"source", "Source", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
@@ -166,7 +166,7 @@ void add_lines(Document& document, const Annotation& annotation, const Hotspots&
 }
 
 /// What has the code of the function, or of that which it is inlined into.
-struct Code {
+struct FunctionCode {
     std::uint64_t begin = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t end = 0;
     std::map<std::uint64_t, SampledTime> times;
@@ -176,10 +176,10 @@ void add_instructions(Document& document, const model::Profile& profile, const A
                       const Hotspots& sums, binary::SourceLines& lines, std::size_t context)
 {
     constexpr std::uint64_t longest_instruction = 16;  // bytes
-    std::map<model::RowId, Code> codes;
+    std::map<model::RowId, FunctionCode> codes;
     for (const auto& [place, time] : annotation.addresses) {
         const auto& [row, address] = place;
-        Code& code = codes[row];
+        FunctionCode& code = codes[row];
         code.times[address] = time;
         code.begin = std::min(code.begin, address);
         code.end = std::max(code.end, address + longest_instruction);
@@ -194,7 +194,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     std::size_t shown = 0;
     for (const auto& entry : codes) {
         const auto row = entry.first;
-        const Code& code = entry.second;
+        const FunctionCode& code = entry.second;
         const model::Row& function = profile.rows[row.value];
         const std::string& module = function.module;
         // Lines may be known of a binary that is another one by now.
@@ -231,7 +231,7 @@ void add_instructions(Document& document, const model::Profile& profile, const A
     table.key = "instructions";
     table.kind = "instruction";
     table.title = is_alone ? profile.rows[codes.begin()->first.value].module : "";
-    table.columns = columns(
+    table.columns = with_times(
         {{"function", is_alone ? "" : "Function", Align::Left, Fit::Name}, {"module", ""}, {"address", "Address"}},
         {{"instruction", "Instruction", Align::Left, Fit::End}});
     table.each_row = rows_of(std::move(rows));
@@ -260,7 +260,7 @@ std::string inlined_note(const Annotation& annotation, std::int64_t whole_ns)
     return words.empty() ? "" : fmt::format("Inlined here, of its time: {}.", fmt::join(words, ", "));
 }
 
-Document run(const Request& request)
+Document run_annotate(const Request& request)
 {
     const model::Profile whole_profile = load(request.trace);
     const std::optional<Window> window = window_of(request.arguments, whole_profile);
@@ -324,7 +324,7 @@ Command annotate_command()
             window_options()[1],
         },
         {"annotate solve", "annotate --instructions 'Grid::apply' cp-app-1"},
-        run,
+        run_annotate,
         {"FUNCTION", "a function on the path, or the part of its name that says which"},
     };
 }

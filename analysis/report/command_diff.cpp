@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport diff`: what has become faster or slower on the critical path from one run to another. To compare by
-// something else: add it to views().
+// something else: add it to diff_views().
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/comparison.hpp"
@@ -48,12 +48,11 @@ Hotspots by_rank(const model::Profile& profile)
 }
 
 using Columns = std::vector<Column>;
-using Lines = binary::SourceLines;
 
 /// What rows are, and the first columns and cells of the table of them.
-struct View {
+struct DiffView {
     const char* by;
-    Hotspots (*items)(const model::Profile& profile, Lines& lines);
+    Hotspots (*items)(const model::Profile& profile, binary::SourceLines& lines);
     Columns columns;
     Row (*cells)(const Difference& difference);
     bool needs_lines = false;
@@ -89,23 +88,23 @@ Row with_module(Row first, const Difference& d)
     return first;
 }
 
-View of_functions()
+DiffView of_functions()
 {
-    return {"function", [](const model::Profile& profile, Lines&) { return by_function(profile); },
+    return {"function", [](const model::Profile& profile, binary::SourceLines&) { return by_function(profile); },
             with_module(Columns{function_column()}), [](const Difference& d) { return with_module(Row{d.name}, d); }};
 }
 
-View of_modules()
+DiffView of_modules()
 {
     return {"module",
-            [](const model::Profile& profile, Lines&) { return by_module(profile); },
+            [](const model::Profile& profile, binary::SourceLines&) { return by_module(profile); },
             {{"", "Module", Align::Left, Fit::Middle}, {"module", ""}, {"kind", ""}},
             [](const Difference& d) {
                 return Row{d.name, d.name, d.kind};
             }};
 }
 
-View of_lines()
+DiffView of_lines()
 {
     const auto cells = [](const Difference& d) {
         const bool has_line = d.line > 0;
@@ -113,7 +112,7 @@ View of_lines()
         return with_module(Row{place, d.file, has_line ? Cell(d.line) : Cell(), d.name, inlined_cell(d)}, d);
     };
     return {"line",
-            [](const model::Profile& profile, Lines& lines) { return by_line(profile, {}, lines); },
+            [](const model::Profile& profile, binary::SourceLines& lines) { return by_line(profile, {}, lines); },
             with_module(Columns{{"", "Line", Align::Left, Fit::Middle},
                                 {"file", ""},
                                 {"line", ""},
@@ -125,18 +124,20 @@ View of_lines()
             MatchBy::Line};
 }
 
-View of_ranks()
+DiffView of_ranks()
 {
     return {"rank",
-            [](const model::Profile& profile, Lines&) { return by_rank(profile); },
+            [](const model::Profile& profile, binary::SourceLines&) { return by_rank(profile); },
             {{"rank", "Rank"}},
             [](const Difference& d) { return Row{std::int64_t{std::stoi(d.name)}}; }};
 }
 
-View of_inlined()
+DiffView of_inlined()
 {
     return {"inlined",
-            [](const model::Profile& profile, Lines& lines) { return by_inlined_function(profile, {}, lines); },
+            [](const model::Profile& profile, binary::SourceLines& lines) {
+                return by_inlined_function(profile, {}, lines);
+            },
             with_module(Columns{function_column(), inlined_column()}),
             [](const Difference& d) {
                 return with_module(Row{d.name, inlined_cell(d)}, d);
@@ -144,21 +145,21 @@ View of_inlined()
             true};
 }
 
-const std::vector<View>& views()
+const std::vector<DiffView>& diff_views()
 {
-    static const std::vector<View> list = {of_functions(), of_modules(), of_lines(), of_ranks(), of_inlined()};
+    static const std::vector<DiffView> list = {of_functions(), of_modules(), of_lines(), of_ranks(), of_inlined()};
     return list;
 }
 
-std::vector<std::string> view_names()
+std::vector<std::string> diff_view_names()
 {
     std::vector<std::string> names;
-    for (const View& view : views())
+    for (const DiffView& view : diff_views())
         names.emplace_back(view.by);
     return names;
 }
 
-Table table_of(const View& view, const std::vector<Difference>& differences)
+Table table_of(const DiffView& view, const std::vector<Difference>& differences)
 {
     Table table;
     table.key = "differences";
@@ -183,14 +184,14 @@ Table table_of(const View& view, const std::vector<Difference>& differences)
 struct Run {
     const char* label;  // as the fields of the document call it
     model::Profile profile;
-    Lines lines{};  // binaries may have been built anew in between
+    binary::SourceLines lines{};  // binaries may have been built anew in between
     Hotspots hotspots{};
 };
 
-Document run(const Request& request)
+Document run_diff(const Request& request)
 {
     const std::string base = find_trace(request.arguments.text("BASE")).string();
-    const View& view = *std::ranges::find(views(), request.arguments.text("--by"), &View::by);
+    const DiffView& view = *std::ranges::find(diff_views(), request.arguments.text("--by"), &DiffView::by);
     Run before = {"Base", load(base)}, after = {"Trace", load(request.trace)};
     for (Run* of : {&before, &after}) {
         of->lines = source_lines(of->profile);
@@ -248,14 +249,14 @@ Command diff_command()
              "WHAT",
              "what a row is",
              "function",
-             view_names(),
+             diff_view_names(),
              false,
              {"callpath", "phase", "node", "thread", "transfer"},
              "what it is in one run has no counterpart in another; see both with cpreport hotspots --by {}"},
             {"--top", "N", "rows to show; 0: all", "20", {}},
         },
         {"diff cp-app-1 cp-app-2", "diff --by line cp-app-1"},
-        run,
+        run_diff,
         {"BASE", "the trace to compare with", true},
     };
 }

@@ -279,7 +279,7 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
                         !has_samples(profile) ? "no samples" : "only samples that timers took (cpu-timer)"));
 }
 
-Document run(const Request& request)
+Document run_explain(const Request& request)
 {
     const model::Profile profile = load(request.trace);
     const std::uint64_t top = request.arguments.number("--top");
@@ -336,7 +336,7 @@ Command explain_command()
             {"--top", "N", "stretches of computation to explain; 0: all", "5", {}},
         },
         {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].headline'"},
-        run,
+        run_explain,
     };
 }
 

@@ -15,29 +15,29 @@ namespace critpath::report
 namespace
 {
 
-struct View {
+struct HotspotView {
     const char* by;
     Document (*make)(const HotspotRequest& request);
     bool is_of_windows = false;  // it makes its own of the whole run's profile
 };
 
-constexpr View views[] = {
+constexpr HotspotView hotspot_views[] = {
     {"function", function_view},  {"module", module_view},     {"line", line_view},
     {"callpath", call_path_view}, {"phase", phase_view, true}, {"rank", rank_view},
     {"node", node_view},          {"thread", thread_view},     {"transfer", transfer_view},
 };
 
-std::vector<std::string> view_names()
+std::vector<std::string> hotspot_view_names()
 {
     std::vector<std::string> names;
-    for (const View& view : views)
+    for (const HotspotView& view : hotspot_views)
         names.emplace_back(view.by);
     return names;
 }
 
 std::vector<std::string> all_but(const std::vector<std::string>& names)
 {
-    std::vector<std::string> others = view_names();
+    std::vector<std::string> others = hotspot_view_names();
     std::erase_if(others, [&](const std::string& by) { return std::ranges::find(names, by) != names.end(); });
     return others;
 }
@@ -119,10 +119,11 @@ std::vector<std::string> events_of(const std::filesystem::path& trace)
     return load(trace).events;
 }
 
-Document run(const Request& request)
+Document run_hotspots(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
-    const View& view = *std::find_if(std::begin(views), std::end(views), [&](const View& v) { return by == v.by; });
+    const HotspotView& view = *std::find_if(std::begin(hotspot_views), std::end(hotspot_views),
+                                            [&](const HotspotView& v) { return by == v.by; });
     const model::Profile profile = load(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
@@ -159,7 +160,7 @@ Command hotspots_command()
         "hotspots",
         "what the critical path spends its time in, by function, line, rank and more",
         {
-            {"--by", "WHAT", "", "function", view_names()},
+            {"--by", "WHAT", "", "function", hotspot_view_names()},
             {"--sort", "KEY", "sort by (all: time on all ranks)", "path", {"path", "all", "imbalance", "name"}},
             {"--top", "N", "rows to show; 0: all", "20", {}},
             {"--rank", "RANKS", "path time on these ranks only, as 0,4-7", "", {}, true},
@@ -183,7 +184,7 @@ Command hotspots_command()
         },
         {"hotspots --by callpath", "hotspots --by line --module solver", "hotspots --from 40% --to 12.5s",
          "hotspots --format csv cp-app-1 > functions.csv"},
-        run,
+        run_hotspots,
         {},
         conflicts(),
     };

@@ -90,14 +90,14 @@ private:
 };
 
 /// What the rows need for as long as the document lives.
-struct View {
-    explicit View(const Request& request)
+struct PathView {
+    explicit PathView(const Request& request)
         : profile(load(request.trace)), segments(request.trace), filter(request.arguments, profile)
     {
         segments.check(profile);
     }
-    View(const View&) = delete;
-    View& operator=(const View&) = delete;
+    PathView(const PathView&) = delete;
+    PathView& operator=(const PathView&) = delete;
 
     model::Profile profile;
     result::Segments segments;
@@ -110,7 +110,7 @@ struct View {
 };
 
 /// The `top` longest of the matching segments (0: all of them); the earlier of equal ones.
-void choose(View& view, std::uint64_t top)
+void choose(PathView& view, std::uint64_t top)
 {
     const std::span<const Segment> segments = view.segments.records();
     const auto is_better = [&](std::uint64_t a, std::uint64_t b) {
@@ -141,7 +141,7 @@ void choose(View& view, std::uint64_t top)
     std::sort(view.chosen.begin(), view.chosen.end());
 }
 
-std::vector<Column> columns()
+std::vector<Column> path_columns()
 {
     constexpr int microseconds = 6;
     return {
@@ -163,8 +163,8 @@ std::vector<Column> columns()
     };
 }
 
-/// As columns(); `row` is reused from segment to segment.
-void fill(Row& row, const Segment& segment, const View& view)
+/// As path_columns(); `row` is reused from segment to segment.
+void fill(Row& row, const Segment& segment, const PathView& view)
 {
     const model::Profile& profile = view.profile;
     const auto kind = static_cast<SegmentKind>(segment.kind);
@@ -196,7 +196,7 @@ void fill(Row& row, const Segment& segment, const View& view)
     row.emplace_back(std::string(segment.low_confidence != 0 ? "?" : ""));
 }
 
-std::function<void(const RowSink&)> rows(const std::shared_ptr<const View>& view)
+std::function<void(const RowSink&)> rows(const std::shared_ptr<const PathView>& view)
 {
     return [view](const RowSink& sink) {
         const std::span<const Segment> segments = view->segments.records();
@@ -216,7 +216,7 @@ std::function<void(const RowSink&)> rows(const std::shared_ptr<const View>& view
     };
 }
 
-std::vector<std::string> notes(const View& view)
+std::vector<std::string> notes(const PathView& view)
 {
     const std::int64_t path_ns = view.segments.header().makespan_ns;
     const double share = path_ns > 0 ? static_cast<double>(view.shown_ns) / static_cast<double>(path_ns) : 0;
@@ -234,9 +234,9 @@ std::vector<std::string> notes(const View& view)
     return lines;
 }
 
-Document run(const Request& request)
+Document run_path(const Request& request)
 {
-    auto view = std::make_shared<View>(request);
+    auto view = std::make_shared<PathView>(request);
     choose(*view, request.arguments.flag("--all") ? 0 : request.arguments.number("--top"));
 
     Document document;
@@ -250,7 +250,7 @@ Document run(const Request& request)
     };
     document.notes = notes(*view);
     add_clocks(document, view->profile);
-    document.tables.push_back({"path", "", columns(), rows(view)});
+    document.tables.push_back({"path", "", path_columns(), rows(view)});
     return document;
 }
 
@@ -271,7 +271,7 @@ Command path_command()
             {"--rank", "RANKS", "only segments that end on these ranks, as 0,4-7", "", {}, true},
         },
         {"path --from 1.5 --to 1.6 --all", "path --kind transfer,collective --format csv cp-app-1"},
-        run,
+        run_path,
         {},
         {{{"--top"}, {"--all"}, "--all shows every segment; leave out one of the two"}},
     };

@@ -261,7 +261,7 @@ bool is_empty(const Table& table)
     return empty;
 }
 
-Document run(const Request& request)
+Document run_summary(const Request& request)
 {
     const model::Profile profile = load(request.trace);
     Hotspots hotspots = by_function(profile);
@@ -286,9 +286,9 @@ Document run(const Request& request)
 Command summary_command()
 {
     return {
-        "summary", "what the critical path consists of, who carries it, and how sure that is",
-        {},        {"summary", "summary --format json cp-app-1"},
-        run,
+        "summary",   "what the critical path consists of, who carries it, and how sure that is",
+        {},          {"summary", "summary --format json cp-app-1"},
+        run_summary,
     };
 }
 

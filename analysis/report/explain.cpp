@@ -32,7 +32,6 @@ constexpr std::int64_t least_faults = 1000;  // page faults
 constexpr std::int64_t many_times = 2;       // as many page faults as peers
 constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::size_t most_callers = 3;      // of a call path, the innermost
-constexpr std::size_t name_width = 48;
 
 /// Functions from the one that is called first, which mostly is main, to the call.
 std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
@@ -58,7 +57,7 @@ std::string names(const model::Profile& profile, const std::vector<CallPathId>& 
         from = end - most_callers;
     }
     for (; from < end; ++from)
-        words.push_back(shorten_name(printable(profile.row(way[from]).name), name_width));
+        words.push_back(shorten_name(printable(profile.row(way[from]).name), sentence_name_width));
     return fmt::format("{}", fmt::join(words, " > "));
 }
 

@@ -39,8 +39,11 @@ std::string_view name(Verdict verdict);
 // What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
 inline constexpr double balanced_within = 0.05;  // of the time of the peers
 inline constexpr double mostly_from = 2.0 / 3;   // of the stretch: on one rank
+inline constexpr double most_from = 0.5;         // of the stretch: a function, or a few together, are most of it
 inline constexpr double off_from = 0.02;         // of the stretch: without a processor, or waiting for threads
 inline constexpr double by_times_from = 2;       // of the time of the peers: it takes so many times as long
+inline constexpr std::size_t most_named = 3;     // functions
+inline constexpr std::size_t sentence_name_width = 48;
 
 /// What can make a gap longer, in the order of model::Stretch; page faults are a part of what comes before Preempted.
 enum class Factor : std::uint8_t {

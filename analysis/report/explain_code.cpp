@@ -28,17 +28,14 @@ namespace critpath::report
 namespace
 {
 
-constexpr std::size_t most_functions = 3;
 constexpr double function_from = 0.1;           // of what all functions take
 constexpr double worth_saying = 0.01;           // and of the stretch
 constexpr double not_sampled_from = 0.1;        // of the stretch: more than chance
-constexpr double most_from = 0.5;               // of the stretch: these functions together are most of it
 constexpr double threads_lack_from = 0.05;      // of the time that is waited for threads: that they lack a processor
 constexpr double at_most_lacked = 0.999;        // of a time: something is done in it
 constexpr double same_difference_within = 1.5;  // times: of functions, and of time on the processor
 constexpr double same_share_within = 0.1;       // of a time, and of another one
 constexpr double error_deviations = 1.96;       // 95 %
-constexpr std::size_t name_width = 48;
 constexpr std::string_view unknown_function = "[unknown]";  // samples where nothing was mapped: that is no code
 
 /// What a function takes on the path's own thread, and on those of the peers.
@@ -133,7 +130,7 @@ void add_longer(const std::vector<Function>& functions, const model::Stretch& st
     std::ranges::stable_sort(all, std::ranges::greater(), &Longer::ns);
     for (const Longer& longer : all) {
         const double share = part(longer.ns(), code.longer_ns);
-        if (code.longer.size() < most_functions && share >= function_from && longer.compared.is_certain())
+        if (code.longer.size() < most_named && share >= function_from && longer.compared.is_certain())
             code.longer.push_back({longer.function->row->name, share,
                                    part_of_difference(*longer.function, longer.function->by_caller, stretch),
                                    part_of_difference(*longer.function, longer.function->by_inlined, stretch)});
@@ -197,7 +194,7 @@ void add_short_names(const std::vector<Function>& all, Code& code)
     }
     if (code.of_threads)
         names.insert(printable(code.of_threads->name));
-    const std::map<std::string, std::string> short_names = shorten_names(names, name_width);
+    const std::map<std::string, std::string> short_names = shorten_names(names, sentence_name_width);
     const auto add = [&](FunctionShare& function) {
         function.short_name = short_names.at(printable(function.name));
         if (!function.caller.empty())
@@ -279,8 +276,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
         const double share = part(function.time.ns, all_ns), of_functions = part(function.time.ns, functions_ns);
         const bool by_chance = function.row->kind == model::RowKind::Sampled &&
                                could_be_missed(of_functions, static_cast<double>(samples));
-        if (code.functions.size() < most_functions && of_functions >= function_from && share >= worth_saying &&
-            !by_chance)
+        if (code.functions.size() < most_named && of_functions >= function_from && share >= worth_saying && !by_chance)
             code.functions.push_back({function.row->name, share,
                                       main_part(function, function.by_caller, function.time.ns),
                                       main_part(function, function.by_inlined, function.own_ns())});

@@ -19,8 +19,7 @@ namespace critpath::report
 namespace
 {
 
-constexpr double most_from = 0.5;       // of the stretch: one function is most of it
-constexpr std::size_t name_width = 36;  // so that most headlines are one line
+constexpr std::size_t headline_name_width = 36;  // so that most headlines are one line
 
 bool is_mostly_on_one_rank(const Explanation& e)
 {
@@ -40,10 +39,11 @@ std::string place(const Explanation& e)
 {
     if (!e.code.functions.empty() && e.code.functions.front().share >= most_from &&
         printable(e.code.functions.front().name) != e.innermost_caller)
-        return fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, name_width));
-    const std::string where = e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, name_width);
-    return fmt::format("{} to {}{}", shorten_name(e.call_before, name_width), shorten_name(e.call_after, name_width),
-                       where);
+        return fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, headline_name_width));
+    const std::string where =
+        e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, headline_name_width);
+    return fmt::format("{} to {}{}", shorten_name(e.call_before, headline_name_width),
+                       shorten_name(e.call_after, headline_name_width), where);
 }
 
 /// What it takes longer by most, where more is known of that than that it is time.

@@ -19,12 +19,12 @@ namespace critpath::report
 namespace
 {
 
-constexpr double least_part = 0.02;       // of the time of the peers: of a factor
-constexpr double least_error = 0.005;     // likewise: of what samples tell
-constexpr double of_difference_from = 9;  // likewise: factors are parts of what it takes longer, not of that time
-constexpr double nothing_from = 99;       // likewise: what peers take is next to nothing
-constexpr double worth_saying = 0.01;     // of the stretch: that has no peers
-constexpr double little_otherwise = 0.1;  // of what it is blocked: not for its threads
+constexpr double least_part = 0.02;          // of the time of the peers: of a factor
+constexpr double least_error = 0.005;        // likewise: of what samples tell
+constexpr double of_difference_from = 9;     // likewise: factors are parts of what it takes longer, not of that time
+constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
+constexpr double without_peers_from = 0.01;  // of the stretch: that has no peers
+constexpr double little_otherwise = 0.1;     // of what it is blocked: not for its threads
 
 /// What parts are parts of.
 double whole_of(const Explanation& e)
@@ -181,7 +181,7 @@ std::string comparison_in_words(const Explanation& e)
         words = fmt::format(" It takes {} on its peers (geometric mean{}){}.{}", change_in_words(e.excess), time,
                             parts_in_words(e), longer_in_words(e));
     }
-    if (part(s.compared_ns, s.looked_at_ns) < 1 - worth_saying)
+    if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",
                              whole_percent(1 - part(s.compared_ns, s.looked_at_ns)));
     return peers_in_words(e) + words + untold_in_words(e);

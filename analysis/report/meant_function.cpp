@@ -5,6 +5,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
+#include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/ranges.h>
@@ -39,7 +40,6 @@ std::string in_fortran(std::string_view name)
 /// As tables show names that are too long: any text may stand for an ellipsis, and behind the end.
 bool reads_as(std::string_view name, std::string_view wanted)
 {
-    constexpr std::string_view ellipsis = "…";
     std::size_t at = 0;
     for (bool is_first = true;; is_first = false) {
         const std::size_t end = wanted.find(ellipsis);

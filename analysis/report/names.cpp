@@ -16,8 +16,6 @@ namespace critpath::report
 namespace
 {
 
-constexpr std::string_view ellipsis = "…";
-
 /// True if the '<' or '>' at `at` belongs to the name of an operator or to "->".
 bool is_operator_sign(std::string_view name, std::size_t at)
 {

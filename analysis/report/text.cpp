@@ -14,7 +14,6 @@ namespace critpath::report
 namespace
 {
 
-constexpr std::string_view ellipsis = "…";
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 struct CodePoint {

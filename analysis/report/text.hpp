@@ -12,6 +12,9 @@
 namespace critpath::report
 {
 
+/// Stands for what is left out.
+inline constexpr std::string_view ellipsis = "…";
+
 /// Columns that `text` takes on a terminal. `text` must be printable().
 std::size_t display_width(std::string_view text);
 

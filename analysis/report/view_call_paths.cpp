@@ -293,7 +293,7 @@ Hotspots hotspots_of(const HotspotRequest& request, const DrawnCalls& calls)
     return hotspots;
 }
 
-std::vector<Column> columns(bool has_levels, bool has_inside)
+std::vector<Column> call_path_columns(bool has_levels, bool has_inside)
 {
     std::vector<Column> columns = {{"", "Call path", Align::Left, Fit::Name},
                                    {"call_path", ""},
@@ -403,7 +403,7 @@ Document call_path_view(const HotspotRequest& request)
     table.key = "call_paths";
     const CallChains chains(profile);
     const InsidePaths inside(request, profile, [&](CallPathId path) { return calls.place_of(path); });
-    table.columns = columns(any_levels, inside.is_wanted());
+    table.columns = call_path_columns(any_levels, inside.is_wanted());
     Sites sites(profile, is_inlined, lines);
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;

@@ -94,7 +94,7 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& 
     return items;
 }
 
-std::vector<Column> phase_columns()
+std::vector<Column> phase_event_columns()
 {
     return {{"phase", "#"},      {"begin_seconds", "Begin s"},
             {"end_seconds", ""}, {"function", "Function", Align::Left, Fit::Name},
@@ -116,7 +116,7 @@ Counted phase_row(const HotspotRequest& request, const Events& events, const std
     const auto most = std::ranges::max_element(functions, {}, [](const auto& item) { return item.second; });
     phase.cells = {number, Seconds{window.begin}, Seconds{window.end}};
     if (most == functions.end() || most->second <= 0) {
-        phase.cells.resize(phase_columns().size());
+        phase.cells.resize(phase_event_columns().size());
         return phase;
     }
     const model::Row& row = request.profile.rows[most->first];
@@ -244,7 +244,7 @@ Document phases_view(const HotspotRequest& request, const Events& events, const 
     const std::int64_t of_path = count_of(places, events.wanted);
     Document document;
     describe(document, request, phases, phases.size(), sum_of(phases), of_path);
-    document.tables.push_back(table_of(phases, phase_columns(), relation, of_path));
+    document.tables.push_back(table_of(phases, phase_event_columns(), relation, of_path));
     return document;
 }
 

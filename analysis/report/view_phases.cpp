@@ -172,7 +172,7 @@ Row cells(std::size_t number, const Phase& phase)
     return row;
 }
 
-std::vector<Column> columns()
+std::vector<Column> phase_columns()
 {
     std::vector<Column> columns = {{"phase", "#"},
                                    {"begin_seconds", "Begin s"},
@@ -216,7 +216,7 @@ Document phase_view(const HotspotRequest& request)
 
     Table table;
     table.key = "phases";
-    table.columns = columns();
+    table.columns = phase_columns();
     std::vector<Row> rows;
     for (const Phase& phase : phases)
         rows.push_back(cells(rows.size() + 1, phase));

@@ -16,6 +16,13 @@
 namespace critpath::report
 {
 
+namespace
+{
+
+__extension__ using Wide = __int128;
+
+}  // namespace
+
 std::vector<Option> window_options()
 {
     return {
@@ -31,7 +38,6 @@ Window whole_run(const model::Profile& profile)
 
 std::vector<Window> phases_of(const Arguments& arguments, const Window& whole)
 {
-    __extension__ using Wide = __int128;
     constexpr std::uint64_t most = 1000;  // each knows all ranks
     const std::uint64_t asked = arguments.number("--phases");
     if (asked == 0 || asked > most)

@@ -18,7 +18,7 @@ namespace critpath::report
 namespace
 {
 
-std::string quoted(const std::string& raw)
+std::string csv_quoted(const std::string& raw)
 {
     std::string text = valid_utf8(raw, false);
     if (text.find_first_of(",\"\r\n") == std::string::npos)
@@ -34,7 +34,7 @@ std::string quoted(const std::string& raw)
 
 struct CsvText {
     std::string operator()(std::monostate /*none*/) const { return {}; }
-    std::string operator()(const std::string& text) const { return quoted(text); }
+    std::string operator()(const std::string& text) const { return csv_quoted(text); }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
     std::string operator()(Seconds time) const { return exact_seconds(time.ns); }
     std::string operator()(Share share) const { return exact_percent(share.value); }

@@ -15,7 +15,7 @@ namespace
 
 constexpr int json_schema_version = 3;
 
-std::string quoted(const std::string& text)
+std::string json_quoted(const std::string& text)
 {
     std::string result = "\"";
     for (const char c : valid_utf8(text, false)) {
@@ -32,7 +32,7 @@ std::string quoted(const std::string& text)
 
 struct JsonText {
     std::string operator()(std::monostate /*none*/) const { return "null"; }
-    std::string operator()(const std::string& text) const { return quoted(text); }
+    std::string operator()(const std::string& text) const { return json_quoted(text); }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
     std::string operator()(Seconds time) const { return exact_seconds(time.ns); }
     std::string operator()(Share share) const { return exact_percent(share.value); }
@@ -51,7 +51,7 @@ void write_rows(const Table& table, Output& output)
             if (table.columns[i].key.empty())
                 continue;
             output.write(
-                fmt::format("{}{}: {}", separator, quoted(table.columns[i].key), std::visit(JsonText(), row[i])));
+                fmt::format("{}{}: {}", separator, json_quoted(table.columns[i].key), std::visit(JsonText(), row[i])));
             separator = ", ";
         }
         output.write("}");
@@ -64,14 +64,14 @@ void write_json(const Document& document, const Style& style, Output& output)
 {
     output.write(fmt::format("{{\n  \"schema\": {},\n  \"schema_version\": {},\n  \"tool_version\": {},\n"
                              "  \"trace\": {}",
-                             quoted("critpath.report." + document.view), json_schema_version,
-                             quoted(style.tool_version), quoted(document.trace)));
+                             json_quoted("critpath.report." + document.view), json_schema_version,
+                             json_quoted(style.tool_version), json_quoted(document.trace)));
     for (const Field& field : document.fields) {
         if (!field.key.empty())
-            output.write(fmt::format(",\n  {}: {}", quoted(field.key), std::visit(JsonText(), field.value)));
+            output.write(fmt::format(",\n  {}: {}", json_quoted(field.key), std::visit(JsonText(), field.value)));
     }
     for (const Table& table : document.tables) {
-        output.write(fmt::format(",\n  {}: [", quoted(table.key)));
+        output.write(fmt::format(",\n  {}: [", json_quoted(table.key)));
         write_rows(table, output);
         output.write("\n  ]");
     }

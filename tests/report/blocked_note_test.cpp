@@ -4,6 +4,7 @@
 // How it is said where threads were blocked.
 #include "analysis/report/blocked_note.hpp"
 #include "tests/report/one_rank.hpp"
+#include "tests/report/stretches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ namespace
 
 using model::CallPathId;
 
-constexpr std::int64_t ms = 1'000'000;
+using tests::ms;
 
 /// `[blocked]` below `function`, whose code is that of `module`; found there for `found_ns` of `ns`.
 void add_blocked(OneRank& run, const std::string& function, const std::string& module, CallPathId caller,

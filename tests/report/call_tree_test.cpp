@@ -24,7 +24,7 @@ using model::RowId;
 using model::RowKind;
 
 constexpr auto root = CallPathId::none();
-constexpr std::uint32_t app = 0;
+constexpr std::uint32_t app_module = 0;
 enum : std::uint32_t { main_row, kernel_row, send_row };
 enum : std::uint32_t { main_function, kernel_function, step_function, smooth_function };
 
@@ -86,7 +86,7 @@ private:
     void frames(std::uint64_t address, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& functions)
     {
         for (const auto& [function, line] : functions)
-            p.source_frames.push_back({app, address, function, 0, line});
+            p.source_frames.push_back({app_module, address, function, 0, line});
     }
 };
 
@@ -178,7 +178,7 @@ TEST(CallTree, AFunctionIsOneWhetherItIsInlinedOrNot)
             const CallPathId other = p.path(3, main, 0x50);
             p.time(other, 0, 1, 1);
             p.at(other, 0x88, 1, 1);
-            p.p.source_frames.insert(p.p.source_frames.begin() + 11, {app, 0x88, kernel_function, 0, 20});
+            p.p.source_frames.insert(p.p.source_frames.begin() + 11, {app_module, 0x88, kernel_function, 0, 20});
         }
         const CallTree tree = p.tree();
         const Times times = by_name(tree, tree.profile.path);

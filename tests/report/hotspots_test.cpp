@@ -8,6 +8,7 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/inclusive.hpp"
 #include "analysis/report/statistics.hpp"
+#include "tests/report/stretches.hpp"
 #include "tests/result/samples.hpp"
 
 #include <gtest/gtest.h>
@@ -491,7 +492,7 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
 
 TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
 {
-    constexpr std::int64_t ms = 1'000'000;
+    using tests::ms;
     model::Profile profile;
     profile.facts = {{"path_ns", 1000 * ms}, {"low_confidence_ns", 9 * ms}};
     EXPECT_EQ(doubt_note(profile), "");
@@ -502,7 +503,7 @@ TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
 
 TEST(Hotspots, RespitesAreSaidWhereTheyWere)
 {
-    constexpr std::int64_t ms = 1'000'000;
+    using tests::ms;
     model::Profile profile;
     EXPECT_EQ(respite_note(profile), "");
     profile.facts = {{"wait_respite_ns", 2 * ms}, {"respite_ns", 3 * ms}};

@@ -17,7 +17,7 @@ namespace
 using model::CallPathId;
 using model::RowKind;
 
-constexpr CallPathId nobody = CallPathId::none();
+constexpr CallPathId uncalled = CallPathId::none();
 
 Hotspot function(OneRank& run, const std::string& name, const Selection& selection = {})
 {
@@ -36,7 +36,7 @@ void expect_parts(const Hotspot& item, std::int64_t path, std::int64_t may_lack,
 TEST(Inclusive, WhereAThreadWasBlockedIsAGuess)
 {
     OneRank run;
-    const CallPathId main = run.add("main", run.add("_start", nobody, 0), 0);
+    const CallPathId main = run.add("main", run.add("_start", uncalled, 0), 0);
     const CallPathId solve = run.add("solve", main, 200);
     run.pseudo("[blocked]", solve, 300);
     run.add("read", main, 500);
@@ -65,7 +65,7 @@ TEST(Inclusive, WhereAThreadWasBlockedIsAGuess)
 TEST(Inclusive, WhereAThreadWasFoundBlockedIsNoGuess)
 {
     OneRank run;
-    const CallPathId main = run.add("main", run.add("_start", nobody, 0), 0);
+    const CallPathId main = run.add("main", run.add("_start", uncalled, 0), 0);
     const CallPathId solve = run.add("solve", main, 200);
     const CallPathId blocked = run.pseudo("[blocked]", solve, 300);
     run.add("read", main, 500);
@@ -81,9 +81,9 @@ TEST(Inclusive, WhereAThreadWasFoundBlockedIsNoGuess)
 TEST(Inclusive, WhatIsKnownIsExact)
 {
     OneRank run;
-    const CallPathId main = run.add("main", nobody, 100);
+    const CallPathId main = run.add("main", uncalled, 100);
     run.pseudo("[blocked]", run.add("MPI_Recv", main, 100, RowKind::Mpi), 300);
-    const CallPathId worker = run.add("worker", nobody, 300);
+    const CallPathId worker = run.add("worker", uncalled, 300);
     run.pseudo("[blocked]", worker, 200);
     expect_parts(function(run, "main"), 500, 0, 0);
     expect_parts(function(run, "worker"), 500, 0, 0);
@@ -94,7 +94,7 @@ TEST(Inclusive, WhatIsKnownIsExact)
 TEST(Inclusive, PreemptionIsAsSureAsSamples)
 {
     OneRank run;
-    const CallPathId main = run.add("main", nobody, 0);
+    const CallPathId main = run.add("main", uncalled, 0);
     const CallPathId solve = run.add("solve", main, 200);
     run.pseudo("[preempted]", solve, 200);
     run.add("read", main, 600);
@@ -110,11 +110,11 @@ TEST(Inclusive, PreemptionIsAsSureAsSamples)
 TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
 {
     OneRank run;
-    const CallPathId main = run.add("main", nobody, 600);
-    run.add("MPI_Send", nobody, 150, RowKind::Mpi);                 // its callers were not recorded
-    run.add("leaf", run.add("[unknown callers]", nobody, 0), 100);  // these were not found
-    run.pseudo("[not sampled]", nobody, 50);
-    run.pseudo("[transfer]", nobody, 100);  // in no function at all
+    const CallPathId main = run.add("main", uncalled, 600);
+    run.add("MPI_Send", uncalled, 150, RowKind::Mpi);                 // its callers were not recorded
+    run.add("leaf", run.add("[unknown callers]", uncalled, 0), 100);  // these were not found
+    run.pseudo("[not sampled]", uncalled, 50);
+    run.pseudo("[transfer]", uncalled, 100);  // in no function at all
     expect_parts(function(run, "main"), 600, 0, 300);
     expect_parts(function(run, "leaf"), 100, 0, 200);
     expect_parts(function(run, "MPI_Send"), 150, 0, 0);
@@ -130,7 +130,7 @@ TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
 TEST(Inclusive, InAPartOfTheRunTheRestOfItCounts)
 {
     OneRank run;
-    const CallPathId main = run.add("main", nobody, 0);
+    const CallPathId main = run.add("main", uncalled, 0);
     const CallPathId solve = run.add("solve", main, 200);
     run.pseudo("[blocked]", solve, 800);
     run.add("read", main, 500);
@@ -144,11 +144,11 @@ TEST(Inclusive, InAPartOfTheRunTheRestOfItCounts)
 TEST(Inclusive, GuessesBelowUnknownCallersAreUnknownOnce)
 {
     OneRank run;
-    const CallPathId unknown = run.add("[unknown callers]", nobody, 0);
+    const CallPathId unknown = run.add("[unknown callers]", uncalled, 0);
     run.pseudo("[blocked]", run.add("solve", unknown, 50), 40);
     run.add("leaf", unknown, 10);
-    run.add("main", nobody, 300);
-    run.pseudo("[not sampled]", nobody, 5);
+    run.add("main", uncalled, 300);
+    run.pseudo("[not sampled]", uncalled, 5);
     expect_parts(function(run, "leaf"), 10, 0, 95);
     expect_parts(function(run, "solve"), 90, 40, 15);
     expect_parts(function(run, "main"), 300, 0, 105);
@@ -164,7 +164,7 @@ TEST(Inclusive, GuessesBelowUnknownCallersAreUnknownOnce)
 TEST(Inclusive, OfAModuleAreTheFunctionsAndNotTheTime)
 {
     OneRank run;
-    run.add("read", run.add("main", nobody, 100), 500);
+    run.add("read", run.add("main", uncalled, 100), 500);
     Selection selection;
     selection.module = "/app/main";
     EXPECT_EQ(function(run, "main", selection).path_ns, 600);

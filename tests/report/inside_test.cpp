@@ -4,6 +4,7 @@
 // The parts of a row of MPI: they sum to it, whatever was found in it.
 #include "analysis/report/inside.hpp"
 #include "analysis/report/statistics.hpp"
+#include "tests/report/stretches.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,10 +21,10 @@ namespace
 using division::InsideTime;
 using division::Side;
 
-constexpr std::int64_t ms = 1'000'000;
+using tests::ms;
 
 /// A run of one rank, 10 s long, with a sample each 10 ms; its functions are a, b, c ...
-model::Profile profile()
+model::Profile sampled_run()
 {
     model::Profile p;
     p.facts["path_ns"] = 10'000 * ms;
@@ -54,7 +55,7 @@ constexpr std::uint32_t spinning = model::RowId::none().value;
 
 TEST(InsideParts, SumToTheRow)
 {
-    const model::Profile p = profile();
+    const model::Profile p = sampled_run();
     EXPECT_EQ(words(parts_of(p, {time(Side::From, 0, 300 * ms, 30), time(Side::To, 0, 200 * ms, 20)}, 1000 * ms, true)),
               "[in flight] 500 | from: a 300 | to: a 200");
     EXPECT_EQ(words(parts_of(p, {time(Side::Call, 1, 300 * ms, 30), time(Side::Call, spinning, 600 * ms, 60)},
@@ -66,7 +67,7 @@ TEST(InsideParts, SumToTheRow)
 
 TEST(InsideParts, ThatExceedTheRowAreScaledToIt)
 {
-    const model::Profile p = profile();
+    const model::Profile p = sampled_run();
     EXPECT_EQ(
         words(parts_of(p, {time(Side::Call, 0, 900 * ms, 90), time(Side::Call, 1, 300 * ms, 30)}, 1000 * ms, false)),
         "a 750 | b 250");
@@ -75,14 +76,14 @@ TEST(InsideParts, ThatExceedTheRowAreScaledToIt)
 
 TEST(InsideParts, OfSeveralCallPathsAreOne)
 {
-    EXPECT_EQ(words(parts_of(profile(), {time(Side::Call, 0, 500 * ms, 50), time(Side::Call, 0, 500 * ms, 50)},
+    EXPECT_EQ(words(parts_of(sampled_run(), {time(Side::Call, 0, 500 * ms, 50), time(Side::Call, 0, 500 * ms, 50)},
                              1000 * ms, false)),
               "a 1000");
 }
 
 TEST(InsideParts, HaveTheIntervalOfAShare)
 {
-    const auto parts = parts_of(profile(), {time(Side::To, 0, 600 * ms, 60)}, 1000 * ms, true);
+    const auto parts = parts_of(sampled_run(), {time(Side::To, 0, 600 * ms, 60)}, 1000 * ms, true);
     ASSERT_EQ(words(parts), "to: a 600 | [in flight] 400");
     EXPECT_DOUBLE_EQ(parts[0].item.share.value, 0.06);
     // 100 periods in the row, whether it was sampled in all of them or not; the row is a tenth of the path.
@@ -97,9 +98,10 @@ TEST(InsideParts, ThatCouldBeNothingArePutTogether)
     std::vector<InsideTime> times{time(Side::Call, 0, 900 * ms, 90)};
     for (std::uint32_t function = 1; function <= 3; ++function)
         times.push_back(time(Side::Call, function, 20 * ms, 2));
-    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [others] 60 | [blocked, not sampled] 40");
+    EXPECT_EQ(words(parts_of(sampled_run(), times, 1000 * ms, false)),
+              "a 900 | [others] 60 | [blocked, not sampled] 40");
     times.resize(2);  // one keeps its name
-    EXPECT_EQ(words(parts_of(profile(), times, 1000 * ms, false)), "a 900 | [blocked, not sampled] 80 | b 20");
+    EXPECT_EQ(words(parts_of(sampled_run(), times, 1000 * ms, false)), "a 900 | [blocked, not sampled] 80 | b 20");
 }
 
 }  // namespace

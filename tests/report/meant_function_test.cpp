@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 /// main > step > (solve, MPI_Barrier > ([blocked], [transfer]), py::run > [preempted], poll > [blocked], others) on
 /// rank 0; "idle" is on no rank's path. Only "solve" has lines.
-model::Profile profile()
+model::Profile run_of_all_kinds()
 {
     model::Profile p;
     p.processes.resize(2);
@@ -58,7 +58,7 @@ model::Profile profile()
 std::string refusal(const std::string& name, const Selection& selection = {})
 {
     try {
-        return "found " + meant_function(profile(), selection, {"solve"}, name);
+        return "found " + meant_function(run_of_all_kinds(), selection, {"solve"}, name);
     } catch (const Failure& failure) {
         EXPECT_EQ(failure.code(), ExitCode::Usage);
         return failure.what();
@@ -74,25 +74,25 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     const std::string lambda = "app::Solver::order(int)::{lambda(int)#1}::operator()(int) const";
     const std::set<std::string> known = {order, sort, lambda, "app::Solver::reorder(int)"};
     for (const char* name : {"order", "Solver::order", "app::Solver::order", "Solver::order(int)"})
-        EXPECT_EQ(meant_function(profile(), {}, known, name), order) << name;
-    EXPECT_EQ(meant_function(profile(), {}, known, "std::sort"), sort);
-    EXPECT_EQ(meant_function(profile(), {}, known, "operator()"), lambda);
-    EXPECT_THROW((void)meant_function(profile(), {}, known, "rder"), Failure);
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, name), order) << name;
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "std::sort"), sort);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "operator()"), lambda);
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, known, "rder"), Failure);
     const std::set<std::string> copies = {"void a::f<1>(int)", "void a::f<2>(int)"};
-    EXPECT_EQ(meant_function(profile(), {}, copies, "f<2>"), "void a::f<2>(int)");
-    EXPECT_THROW((void)meant_function(profile(), {}, copies, "f"), Failure);
-    EXPECT_EQ(meant_function(profile(), {}, {"a::f(int)", "a::f(double)"}, "f(int)"), "a::f(int)");
-    EXPECT_THROW((void)meant_function(profile(), {}, {"a::f(double)"}, "f(int)"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, copies, "f<2>"), "void a::f<2>(int)");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, copies, "f"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"a::f(int)", "a::f(double)"}, "f(int)"), "a::f(int)");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"a::f(double)"}, "f(int)"), Failure);
 }
 
 TEST(MeantFunction, NoneMayBeForWantOfLines)
 {
     try {
-        (void)meant_function(profile(), {}, {"solve"}, "smooth",
+        (void)meant_function(run_of_all_kinds(), {}, {"solve"}, "smooth",
                              [] { return std::string("No lines of app: it has changed."); });
         FAIL();
     } catch (const Failure& failure) {
-        EXPECT_THAT(failure.what(), testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
+        EXPECT_THAT(failure.what(), ::testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
     }
 }
 
@@ -155,8 +155,8 @@ TEST(MeantFunction, MayBeSpelledAsFortranOrItsCompilerDoes)
 
 TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
 {
-    EXPECT_THROW(meant_function(profile(), {}, {"step_of_solver"}, "step"), Failure);
-    EXPECT_EQ(meant_function(profile(), {}, {"step_of_solver"}, "step_of"), "step_of_solver");
+    EXPECT_THROW(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step_of"), "step_of_solver");
 }
 
 }  // namespace

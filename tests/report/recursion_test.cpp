@@ -51,14 +51,14 @@ std::map<RowId, std::int64_t> by_row(const model::Profile& p, const std::vector<
     return sums;
 }
 
-constexpr std::uint32_t f = 0, g = 1, app = 2, none = CallPathId::none().value;
+constexpr std::uint32_t f = 0, g = 1, some_of_app = 2, no_caller = CallPathId::none().value;
 
 }  // namespace
 
 TEST(Recursion, AChainOfAFunctionIsOneCallOfAllThatItCalls)
 {
     model::Profile p = program();
-    std::uint32_t caller = none;
+    std::uint32_t caller = no_caller;
     for (std::int64_t level = 1; level <= 12; ++level) {
         caller = add(p, f, caller, level);
         add(p, g, caller, 100);
@@ -80,12 +80,12 @@ TEST(Recursion, AChainOfAFunctionIsOneCallOfAllThatItCalls)
 TEST(Recursion, WhatIsNoFunctionThatCallsItselfStays)
 {
     model::Profile p = program();
-    const std::uint32_t outer = add(p, f, none, 1);
-    add(p, f, add(p, g, outer, 1), 1);      // by way of another one
-    add(p, app, add(p, app, outer, 1), 1);  // nobody knows which functions
+    const std::uint32_t outer = add(p, f, no_caller, 1);
+    add(p, f, add(p, g, outer, 1), 1);                      // by way of another one
+    add(p, some_of_app, add(p, some_of_app, outer, 1), 1);  // nobody knows which functions
     EXPECT_FALSE(fold_recursion(p));
     add(p, g, outer, 1);  // inlined
-    add(p, g, add(p, g, none, 1), 1);
+    add(p, g, add(p, g, no_caller, 1), 1);
     std::vector<bool> is_inlined(p.call_paths.size(), false);
     is_inlined[5] = true;
     ASSERT_TRUE(fold_recursion(p, is_inlined));
@@ -97,7 +97,7 @@ TEST(Recursion, CalleesOfAllLevelsAreOne)
 {
     for (const bool itself_first : {false, true}) {
         model::Profile p = program();
-        const std::uint32_t outer = add(p, f, none, 1);
+        const std::uint32_t outer = add(p, f, no_caller, 1);
         if (!itself_first)
             add(p, g, outer, 10);
         const std::uint32_t inner = add(p, f, outer, 1);
@@ -120,7 +120,7 @@ TEST(Recursion, SumsAndCallersAreThoseOfTheOriginal)
         model::Profile p = program();
         for (std::uint32_t i = 0; i < 60; ++i) {
             const std::uint32_t parent = below(i + 1);
-            add(p, below(2), parent == i ? none : parent, below(1000));
+            add(p, below(2), parent == i ? no_caller : parent, below(1000));
         }
         const auto folded = fold_recursion(p);
         if (!folded)
