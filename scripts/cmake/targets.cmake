@@ -7,6 +7,10 @@ target_compile_options(critpath_options INTERFACE -Wall -Wextra -Wpedantic -Wsha
 if(CRITPATH_WERROR)
     target_compile_options(critpath_options INTERFACE -Werror)
 endif()
+if(CMAKE_UNITY_BUILD)
+    # In files that are compiled together, GCC takes all of them for headers, in which this would be a mistake.
+    target_compile_options(critpath_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
 target_include_directories(critpath_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # Not for the preload library: the application that loads it is not sanitized.
@@ -60,6 +64,7 @@ function(critpath_library name)
         add_library(${name} STATIC ${ARG_SOURCES})
         target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE critpath_options critpath_sanitizers)
         target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+        set_target_properties(${name} PROPERTIES UNITY_BUILD "$CACHE{CMAKE_UNITY_BUILD}")
         critpath_precompile(${name} library)
     else()
         add_library(${name} INTERFACE)
