@@ -88,7 +88,8 @@ struct Code {
     // The thread on the path waits for others of its process,
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
-    std::int64_t preempted_ns = 0;    // of these: they had no processor
+    std::int64_t preempted_ns = 0;  // of these: they had no processor
+    std::int64_t preempted_while_blocked_ns = 0;
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
 

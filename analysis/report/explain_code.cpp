@@ -161,7 +161,7 @@ std::string listed(const std::vector<FunctionShare>& functions)
     return words.empty() ? last : fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
-/// Where the threads that are waited for are most of that time, with a processor or without.
+/// Where the threads that are waited for are more of that time than elsewhere, with a processor or without.
 std::optional<FunctionShare> function_of_threads(const model::Profile& profile, std::size_t stretch,
                                                  std::int64_t threads_ns)
 {
@@ -258,8 +258,10 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
         samples += c.samples;
         code.spinning_ns += c.spinning_ns;
         code.blocked_ns += c.blocked_ns;
-        if (profile.row(c.call_path).name == model::pseudo::preempted)
+        if (profile.row(c.call_path).name == model::pseudo::preempted) {
             code.preempted_ns += c.spinning_ns + c.blocked_ns;
+            code.preempted_while_blocked_ns += c.blocked_ns;
+        }
     }
     std::vector<Function> functions = functions_of(profile, stretch, inlined_at);
     if (profile.stretches[stretch].code_gaps > 0)
@@ -333,7 +335,9 @@ std::int64_t Explanation::longer_for_processors_ns() const
         const auto lacked = static_cast<double>(scaled(preempted_ns, s.compared_ns, s.path_ns));
         return -std::log1p(-std::clamp(lacked / of, 0.0, at_most_lacked));
     };
-    const double log = log_factor(code.preempted_ns, time) - log_factor(s.peers_threads_preempted_ns, peers);
+    // What peers spin is known, but not for whom: theirs is of blocked ones, too.
+    const double log =
+        log_factor(code.preempted_while_blocked_ns, time) - log_factor(s.peers_threads_preempted_ns, peers);
     return std::llround((time - peers) / std::log(time / peers) * log);
 }
 

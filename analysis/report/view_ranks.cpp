@@ -135,7 +135,7 @@ Known known_of(const HotspotRequest& request)
 std::vector<Column> with_times(std::vector<Column> first, const std::vector<Column>& last, Known known,
                                const std::vector<Column>& share = {{"path_percent", "Path %"}})
 {
-    first.emplace_back("path_seconds", "Path s");
+    first.push_back({"path_seconds", "Path s"});
     first.insert(first.end(), share.begin(), share.end());
     if (known.computed)
         first.insert(first.end(), {{"computed_seconds", "Computed s"},
@@ -197,14 +197,22 @@ std::vector<Interval> intervals_of(const division::ThreadTimes& times)
     const auto add = [&](std::uint32_t thread, double below, double above) {
         errors[thread] = {std::hypot(errors[thread].low, below), std::hypot(errors[thread].high, above)};
     };
+    const auto error_of = [](std::int64_t ns, const division::GivenTime& of) {
+        const double share = part(ns, of.of_ns), all = static_cast<double>(of.of_ns);
+        const Interval interval = score_interval(share, static_cast<double>(of.samples));
+        return std::pair(all * (share - interval.low), all * (interval.high - share));
+    };
+    std::map<std::uint32_t, division::GivenTime> of_all;  // what a thread gives to all others, as the same samples say
     for (const division::GivenTime& given : times.given) {
-        if (given.of_ns == 0)
-            continue;
-        const double share = part(given.ns, given.of_ns), all = static_cast<double>(given.of_ns);
-        const Interval interval = score_interval(share, static_cast<double>(given.samples));
-        const double below = all * (share - interval.low), above = all * (interval.high - share);
+        const auto [below, above] = error_of(given.ns, given);
         add(given.to, below, above);
-        add(given.from, above, below);
+        const auto [sum, is_new] = of_all.try_emplace(given.from, given);
+        if (!is_new)
+            sum->second.ns += given.ns;
+    }
+    for (const auto& [from, given] : of_all) {
+        const auto [below, above] = error_of(given.ns, given);
+        add(from, above, below);
     }
     for (std::size_t i = 0; i < errors.size(); ++i) {
         const auto ns = static_cast<double>(times.threads[i].path);

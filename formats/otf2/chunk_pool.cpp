@@ -49,8 +49,8 @@ try {
             buffer.chunks.push_back(std::move(*fits));
             idle_.erase(fits);
         } else {
-            // What is behind the last record of a chunk goes into the file, too: it shall be zero, and memory that the
-            // system has just given is so without being touched.
+            // What is behind the last record of a chunk goes into the file, too: nothing of the process shall be there
+            // but records, and memory that the system has just given is zero without being touched.
             Memory memory(static_cast<std::byte*>(std::calloc(1, size)));
             if (memory == nullptr) {
                 return nullptr;

@@ -60,7 +60,9 @@ void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
 std::int64_t idle_for(const Waiter& waiter, const SampledCode& code)
 {
     const std::vector<Work> work = work_of_others(waiter, code);
-    std::int64_t worked = weight_of(work);
+    std::int64_t worked = 0;
+    for (const ThreadWork& thread : by_thread(waiter, work))
+        worked += thread.most;
     if (work.empty())
         for (const model::LocationTrace& location : waiter.trace.locations)
             worked += location.location == waiter.location ? 0 : running(waiter, location, code);

@@ -166,6 +166,8 @@ void PathDivider::add_spinning(const Stretch& stretch, const Sample& sample)
         left -= ns;
     }
     tally_.coverage[stretch.process].time -= sample.weight - left;
+    if (left == 0 && sample.weight > 0)
+        return;  // all of it is known exactly
     if (!work.empty())
         share_out(stretch, {work, left, sample.time, sample.time, 1, PathThread::Spins});
     else
@@ -234,20 +236,28 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     const std::vector<Work> work = work_of_others(waiter, code_);
     if (work.empty())
         return 0;
-    const std::int64_t weight = weight_of(work);
-    const std::int64_t worked = std::min({(end - begin).count(), weight, processor_time(waiter, threads_of(work, {}))});
+    const std::vector<ThreadWork> threads = by_thread(waiter, work);
+    std::int64_t most = 0;
+    for (const ThreadWork& thread : threads)
+        most += thread.most;
+    const std::int64_t worked = std::min((end - begin).count(), most);
     if (worked == 0)
         return 0;
-    const auto of_one_thread =
-        static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight);
+    std::uint64_t independent = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight_of(work)));
     std::deque<Rest>& rests = rests_[waiter.location];
-    share_out(stretch,
-              {work, worked, begin, end - Ns{1}, std::max<std::uint64_t>(1, of_one_thread), waiting(waiter), &rests});
-    constexpr std::size_t most = 64;  // older ones may be of what is over by now
-    while (rests.size() > most)
+    std::int64_t left = worked;
+    for (const ThreadWork& thread : threads) {
+        const auto ns = static_cast<std::int64_t>(Wide{left} * thread.most / most);
+        share_out(stretch,
+                  {thread.work, ns, begin, end - Ns{1}, std::exchange(independent, 0), waiting(waiter), &rests});
+        given[thread.work.front().location] += ns;
+        left -= ns;
+        most -= thread.most;
+    }
+    constexpr std::size_t kept = 64;  // older ones may be of what is over by now
+    while (rests.size() > kept)
         rests.pop_front();
-    for (const Work& each : work)
-        given[each.location] += static_cast<std::int64_t>(Wide{worked} * each.sample().weight / weight);
     return worked;
 }
 

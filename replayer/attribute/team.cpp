@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -95,16 +97,17 @@ struct Span {
     Ns begin, end;
 };
 
-/// When the thread had a processor in the time that its sample stands for, the last first; not before `begin`.
+/// When the thread had a processor in the time that a sample of it stands for, the last first; not before `begin`.
 std::vector<Span> time_of_sample(const LocationTrace& location, const model::Sample& sample, Ns begin)
 {
-    const auto self = std::ranges::lower_bound(location.samples, sample.time, {}, &model::Sample::time);
-    if (self != location.samples.begin())
-        begin = std::max(begin, std::prev(self)->time);
+    if (const std::ptrdiff_t index = &sample - location.samples.data(); index > 0)
+        begin = std::max(begin, location.samples[static_cast<std::size_t>(index) - 1].time);
     std::vector<Span> spans;
     std::int64_t left = sample.weight;
     Ns end = sample.time;
     auto off = std::ranges::upper_bound(location.off, end, {}, &model::OffProcessor::end);
+    if (off != location.off.end())
+        end = std::min(end, off->begin);  // the records of a damaged trace may have samples meanwhile
     while (left > 0 && end > begin) {
         const bool is_first = off == location.off.begin();
         const Ns since = std::max({begin, is_first ? begin : std::prev(off)->end, end - Ns{left}});
@@ -116,6 +119,12 @@ std::vector<Span> time_of_sample(const LocationTrace& location, const model::Sam
         end = (--off)->begin;
     }
     return spans;
+}
+
+/// How long it had a processor while `waiter` waited, ns.
+std::int64_t processor_time(const Waiter& waiter, const LocationTrace& thread)
+{
+    return on_processor(thread, std::max(waiter.begin, thread.begin), std::min(waiter.end, thread.end));
 }
 
 bool may_wait_for(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
@@ -170,23 +179,18 @@ std::vector<Work> work_around(const model::ProcessTrace& trace, model::LocationI
     });
 }
 
-std::vector<const LocationTrace*> threads_of(const std::vector<Work>& work, const std::vector<Lack>& lacks)
+std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>& work)
 {
-    std::vector<const LocationTrace*> threads;
-    const auto add = [&](const auto& of) { threads.push_back(of.location); };
-    std::ranges::for_each(work, add);
-    std::ranges::for_each(lacks, add);
-    std::sort(threads.begin(), threads.end());
-    threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+    std::vector<ThreadWork> threads;
+    for (auto from = work.begin(); from != work.end();) {
+        const auto to = std::find_if(from, work.end(), [&](const Work& w) { return w.location != from->location; });
+        ThreadWork thread{{from, to}, 0};
+        thread.most = std::min(weight_of(thread.work), processor_time(waiter, *from->location));
+        if (thread.most > 0)
+            threads.push_back(std::move(thread));
+        from = to;
+    }
     return threads;
-}
-
-std::int64_t processor_time(const Waiter& waiter, const std::vector<const LocationTrace*>& threads)
-{
-    std::int64_t ns = 0;
-    for (const LocationTrace* thread : threads)
-        ns += on_processor(*thread, std::max(waiter.begin, thread->begin), std::min(waiter.end, thread->end));
-    return ns;
 }
 
 std::int64_t running(const Waiter& waiter, const LocationTrace& location, const SampledCode& code)
@@ -240,6 +244,9 @@ std::vector<LackWhileSpinning> lacks_while_spinning(const model::ProcessTrace& t
                                                     const std::vector<Work>& work, const SampledCode& code)
 {
     std::vector<LackWhileSpinning> result;
+    std::set<const LocationTrace*> worked;
+    for (const Work& each : work)
+        worked.insert(each.location);
     for (const Span& span : time_of_sample(waiting, sample, begin)) {
         Waiter waiter{trace, waiting.location, span.begin, span.end, span.end};
         waiter.is_preempted = true;  // for its team alone
@@ -247,7 +254,12 @@ std::vector<LackWhileSpinning> lacks_while_spinning(const model::ProcessTrace& t
         const std::int64_t lacked = time_of(lacks);
         if (lacked == 0)
             continue;
-        const std::int64_t all = lacked + processor_time(waiter, threads_of(work, lacks));
+        std::set<const LocationTrace*> threads = worked;
+        for (const Lack& lack : lacks)
+            threads.insert(lack.location);
+        std::int64_t all = lacked;
+        for (const LocationTrace* thread : threads)
+            all += processor_time(waiter, *thread);
         const std::int64_t ns = (span.end - span.begin).count();
         result.push_back({std::move(lacks), span.begin, static_cast<std::int64_t>(Wide{ns} * lacked / all)});
     }

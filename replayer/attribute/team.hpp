@@ -72,11 +72,14 @@ std::int64_t time_of(const std::vector<Lack>& lacks);
 /// before that.
 std::vector<Lack> preemption_of_others(const Waiter& waiter, const SampledCode& code);
 
-/// The threads of these samples and lacks, each once.
-std::vector<const model::LocationTrace*> threads_of(const std::vector<Work>& work, const std::vector<Lack>& lacks);
+/// What one thread did while another waited.
+struct ThreadWork {
+    std::vector<Work> work;
+    std::int64_t most;  // ns: what these samples stand for, as far as it had a processor meanwhile
+};
 
-/// How long they had a processor while `waiter` waited, ns, all together.
-std::int64_t processor_time(const Waiter& waiter, const std::vector<const model::LocationTrace*>& threads);
+/// `work` by thread, without those that had no processor while `waiter` waited.
+std::vector<ThreadWork> by_thread(const Waiter& waiter, const std::vector<Work>& work);
 
 /// Of the time in which a thread spun, without a pause, what its team lacked of a processor.
 struct LackWhileSpinning {

@@ -309,6 +309,47 @@ TEST_F(TwoThreads, WhatIsLackedWhileNobodySpinsIsNotWaitedForBySpinning)
     EXPECT_EQ(r.path_us("loop"), 90 + 300 + 400);
 }
 
+// The sample of one is no time of the other.
+TEST_F(TwoThreads, OfSeveralThatWorkNobodyWorksLongerThanOnAProcessor)
+{
+    add_thread();
+    const auto calls = static_cast<std::uint32_t>(thread(0).calls.size());
+    replay_.processes[0].numbers = model::CallNumbers({0}, {0, calls});
+    const ContextId main = functions_.add("main2", "/bin/app");
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    const ContextId other = functions_.add("other", "/bin/app");
+    sample(0, 99, main, 99);
+    thread(0).off = {{from_us(100), from_us(900), false}};
+    sample(0, 999, main, 100);
+    sample(1, 105, loop, 400);
+    thread(1).off = {{from_us(110), from_us(890), false}};
+    sample(2, 400, other, 390);
+    sample(2, 790, other, 390);
+    thread(2).off = {{from_us(880), from_us(890), false}};
+    const Replayed r = run();
+    EXPECT_EQ(r.path_us("loop"), 20);  // of 800, with 780 of the other
+    EXPECT_EQ(r.path_us("other"), 780);
+}
+
+// Two samples at one time, and one while there was no processor: nothing has time twice.
+TEST_F(TwoThreads, SamplesOfDamagedRecordsHaveNoTimeTwice)
+{
+    const ContextId spin = functions_.add("gomp_barrier_wait", gomp);
+    const ContextId loop = functions_.add("loop", "/bin/app");
+    sample(1, 50, loop, 50);
+    thread(1).off = {{from_us(60), from_us(1000), true}};
+    sample(0, 100, spin, 100);
+    sample(0, 200, spin, 100);
+    sample(0, 200, spin, 100);
+    thread(0).off = {{from_us(350), from_us(600), true}};
+    sample(0, 500, spin, 300);
+    sample(0, 999, spin, 400);
+    const Replayed r = run();
+    for (const model::CallPathTime& time : r.profile.path)
+        EXPECT_GE(time.ns, 0) << r.profile.row(time.call_path).name;
+    EXPECT_GE(r.path_us("[preempted]"), 900);
+}
+
 TEST_F(TwoThreads, NobodyWorksLongerThanOnAProcessor)
 {
     const ContextId main = functions_.add("main2", "/bin/app");
