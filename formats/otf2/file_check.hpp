@@ -12,7 +12,7 @@
 namespace critpath::otf2
 {
 
-/// The second byte of a file whose integers are.
+/// What the byte for the order of bytes is in files whose integers have the least significant one first.
 inline constexpr std::uint8_t little_endian = 0x42;
 
 /// Whether there is anything of that name. Throws Failure(BadTrace) if that cannot be known, or if what should be its

@@ -74,9 +74,9 @@ void PathDivider::add_computation(const Segment& segment)
         const std::int64_t ns = (end - begin).count();
         const Waiter waiter = waiter_of(stretch.trace, location.location, o, begin, end, code_);
         const bool waits = !o.preempted || spins_behind(location, o, code_);
-        Given given;
-        const std::int64_t worked = waits ? give_to_team(stretch, waiter, given) : 0;
-        const std::int64_t more = waits ? give_rests(stretch, waiter, worked, given) : 0;
+        const Given given = waits ? give_to_team(stretch, waiter) : Given{};
+        const std::int64_t worked = sum_of(given);
+        const std::int64_t more = waits ? give_rests(stretch, waiter, given) : 0;
         // Or it waits until they have a processor again, of whom there may be several.
         const std::int64_t left = ns - worked - more;
         const std::vector<Lack> lacks = waits ? preemption_of_others(waiter, code_) : std::vector<Lack>{};
@@ -193,6 +193,14 @@ void PathDivider::add_sampled(const Stretch& stretch, const Sample& sample, cons
                                    thread});
 }
 
+std::int64_t PathDivider::sum_of(const Given& given)
+{
+    std::int64_t sum = 0;
+    for (const auto& [thread, ns] : given)
+        sum += ns;
+    return sum;
+}
+
 /// Time of the path that belongs to these samples, by their weight.
 void PathDivider::share_out(const Stretch& stretch, const Shared& shared)
 {
@@ -228,24 +236,22 @@ void PathDivider::share_out(const Stretch& stretch, const std::vector<Lack>& lac
     }
 }
 
-/// Who is blocked while other threads of the process compute waits for these: returns what is theirs, and adds it to
-/// `given`.
-std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter, Given& given)
+/// Who is blocked while other threads of the process compute waits for these: returns what is theirs.
+PathDivider::Given PathDivider::give_to_team(const Stretch& stretch, const Waiter& waiter)
 {
     const Ns begin = waiter.begin, end = waiter.end;
     const std::vector<Work> work = work_of_others(waiter, code_);
-    if (work.empty())
-        return 0;
     const std::vector<ThreadWork> threads = by_thread(waiter, work);
     std::int64_t most = 0;
     for (const ThreadWork& thread : threads)
         most += thread.most;
     const std::int64_t worked = std::min((end - begin).count(), most);
     if (worked == 0)
-        return 0;
+        return {};
     std::uint64_t independent = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(Wide{worked} * static_cast<std::int64_t>(work.size()) / weight_of(work)));
     std::deque<Rest>& rests = rests_[waiter.location];
+    Given given;
     std::int64_t left = worked;
     for (const ThreadWork& thread : threads) {
         const auto ns = static_cast<std::int64_t>(Wide{left} * thread.most / most);
@@ -258,17 +264,16 @@ std::int64_t PathDivider::give_to_team(const Stretch& stretch, const Waiter& wai
     constexpr std::size_t kept = 64;  // older ones may be of what is over by now
     while (rests.size() > kept)
         rests.pop_front();
-    return worked;
+    return given;
 }
 
 /// Waits are often shorter than the time between two samples: those without one have what samples of the same threads
 /// in others leave, as far as these threads had processors beyond what they have `already`. Returns what is theirs,
 /// which stands at the beginning of the wait.
-std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked,
-                                     const Given& already)
+std::int64_t PathDivider::give_rests(const Stretch& stretch, const Waiter& waiter, const Given& already)
 {
     const auto found = rests_.find(waiter.location);
-    const std::int64_t most = (waiter.end - waiter.begin).count() - worked;
+    const std::int64_t most = (waiter.end - waiter.begin).count() - sum_of(already);
     if (found == rests_.end() || most == 0 || waiter.waits_for == model::WaitsFor::Other)
         return 0;
     std::deque<Rest>& rests = found->second;

@@ -103,8 +103,9 @@ private:
     void share_out(const Stretch& stretch, const Shared& shared);
     template <class Add>
     std::int64_t for_each_off(const Stretch& stretch, Add add);
-    std::int64_t give_to_team(const Stretch& stretch, const Waiter& waiter, Given& given);
-    std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, std::int64_t worked, const Given& already);
+    Given give_to_team(const Stretch& stretch, const Waiter& waiter);
+    std::int64_t give_rests(const Stretch& stretch, const Waiter& waiter, const Given& already);
+    static std::int64_t sum_of(const Given& given);
     void share_out(const Stretch& stretch, const std::vector<Lack>& lacks, model::Ns begin, std::int64_t ns,
                    PathThread thread);
 
