@@ -76,9 +76,10 @@ TEST_F(Sampling, WhatIsInStepWithOneThreadIsNotWithOthers)
         }
         const auto own = static_cast<double>(format.own_period);
         if (counts.size() > 100) {
-            // One alone may come late, where others want the processor; so the next one counts less.
-            const auto middle = counts.begin() + std::ssize(counts) * 3 / 4;
-            std::nth_element(counts.begin() + std::ssize(counts) / 2, middle, counts.end());
+            // By their end all threads have been without the processor for long enough that the helper had it. One
+            // sample alone may come late, where others want the processor; so the next one counts less.
+            const auto last = counts.end() - 50, middle = counts.end() - 25;
+            std::nth_element(last, middle, counts.end());
             EXPECT_NEAR(*middle, own, 0.25 * own) << name << ": any part of it is that of the first ones only";
         }
     }
@@ -183,11 +184,12 @@ TEST_F(Sampling, WithoutAHelperTheFirstSamplesAreKeptAndTheRestIsCounted)
     EXPECT_GT(file.samples.size(), 100);
     EXPECT_GT(file.header.lost, 0);
     // The threads kept their first periods to the end, so that samples came and were lost often; that counts for as
-    // many as they should have had.
+    // many as they should have had. Switches, of two records each, are lost with them.
     for (std::size_t thread = 1; thread <= 4; ++thread) {
         const File& short_period = files["7." + std::to_string(thread) + ".samples"];
         EXPECT_GT(short_period.samples.size(), 0);
-        EXPECT_LE(short_period.header.lost, 1 + 1.3 * samples_in(facts["cpu_of"][thread - 1]));
+        const double switches = facts["switches_of"][thread - 1];
+        EXPECT_LE(short_period.header.lost, 1 + 1.3 * samples_in(facts["cpu_of"][thread - 1]) + 2 * switches);
     }
 }
 

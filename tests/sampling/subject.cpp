@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -198,6 +199,9 @@ void play_in_step(Subject& subject)
             sampling::start_thread(thread);
             const auto begin = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
             for (int i = 0; i < 150; ++i) {
+                if (i == 30 || i == 60 || i == 90) {
+                    usleep(50'000);  // for the helper, which may not get a processor otherwise, to end the first period
+                }
                 burn_until(begin + (i + 0.3) * period, burn_shortly);
                 burn_until(begin + (i + 1.0) * period, burn_shortly_elsewhere);
             }
@@ -205,6 +209,13 @@ void play_in_step(Subject& subject)
         }).join();
     }
     subject.finish();
+}
+
+long switches_of_thread()
+{
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 /// More than fits into the ring, before the helper comes.
@@ -217,12 +228,14 @@ void play_alone(Subject& subject)
             sampling::start_thread(thread);
             subject.facts["cpu_of"].push_back(burn(0.4));
             sampling::stop_thread();
+            subject.facts["switches_of"].push_back(switches_of_thread());
         }).join();
     }
     subject.facts["cpu"] = burn(2);
     sampling::start_helper();
     subject.open();
     subject.facts["tasks_helped"] = tasks();
+    usleep(50'000);  // so that it has made room, and the next record says what was lost
     burn(0.1);
     subject.finish();
 }
