@@ -283,6 +283,22 @@ bool same_bytes(const model::CountTable& a, const model::CountTable& b)
     return a.events() == b.events() && std::ranges::equal(a.records().words(), b.records().words());
 }
 
+std::vector<std::string> differences(const Replayed& a, const Replayed& b)
+{
+    std::vector<std::string> result;
+    const auto compare = [&](const char* part, bool is_same) {
+        if (!is_same)
+            result.emplace_back(part);
+    };
+    compare("tables", text(a.profile) == text(b.profile));
+    compare("segments", same_bytes(a.segments, b.segments));
+    compare("attributions", same_bytes(a.attributions, b.attributions));
+    compare("counts", same_bytes(a.counts, b.counts));
+    compare("totals", same_bytes(a.totals, b.totals));
+    compare("computed", same_bytes(a.computed, b.computed));
+    return result;
+}
+
 std::string path(const Program& program, replayer::Rules rules)
 {
     return replay(program, rules).path();

@@ -81,6 +81,9 @@ bool same_bytes(const model::CountTable& a, const model::CountTable& b);
 bool same_bytes(const std::vector<model::TotalPart>& a, const std::vector<model::TotalPart>& b);
 bool same_bytes(const std::vector<model::ComputedParts>& a, const std::vector<model::ComputedParts>& b);
 
+/// Which parts of two outcomes are not the same to the last byte.
+std::vector<std::string> differences(const Replayed& a, const Replayed& b);
+
 /// The path of `replay(program, rules)` in words.
 std::string path(const Program& program, replayer::Rules rules = replayer::Rules::Arrival);
 

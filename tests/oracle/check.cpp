@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include <unistd.h>
@@ -145,18 +146,34 @@ void tell(const Machine& machine, Calibration& calibration)
                 model::Ns{machine.collective * machine.tick_ns};
 }
 
-replayer::Replay load(const Program& program, const Machine& machine, const Execution& execution, const Clocks& clocks)
+replayer::Replay load(MPI_Comm comm, const std::function<void(const std::string& directory)>& write)
 {
-    const ScratchDirectory directory;
-    write_archive(directory.path(), program, machine, execution, clocks);
     replayer::Replay replay;
-    replay.comm = MPI_COMM_SELF;
-    replay.trace = directory.path();
-    const replayer::load::Summary summary = replayer::load::load(directory.path() / "traces.otf2", replay);
+    replay.comm = comm;
+    MPI_Comm_rank(comm, &replay.rank);
+    MPI_Comm_size(comm, &replay.size);
+    std::optional<ScratchDirectory> directory;
+    std::array<char, 4096> path{};
+    if (replay.rank == 0) {
+        directory.emplace();
+        write(directory->path());
+        directory->path().string().copy(path.data(), path.size() - 1);
+    }
+    MPI_Bcast(path.data(), static_cast<int>(path.size()), MPI_CHAR, 0, comm);
+    replay.trace = path.data();
+    const replayer::load::Summary summary = replayer::load::load(fs::path(path.data()) / "traces.otf2", replay);
     replayer::clocks::Findings found = replayer::clocks::compare(replay, summary.clock_domains_known);
     replayer::clocks::tighten(replay, found);
     replayer::load::complete(replay);
+    MPI_Barrier(comm);  // before the directory goes
     return replay;
+}
+
+replayer::Replay load(const Program& program, const Machine& machine, const Execution& execution, const Clocks& clocks,
+                      MPI_Comm comm)
+{
+    return load(comm,
+                [&](const std::string& directory) { write_archive(directory, program, machine, execution, clocks); });
 }
 
 tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,

@@ -11,6 +11,9 @@
 #include "tests/oracle/grammar.hpp"
 #include "tests/oracle/judge.hpp"
 
+#include <mpi.h>
+
+#include <functional>
 #include <string>
 
 namespace critpath::oracle
@@ -26,9 +29,11 @@ Machine as_told(Machine machine, Weights weights);
 /// Puts the truth about a machine in the place of what was learned.
 void tell(const Machine& machine, replayer::rules::Calibration& calibration);
 
-/// What the replay knows when the clocks are done, from an archive in a directory of its own, which is removed.
+/// What the replay knows when the clocks are done, from the archive that `write` makes on process 0 in a directory of
+/// its own, which is removed. Collective over `comm`.
+replayer::Replay load(MPI_Comm comm, const std::function<void(const std::string& directory)>& write);
 replayer::Replay load(const Program& program, const Machine& machine, const Execution& execution,
-                      const Clocks& clocks = {});
+                      const Clocks& clocks = {}, MPI_Comm comm = MPI_COMM_SELF);
 
 /// Alone, by the calling process. The archive goes to a directory of its own, which is removed.
 tests::Replayed analyze(const Program& program, const Machine& machine, const Execution& execution, Weights weights,

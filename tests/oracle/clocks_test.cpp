@@ -251,6 +251,18 @@ TEST(Clocks, LastArrivalsAreCountedByClock)
 
 // ---- other programs
 
+/// What was claimed of several programs.
+struct Claims {
+    int all = 0;
+    int firm = 0;  // that at most a tenth of the path is in doubt: others may come out any way
+
+    void add(const tests::Replayed& replayed)
+    {
+        ++all;
+        firm += replayed.fact("clocks_unknown") == 0 && doubted(replayed) <= 0.1 ? 1 : 0;
+    }
+};
+
 /// The shares of the ranks are as true clocks say, or the report says how far they may not be.
 void expect_honest(const tests::Replayed& replayed, const tests::Replayed& truth, const std::string& what)
 {
@@ -270,7 +282,12 @@ TEST(Clocks, NeighboursThatExchangeMessagesAreHonest)
         const tests::Replayed truth = replay(p, m, e);
         for (const Clocks& clocks : {one_off(6, 50'000), random_clocks(6, spread)}) {
             expect_honest(replay(p, m, e, clocks), truth, fmt::format("spread {}", spread));
-            expect_honest(replay(p, m, e, measured(clocks)), truth, fmt::format("spread {}, measured", spread));
+            const tests::Replayed told = replay(p, m, e, measured(clocks));
+            expect_honest(told, truth, fmt::format("spread {}, measured", spread));
+            if (spread == 3000) {  // of ticks, 300 us: many times what the clocks are off
+                EXPECT_LE(decided(told), 0.2);
+                EXPECT_LE(difference(told, truth), 0.01);
+            }
         }
     }
 }
@@ -285,14 +302,20 @@ TEST(Clocks, RandomProgramsAreHonest)
 {
     Machine m;
     m.ranks_a_node = 2;
+    Claims silent, known;
     for (std::uint32_t seed = 1; seed <= programs_with_clocks; ++seed) {
         const Program p = expand(random_recipe(seed));
         const Execution e = simulate(p, m);
         const tests::Replayed truth = replay(p, m, e);
         const Clocks clocks = random_clocks((p.ranks + 1) / 2, seed);
-        expect_honest(replay(p, m, e, clocks), truth, fmt::format("seed {}", seed));
-        expect_honest(replay(p, m, e, measured(clocks)), truth, fmt::format("seed {}, measured", seed));
+        const tests::Replayed untold = replay(p, m, e, clocks), told = replay(p, m, e, measured(clocks));
+        expect_honest(untold, truth, fmt::format("seed {}", seed));
+        expect_honest(told, truth, fmt::format("seed {}, measured", seed));
+        silent.add(untold);
+        known.add(told);
     }
+    EXPECT_GE(silent.firm, silent.all / 4);
+    EXPECT_GE(known.firm, known.all * 3 / 4);
 }
 
 /// What was measured says little, and each rank has a clock of its own: who comes last may be anybody.
@@ -302,6 +325,7 @@ TEST(Clocks, RandomProgramsWithWideIntervalsAreHonest)
     m.ranks_a_node = 1;
     std::vector<std::uint32_t> seeds(programs_with_clocks);
     std::iota(seeds.begin(), seeds.end(), 1U);
+    Claims claims;
     seeds.push_back(239);  // its only doubt is whether a non-blocking collective waited for anybody
     for (const std::uint32_t seed : seeds) {
         const Program p = expand(random_recipe(seed));
@@ -311,9 +335,11 @@ TEST(Clocks, RandomProgramsWithWideIntervalsAreHonest)
         clocks.half_width_ns = 60'000;
         clocks.error_ns = 40'000;
         const tests::Replayed replayed = replay(p, m, e, clocks);
+        claims.add(replayed);
         EXPECT_LE(difference(replayed, replay(p, m, e)), std::max(0.01, doubted(replayed))) << "seed " << seed;
         EXPECT_EQ(replayed.fact("clock_violations"), 0) << "seed " << seed;
     }
+    EXPECT_GE(claims.firm, claims.all / 5);
 }
 
 TEST(Clocks, ThatAreAllOffByAsMuchChangeNothing)

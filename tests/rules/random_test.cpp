@@ -248,12 +248,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
             expect_a_path(alone);
             if (rules == Rules::Arrival)
                 expect_no_wait(program, alone);
-            EXPECT_EQ(text(together.profile), text(alone.profile));
-            EXPECT_TRUE(same_bytes(together.segments, alone.segments));
-            EXPECT_TRUE(same_bytes(together.attributions, alone.attributions));
-            EXPECT_TRUE(same_bytes(together.counts, alone.counts));
-            EXPECT_TRUE(same_bytes(together.totals, alone.totals));
-            EXPECT_TRUE(same_bytes(together.computed, alone.computed));
+            EXPECT_THAT(differences(together, alone), testing::IsEmpty());
         }
     }
 }
@@ -276,11 +271,7 @@ TEST_P(RandomPrograms, AllWaysToWalkComeToTheSamePath)
         for (const auto& [name, way] : ways) {
             SCOPED_TRACE(fmt::format("seed {}, {} ranks, {}", seed, ranks, name));
             const Replayed walked = walk(loaded, resolved, way);
-            EXPECT_EQ(text(walked.profile), text(gathered.profile));
-            EXPECT_TRUE(same_bytes(walked.segments, gathered.segments));
-            EXPECT_TRUE(same_bytes(walked.attributions, gathered.attributions));
-            EXPECT_TRUE(same_bytes(walked.counts, gathered.counts));
-            EXPECT_TRUE(same_bytes(walked.totals, gathered.totals));
+            EXPECT_THAT(differences(walked, gathered), testing::IsEmpty());
         }
     }
 }

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/oracle/windows/check.hpp"
 
-#include "replayer/clocks/clocks.hpp"
-#include "replayer/load/load.hpp"
-#include "tests/oracle/windows/program.hpp"
-#include "tests/scratch.hpp"
-
 namespace critpath::oracle::windows
 {
 
@@ -29,18 +24,18 @@ void tell_windows(const Machine& machine, Calibration& calibration)
 
 }  // namespace
 
+replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution, MPI_Comm comm)
+{
+    return oracle::load(comm,
+                        [&](const std::string& directory) { write_archive(directory, program, machine, execution); });
+}
+
 Judged check(std::uint32_t seed, const Machine& machine, Weights weights, replayer::Rules rules)
 {
     const Program program = random_program(seed);
     const WindowExecution execution = simulate(program, machine);
-    const test::Scratch scratch;
-    write_archive(scratch.path(), program, machine, execution);
-    replayer::Replay replay;
-    replay.comm = MPI_COMM_SELF;
+    replayer::Replay replay = load(program, machine, execution);
     replay.rules = rules;
-    replay.trace = scratch.path();
-    const auto summary = replayer::load::load(scratch.path() / "traces.otf2", replay);
-    replayer::clocks::compare(replay, summary.clock_domains_known);
     const tests::Replayed replayed =
         weights == Weights::Learned ? tests::replay(replay) : tests::replay(replay, [&](Calibration& calibration) {
             tell_windows(as_told(machine, weights), calibration);
