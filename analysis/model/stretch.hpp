@@ -71,6 +71,16 @@ struct Stretch {
     std::int64_t all_cycles_error_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
+    // How often instructions at the place miss the caches, and how often branches among them were predicted wrongly: of
+    // 1e9 instructions, as samples count them, by the geometric mean of the processes on the path, and of the others.
+    std::int64_t cache_misses_ns = 0;  // of the path, so much is of processes where that is known; 0: it is not
+    std::int64_t cache_misses = 0;
+    std::int64_t peers_cache_misses = 0;
+    std::int64_t cache_misses_error = 0;  // of the logarithm of their quotient, 95 %, in 1e-9
+    std::int64_t branch_misses_ns = 0;
+    std::int64_t branch_misses = 0;
+    std::int64_t peers_branch_misses = 0;
+    std::int64_t branch_misses_error = 0;
     // What as many gaps at the place that are not on the path waited for other threads of their processes, looking all
     // the time whether these are done.
     std::int64_t peers_spinning_ns = 0;
@@ -150,6 +160,14 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"all_cycles_error_ns", &Stretch::all_cycles_error_ns},
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
+    {"cache_misses_ns", &Stretch::cache_misses_ns},
+    {"cache_misses", &Stretch::cache_misses},
+    {"peers_cache_misses", &Stretch::peers_cache_misses},
+    {"cache_misses_error", &Stretch::cache_misses_error},
+    {"branch_misses_ns", &Stretch::branch_misses_ns},
+    {"branch_misses", &Stretch::branch_misses},
+    {"peers_branch_misses", &Stretch::peers_branch_misses},
+    {"branch_misses_error", &Stretch::branch_misses_error},
     {"peers_spinning_ns", &Stretch::peers_spinning_ns},
     {"peers_threads_preempted_ns", &Stretch::peers_threads_preempted_ns},
     {"code_gaps", &Stretch::code_gaps},

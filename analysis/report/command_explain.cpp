@@ -7,6 +7,7 @@
 #include "analysis/report/command.hpp"
 #include "analysis/report/explain.hpp"
 #include "analysis/report/explain_beside.hpp"
+#include "analysis/report/explain_misses.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
@@ -60,6 +61,16 @@ Cell change_cell(const Explanation& e)
     if (e.stretch->compared == 0)
         return {};
     return e.excess < by_times_from ? fmt::format("{:+.1f} %", e.excess * 100) : fmt::format("x {:.1f}", e.excess + 1);
+}
+
+Cell rate(const std::optional<MissRate>& misses, double MissRate::*of)
+{
+    return misses ? Cell(Ratio{(*misses).*of}) : Cell();
+}
+
+Cell rate_error(const std::optional<MissRate>& misses)
+{
+    return misses ? Cell(Share{std::expm1(misses->error)}) : Cell();
 }
 
 Cell compared_by(const model::Stretch& s)
@@ -145,6 +156,13 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"threads_function_percent", ""},
         {"page_faults", ""},
         {"peers_page_faults", ""},
+        {"slow_instructions_by", ""},
+        {"cache_misses_per_1000_instructions", ""},
+        {"peers_cache_misses_per_1000_instructions", ""},
+        {"cache_misses_error_percent", ""},
+        {"branch_misses_per_1000_instructions", ""},
+        {"peers_branch_misses_per_1000_instructions", ""},
+        {"branch_misses_error_percent", ""},
         {"costliest_rank", ""},
         {"costliest_longer_seconds", ""},
         {"costliest_from_seconds", ""},
@@ -244,6 +262,13 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         e.code.of_threads ? Cell(Share{e.code.of_threads->share}) : Cell(),
                         s.page_faults,
                         s.peers_page_faults,
+                        text_or_none(std::string(missed(e))),
+                        rate(e.cache_misses, &MissRate::own),
+                        rate(e.cache_misses, &MissRate::peers),
+                        rate_error(e.cache_misses),
+                        rate(e.branch_misses, &MissRate::own),
+                        rate(e.branch_misses, &MissRate::peers),
+                        rate_error(e.branch_misses),
                         costliest(s.costliest_rank),
                         costliest(Seconds{s.costliest_ns}),
                         costliest(Seconds{s.costliest_begin_ns}),
@@ -273,6 +298,11 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
         document.notes.emplace_back("Which of instructions, cycles per instruction and frequency it is cannot be told "
                                     "where nothing counts them: sample cycles, which count instructions, too, or "
                                     "record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
+    if (std::ranges::any_of(explanations,
+                            [](const Explanation& e) { return e.has_slow_instructions() && !e.cache_misses; }))
+        document.notes.emplace_back(
+            "Whether slow instructions miss caches is not known: record with --events "
+            "instructions,cache-misses,branch-misses, long enough for 20 samples at the place.");
     if (any_compared && !knows_time_off_processor(profile))
         document.notes.push_back(
             fmt::format("Time without a processor is not known, and counts as time on it: the trace has {}.",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain.hpp"
 
+#include "analysis/report/explain_misses.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
@@ -264,6 +265,11 @@ std::string_view name(Factor factor)
     return names[static_cast<std::size_t>(factor)];
 }
 
+bool Explanation::has_slow_instructions() const
+{
+    return cause == Factor::Cycles || cause == Factor::InstructionTime;
+}
+
 bool Explanation::knows(Factor factor) const
 {
     const bool are_instructions_known = stretch->counted_instructions > 0 || stretch->instructions_error_ns > 0;
@@ -386,6 +392,8 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.verdict = judge(e);
     if (e.verdict == Verdict::ThreadsInMpi)
         e.cause.reset();
+    if (!is_transient(e))
+        add_misses(e);
     const bool takes_longer = e.verdict == Verdict::Transient || e.verdict == Verdict::Rare;
     if (takes_longer && is_transient(e) && is_told_by_samples(*e.stretch))
         forget_samples(e);

@@ -69,6 +69,17 @@ struct Untold {
     bool by_nothing = false;  // nobody has counted anything there
 };
 
+/// How often something happens to 1,000 instructions, on the path and on the peers. What samples tell of all
+/// occurrences.
+struct MissRate {
+    /// Than on the peers; beyond doubt, and often enough to matter.
+    enum class More : std::uint8_t { Yes, No, MayBe };
+
+    double own = 0, peers = 0;
+    double error = 0;  // of the logarithm of their quotient, 95 %
+    More is_more = More::MayBe;
+};
+
 /// A function, and its part of a time.
 struct FunctionShare {
     std::string name;  // all of it
@@ -133,11 +144,14 @@ struct Explanation {
     // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
     std::optional<Factor> cause;
     std::optional<Untold> untold;  // of those with peers
+    std::optional<MissRate> cache_misses, branch_misses;
 
     /// Of nearly all of its time.
     [[nodiscard]] bool knows_all_off() const { return knows_off && code.not_sampled_ns == 0; }
     /// Whether this part is more than what samples may be wrong by.
     [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
+    /// Whether it takes longer because its instructions do.
+    [[nodiscard]] bool has_slow_instructions() const;
     /// The functions that make what it takes longer than on its peers, with their parts of that; empty: nothing tells.
     [[nodiscard]] std::vector<FunctionShare> difference() const;
     /// Many more page faults than the peers.
@@ -182,7 +196,6 @@ std::string code_in_words(const Code& code);
 std::string longer_in_words(const Explanation& explanation);
 /// How long it waits for other threads, and what these do; empty if that is next to nothing.
 std::string threads_in_words(const Explanation& explanation);
-
 /// Of the stretch with this index. The explanation must not outlive the profile.
 Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines = nullptr);
 

@@ -3,6 +3,7 @@
 //
 // Owns the line above the sentences about an explanation: who, where, by how much, and the verdict.
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_misses.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -77,7 +78,9 @@ std::string_view cause_in_words(const Explanation& e)
 
 std::string longer_than_peers(const Explanation& e)
 {
-    const std::string_view cause = cause_in_words(e);
+    std::string cause(cause_in_words(e));
+    if (const std::string_view kind = missed(e); !kind.empty())
+        cause += fmt::format(": {}", kind);
     return fmt::format("{} its peers{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause));
 }
 

@@ -3,6 +3,7 @@
 //
 // Owns the sentences about an explanation.
 #include "analysis/report/explain.hpp"
+#include "analysis/report/explain_misses.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 
@@ -184,7 +185,7 @@ std::string comparison_in_words(const Explanation& e)
     if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",
                              whole_percent(1 - part(s.compared_ns, s.looked_at_ns)));
-    return peers_in_words(e) + words + untold_in_words(e);
+    return peers_in_words(e) + words + misses_in_words(e) + untold_in_words(e);
 }
 
 std::string off_in_words(const Explanation& e)
@@ -235,12 +236,11 @@ Remedy remedy_of(Factor cause, const Explanation& e)
                 "move work from the others to these, if it is work: whether they had processors is not known"};
     const Remedy remedies[] = {
         {"move work from there to the others", "move work from the others to these, or make faster what all do"},
-        {"look at its memory accesses: where its data lie, and who shares its caches",
-         "look at the memory accesses of the slow ones: where their data lie, and who shares their caches"},
+        {misses_remedy(e, false), misses_remedy(e, true)},
         {"look at what slows its processor down: heat, power, what else runs there",
          "look at what slows the processors of the slow ones down: heat, power, what else runs there"},
-        {"look at its memory accesses, and at what slows its processor down: heat, power, what else runs there",
-         "look at the memory accesses of the slow ones, and at what slows their processors down"},
+        {misses_remedy(e, false) + "; and at what slows its processor down: heat, power, what else runs there",
+         misses_remedy(e, true) + "; and at what slows their processors down"},
         {"move work from there to the others, or look at its memory accesses",
          "move work from the others to these, or look at the memory accesses of the slow ones"},
         {"move work from there to the others, or look at what slows its processor down",

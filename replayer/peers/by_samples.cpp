@@ -31,6 +31,11 @@ struct PaceSums {
             (paces.*ratio).log += (pace.*ratio).log;
             (paces.*ratio).variance += (pace.*ratio).variance;
         }
+        for (const auto kind : {&Pace::cache_misses, &Pace::branch_misses}) {
+            (paces.*kind).known += (pace.*kind).known;
+            (paces.*kind).by_instruction.log += (pace.*kind).by_instruction.log;
+            (paces.*kind).by_instruction.variance += (pace.*kind).by_instruction.variance;
+        }
     }
 };
 
@@ -40,15 +45,26 @@ struct SampledPart {
     std::int64_t error;
 };
 
+/// A ratio of one process beside the geometric mean of the others: logarithms, and the error of their difference.
+struct BesideOthers {
+    double own, others, error;
+};
+
+BesideOthers beside_others(const Ratio& own, const Ratio& all, std::int64_t processes)
+{
+    const auto others = static_cast<double>(processes - 1);
+    const double variance =
+        static_cast<double>(own.variance) + static_cast<double>(all.variance - own.variance) / (others * others);
+    return {static_cast<double>(own.log) / fixed_one, static_cast<double>(all.log - own.log) / others / fixed_one,
+            deviations * std::sqrt(variance / fixed_one)};
+}
+
 /// What a factor makes of the gaps of a process, that is by how much its ratio is above the mean of the others.
 SampledPart part_of(const Uncounted& gaps, const Ratio& own, const Ratio& all, std::int64_t processes)
 {
-    const auto others = static_cast<double>(processes - 1);
-    const double above = static_cast<double>(own.log) - static_cast<double>(all.log - own.log) / others;
-    const double variance =
-        static_cast<double>(own.variance) + static_cast<double>(all.variance - own.variance) / (others * others);
+    const BesideOthers logs = beside_others(own, all, processes);
     const auto ns = static_cast<double>(gaps.per_log_ns);
-    return {rounded(ns * above / fixed_one), rounded(deviations * ns * std::sqrt(variance / fixed_one))};
+    return {rounded(ns * (logs.own - logs.others)), rounded(ns * logs.error)};
 }
 
 /// Moves what can be told from `processor_ns`.
@@ -81,7 +97,54 @@ void tell(const Uncounted& gaps, const Pace& own, const PaceSums& all, const Pac
     }
 }
 
+/// Where the numbers of one kind of miss stand. Until rates_of_sums(), the last three are sums over the processes on
+/// the path of their time there, ns, times a logarithm, and times its error: exact, so that their order does not
+/// matter.
+struct MissNumbers {
+    Misses Pace::*found;
+    std::int64_t model::Stretch::*ns;
+    std::int64_t model::Stretch::*own;
+    std::int64_t model::Stretch::*peers;
+    std::int64_t model::Stretch::*error;
+};
+constexpr MissNumbers kinds_of_misses[] = {
+    {&Pace::cache_misses, &model::Stretch::cache_misses_ns, &model::Stretch::cache_misses,
+     &model::Stretch::peers_cache_misses, &model::Stretch::cache_misses_error},
+    {&Pace::branch_misses, &model::Stretch::branch_misses_ns, &model::Stretch::branch_misses,
+     &model::Stretch::peers_branch_misses, &model::Stretch::branch_misses_error}};
+
+/// Of a process that has `path_ns` on the path.
+void tell_misses(std::int64_t path_ns, const Pace& own, const PaceSums& all, model::Stretch& sums)
+{
+    for (const MissNumbers& kind : kinds_of_misses) {
+        if ((all.paces.*kind.found).known < all.processes)
+            continue;
+        const BesideOthers logs =
+            beside_others((own.*kind.found).by_instruction, (all.paces.*kind.found).by_instruction, all.processes);
+        const auto ns = static_cast<double>(path_ns);
+        sums.*kind.ns += path_ns;
+        sums.*kind.own += rounded(ns * logs.own);
+        sums.*kind.peers += rounded(ns * logs.others);
+        sums.*kind.error += rounded(ns * logs.error);
+    }
+}
+
 }  // namespace
+
+void rates_of_sums(model::Stretch& sums)
+{
+    constexpr double unit = 1e9;
+    for (const MissNumbers& kind : kinds_of_misses) {
+        if (sums.*kind.ns == 0)
+            continue;
+        const auto mean = [&](std::int64_t sum) {
+            return static_cast<double>(sum) / static_cast<double>(sums.*kind.ns);
+        };
+        sums.*kind.own = rounded(unit * std::exp(mean(sums.*kind.own)));
+        sums.*kind.peers = rounded(unit * std::exp(mean(sums.*kind.peers)));
+        sums.*kind.error = rounded(unit * mean(sums.*kind.error));
+    }
+}
 
 std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                            const std::vector<std::vector<Uncounted>>& uncounted,
@@ -112,9 +175,12 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
         fewest[place] = {least[place] / ranks, least[place] % ranks};
         if (all[place].enough < all[place].processes || all[place].processes < 2)
             continue;
-        for (std::size_t p = 0; p < gaps.size(); ++p)
+        for (std::size_t p = 0; p < gaps.size(); ++p) {
             if (uncounted[place][p].gaps > 0)
                 tell(uncounted[place][p], paces[place][p], all[place], events, sums[place]);
+            if (chosen.totals[place][p].ns > 0)
+                tell_misses(chosen.totals[place][p].ns, paces[place][p], all[place], sums[place]);
+        }
     }
     return fewest;
 }

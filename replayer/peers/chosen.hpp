@@ -79,8 +79,8 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
                  std::vector<model::Stretch>& sums);
 
 /// Moves in `sums` what uncounted gaps take longer on the processor to instructions, cycles and frequency, where
-/// samples of all processes count these. Returns, by place, who has the fewest of such samples. Collective over
-/// `replay.comm`.
+/// samples of all processes count these; and adds how often these miss caches, as sums for rates_of_sums(). Returns, by
+/// place, who has the fewest of such samples. Collective over `replay.comm`.
 struct FewestSamples {
     std::int64_t samples = 0;
     std::int64_t rank = -1;  // none, if the trace has no such samples
@@ -88,6 +88,9 @@ struct FewestSamples {
 std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                            const std::vector<std::vector<Uncounted>>& uncounted,
                                            std::vector<model::Stretch>& sums);
+
+/// Makes rates of what tell_by_samples() has added up on all processes: Stretch::cache_misses and the like.
+void rates_of_sums(model::Stretch& sums);
 
 /// Fills in which differences between ranks, and nodes, persist, and how many ranks are slow. Collective over
 /// `replay.comm`; the same on all processes.

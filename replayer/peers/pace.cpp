@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 namespace critpath::replayer
@@ -45,7 +46,8 @@ public:
                 continue;
             const auto instructions = count(s, events_.instructions), cycles = count(s, events_.cycles);
             if (instructions && cycles)
-                result.push_back({whole, *instructions, *cycles});
+                result.push_back({whole, *instructions, *cycles, other_count(s, events_.cache_misses),
+                                  other_count(s, events_.branch_misses)});
         }
         return result;
     }
@@ -69,6 +71,12 @@ private:
             return 0;
         const std::int64_t count = gaps_.location().sample_counts.count(sample, *event);
         return count < 0 ? std::nullopt : std::optional<double>(static_cast<double>(count));
+    }
+
+    /// Less than 0 if it is not known.
+    [[nodiscard]] double other_count(std::size_t sample, std::optional<std::size_t> event) const
+    {
+        return event ? static_cast<double>(gaps_.location().sample_counts.count(sample, *event)) : -1;
     }
 
     Gaps& gaps_;
@@ -98,11 +106,27 @@ Ratio ratio(std::span<const CountedTime> parts, double CountedTime::*over, doubl
             rounded(n / (n - 1) * squared / (sum_over * sum_over) * fixed_one)};
 }
 
+Misses misses(std::span<const CountedTime> parts, double CountedTime::*count)
+{
+    std::vector<CountedTime> known;
+    std::ranges::copy_if(parts, std::back_inserter(known), [&](const CountedTime& part) { return part.*count >= 0; });
+    if (known.size() < static_cast<std::size_t>(model::enough_samples))
+        return {};
+    if (std::ranges::any_of(known, [&](const CountedTime& part) { return part.*count > 0; }))
+        return {1, ratio(known, count, &CountedTime::instructions)};
+    double instructions = 0;
+    for (const CountedTime& part : known)
+        instructions += part.instructions;
+    constexpr double half = 0.5, variance = 1 / half;  // of Poisson's distribution: as much as its mean
+    return {1, {rounded(std::log(half / instructions) * fixed_one), rounded(variance * fixed_one)}};
+}
+
 PaceEvents pace_events(const model::Definitions& definitions)
 {
     if (!definitions.has_samples)
         return {};
-    return {place_of(definitions.counted, "instructions"), place_of(definitions.counted, "cycles")};
+    const auto place = [&](const char* event) { return place_of(definitions.counted, event); };
+    return {place("instructions"), place("cycles"), place("cache-misses"), place("branch-misses")};
 }
 
 Pace pace(Gaps& gaps, std::span<const std::uint32_t> list, const PaceEvents& events)
@@ -124,6 +148,10 @@ Pace pace(Gaps& gaps, std::span<const std::uint32_t> list, const PaceEvents& eve
         result.frequency = ratio(parts, &CountedTime::cycles, &CountedTime::ns);
     if (events.instructions && events.cycles)
         result.cycles = ratio(parts, &CountedTime::cycles, &CountedTime::instructions);
+    if (events.instructions) {
+        result.cache_misses = misses(parts, &CountedTime::cache_misses);
+        result.branch_misses = misses(parts, &CountedTime::branch_misses);
+    }
     return result;
 }
 

@@ -274,6 +274,7 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
     for (model::Stretch& stretch : sums) {
         stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
         stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+        rates_of_sums(stretch);
     }
     find_persistence(replay, gaps, chosen, compared.shares, sums);
     return {std::move(sums), std::move(compared.shares)};

@@ -26,7 +26,9 @@ namespace
 
 using functions::FunctionId;
 using Group = SamplesBuilder::Group;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A process alone: it computes from 500 on, is in MPI_Send from 3000 to 4000, and ends at 9000.
 class Counted : public testing::Test
@@ -135,7 +137,7 @@ class CountedRanks : public testing::Test
 protected:
     /// What is counted from one sample to the next, the leader first.
     struct Counts {
-        std::uint64_t cycles, instructions;
+        std::uint64_t cycles, instructions, cache_misses = 0, branch_misses = 0;
     };
 
     /// Where and why, in words.
@@ -164,11 +166,16 @@ protected:
         for (std::uint64_t i = 1; i * 2500 < ns; ++i) {
             const std::uint64_t wobble = i % 2 == 0 ? 20 : 0;
             samples.sample(1000 + i * 2500, 1000, {SamplesBuilder::user, 0x1000},
-                           {i * 2500, i * 2500, {i * counts.cycles + wobble, i * counts.instructions + wobble}});
+                           {i * 2500,
+                            i * 2500,
+                            {i * counts.cycles + wobble, i * counts.instructions + wobble, i * counts.cache_misses,
+                             i * counts.branch_misses}});
         }
         std::strcpy(header.samples.event, "cycles");
         std::strcpy(header.samples.events[0], "instructions");
-        header.samples.counted_events = 1;
+        std::strcpy(header.samples.events[1], "cache-misses");
+        std::strcpy(header.samples.events[2], "branch-misses");
+        header.samples.counted_events = 7;
         header.samples.period = 1000;
         header.samples.counted = header.samples.time_running = ns;
         header.samples.call_graph = spool::CallGraph::FramePointers;
@@ -182,11 +189,39 @@ protected:
 
 TEST_F(CountedRanks, ARankThatMissesItsCaches)
 {
-    EXPECT_THAT(explanation({5000, 2000}, {5000, 4000}),
-                HasSubstr("on rank 1. It takes 100 % longer than on its peers (geometric mean): +100 % by more "
-                          "cycles per instruction."));
-    EXPECT_EQ(report::explain(profile_, 0).cause, report::Factor::Cycles);
-    EXPECT_FALSE(report::explain(profile_, 0).untold);
+    EXPECT_THAT(explanation({5000, 2000, 40, 4}, {5000, 4000, 4, 8}),
+                AllOf(HasSubstr("on rank 1. It takes 100 % longer than on its peers (geometric mean): +100 % by more "
+                                "cycles per instruction. Cache misses in 1,000 instructions: 20, on its peers 1. "
+                                "Branch misses in 1,000 instructions: 2, on its peers 2 (not more)."),
+                      HasSubstr("look at its memory accesses: where its data lie, and who shares its caches.")));
+    const report::Explanation e = report::explain(profile_, 0);
+    EXPECT_EQ(e.cause, report::Factor::Cycles);
+    EXPECT_FALSE(e.untold);
+    EXPECT_THAT(e.headline(), HasSubstr("(more cycles per instruction: cache misses)"));
+}
+
+TEST_F(CountedRanks, ARankWhoseInstructionsAreSlowWithoutMissingCaches)
+{
+    EXPECT_THAT(explanation({5000, 2000, 2, 4}, {5000, 4000, 4, 8}),
+                AllOf(HasSubstr("+100 % by more cycles per instruction. Cache misses in 1,000 instructions: 1, on its "
+                                "peers 1 (not more)."),
+                      HasSubstr("look at what makes single instructions slow: data in a further cache"),
+                      Not(HasSubstr("memory accesses"))));
+    EXPECT_THAT(report::explain(profile_, 0).headline(), HasSubstr("(more cycles per instruction)"));
+}
+
+TEST_F(CountedRanks, ARankWhoseBranchesArePredictedWrongly)
+{
+    EXPECT_THAT(explanation({5000, 2000, 2, 40}, {5000, 4000, 4, 8}),
+                HasSubstr("look at branches that depend on data"));
+    EXPECT_THAT(report::explain(profile_, 0).headline(), HasSubstr("(more cycles per instruction: branch misses)"));
+}
+
+TEST_F(CountedRanks, ARankThatMissesCachesSeldomerThanMatters)
+{
+    // One in 40,000 instructions, on its peers one in 400,000.
+    EXPECT_THAT(explanation({5'000'000, 2'000'000, 50, 0}, {5'000'000, 4'000'000, 10, 0}),
+                HasSubstr("look at what makes single instructions slow: data in a further cache"));
 }
 
 TEST_F(CountedRanks, ARankThatIsThrottled)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is said of figures whose meaning is plain.
-#include "analysis/report/explain.hpp"
 #include "analysis/report/explain_beside.hpp"
+#include "analysis/report/explain_misses.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>
@@ -130,6 +130,42 @@ TEST(Explain, NamesTheFactorsWithTheLargestFirst)
     EXPECT_THAT(sentence(p), HasSubstr("memory accesses"));
 }
 
+TEST(Explain, WhetherMissesAreTheReason)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.counted = s.counted_instructions = s.counted_cycles = 10;
+    s.processor_ns = 0;
+    s.cycles_ns = 500 * ms;
+    s.branch_misses_ns = s.cache_misses_ns = s.path_ns;
+    s.branch_misses = s.peers_branch_misses = 1'000'000;
+    s.cache_misses = 9'000'000;
+    s.peers_cache_misses = 6'000'000;
+    s.cache_misses_error = 300'000'000;  // of ln 1.5: 1.11 to 2.02 times as many
+    EXPECT_THAT(sentence(p),
+                AllOf(HasSubstr(" Cache misses in 1,000 instructions: 9, on its peers 6. Branch misses in 1,000 "
+                                "instructions: 1, on its peers 1 (not more)."),
+                      HasSubstr("look at its memory accesses: where its data lie, and who shares its caches.")));
+    EXPECT_EQ(missed(explain(p, 0)), "cache misses");
+    s.cache_misses_error = 320'000'000;  // 1.09
+    EXPECT_THAT(sentence(p), AllOf(HasSubstr("on its peers 6 (which may be chance)."),
+                                   HasSubstr("who shares its caches; or at slow instructions: divisions")));
+    EXPECT_EQ(missed(explain(p, 0)), "");
+    s.cache_misses = 7'000'000;
+    s.cache_misses_error = 60'000'000;  // 1.099 to 1.24
+    EXPECT_THAT(sentence(p), AllOf(HasSubstr("on its peers 6 (not more)."), HasSubstr("data in a further cache")));
+    s.cache_misses = 90'000;  // too few to matter, whatever they are to those of the peers
+    s.peers_cache_misses = 10;
+    EXPECT_THAT(sentence(p), HasSubstr("data in a further cache"));
+    s.cache_misses = 900'000;
+    s.branch_misses = 5'000'000;
+    EXPECT_EQ(missed(explain(p, 0)), "cache and branch misses");
+    EXPECT_THAT(sentence(p), HasSubstr("who shares its caches; and at branches that depend on data."));
+    s.instructions_ns = 510 * ms;  // more of the difference
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Cache misses")));
+    EXPECT_EQ(missed(explain(p, 0)), "");
+}
+
 // However much longer it takes, it is said by what.
 TEST(Explain, OfManyTimesAsLongFactorsArePartsOfTheDifference)
 {
@@ -215,7 +251,8 @@ TEST(Explain, WhatCannotBeToldAndWhy)
     EXPECT_THAT(sentence(p),
                 HasSubstr("+80 % by slower instructions. Which of cycles per instruction and frequency it is "
                           "cannot be told: cycles were not counted on all ranks."));
-    EXPECT_THAT(sentence(p), HasSubstr("look at its memory accesses, and at what slows its processor down"));
+    EXPECT_THAT(sentence(p), AllOf(HasSubstr("look at its memory accesses: where its data lie"),
+                                   HasSubstr("; and at what slows its processor down")));
     s.instruction_time_ns = s.counted_instructions = s.counted = 0;
     s.counted_cycles = 10;
     s.all_cycles_ns = 400 * ms;

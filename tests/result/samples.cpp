@@ -126,6 +126,13 @@ void add_stretches(model::Profile& profile)
     longer.own_preempted_ns = 60 * ms;
     longer.page_faults = 5000;
     longer.peers_page_faults = 70;
+    longer.cache_misses_ns = longer.branch_misses_ns = 2500 * ms;
+    longer.cache_misses = 7'300'000;
+    longer.peers_cache_misses = 1'200'000;
+    longer.cache_misses_error = 90'000'000;
+    longer.branch_misses = 2'100'000;
+    longer.peers_branch_misses = 2'000'000;
+    longer.branch_misses_error = 40'000'000;
     longer.peers_spinning_ns = 40 * ms;
     longer.peers_threads_preempted_ns = 30 * ms;
     longer.code_gaps = 60;

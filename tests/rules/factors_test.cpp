@@ -212,7 +212,7 @@ TEST(Paces, OnlySamplesCountThatTellOfThePlace)
     sample(600, 5000);     // mostly behind the call
     sample(700, 60'000);   // in the second gap
     sample(950, 700'000);  // and behind it
-    const replayer::PaceEvents events{0, {}};
+    const replayer::PaceEvents events{0, {}, {}, {}};
     const replayer::SameCalls same;
     replayer::Gaps gaps(trace, same);
     EXPECT_EQ(replayer::pace(gaps, std::vector<std::uint32_t>{1}, events).samples, 3);

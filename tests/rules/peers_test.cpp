@@ -305,7 +305,15 @@ TEST(Peers, InstructionsWithoutCyclesTellWorkFromSlowness)
 
 /// What each rank's samples count in a microsecond.
 struct Pace {
-    std::int64_t instructions, cycles;
+    std::int64_t instructions, cycles, cache_misses = 0, branch_misses = 0;
+
+    [[nodiscard]] std::int64_t of(const std::string& event) const
+    {
+        const std::map<std::string, std::int64_t> others = {
+            {"cycles", cycles}, {"cache-misses", cache_misses}, {"branch-misses", branch_misses}};
+        const auto found = others.find(event);
+        return found == others.end() ? instructions : found->second;
+    }
 };
 
 /// Steps of which nobody but samples, 10 us apart, counts anything. `events`: as far as they count it.
@@ -325,8 +333,7 @@ void run_sampled_steps(Program& program, int steps, const std::vector<std::strin
                 const std::int64_t wobble = 100 + (step * 7 + at / 10 * 3) % 5 - 2;  // percent, of each count
                 std::vector<std::pair<std::string, std::int64_t>> counts;
                 for (const std::string& event : events)
-                    counts.emplace_back(event,
-                                        (event == "cycles" ? counted.cycles : counted.instructions) * wobble / 10);
+                    counts.emplace_back(event, counted.of(event) * wobble / 10);
                 program[rank].counts(counts);
             }
 }
@@ -363,6 +370,39 @@ TEST(Peers, SamplesAloneTellWorkFromMemoryFromFrequency)
         EXPECT_EQ(s.fewest_samples, 200);  // of each step, all but the first
         EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
     }
+}
+
+TEST(Peers, SamplesTellHowOftenInstructionsMissCaches)
+{
+    const auto run = [](const std::vector<std::string>& events) {
+        Program p(4);
+        run_sampled_steps(
+            p, 21, events, [](int rank) { return Work{rank == 1 ? 200 : 100}; },
+            [](int rank) {
+                return rank == 1 ? Pace{500, 2000, 300, 0} : Pace{1000, 2000, rank == 2 ? 80 : 20, 30};
+            });
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        return step_of(r);
+    };
+    const model::Stretch s = run({"cycles", "instructions", "cache-misses", "branch-misses"});
+    constexpr double instructions = 1e9;
+    EXPECT_EQ(s.cache_misses_ns, s.path_ns);
+    EXPECT_NEAR(static_cast<double>(s.cache_misses), 0.6 * instructions, 1e3);
+    const double peers = std::cbrt(0.08 * 0.02 * 0.02);  // the geometric mean
+    EXPECT_NEAR(static_cast<double>(s.peers_cache_misses), peers * instructions, 1e3);
+    EXPECT_LT(s.cache_misses_error, 10'000'000);  // each sample has as many: 1 %
+    EXPECT_EQ(s.branch_misses_ns, s.path_ns);
+    EXPECT_NEAR(static_cast<double>(s.peers_branch_misses), 0.03 * instructions, 1e3);
+    // None that was seen: half a one of all instructions of 20 steps, of which 200 us each count.
+    EXPECT_NEAR(static_cast<double>(s.branch_misses), 0.5 / (20 * 200 * 500.0) * instructions, 1);
+    EXPECT_NEAR(static_cast<double>(s.branch_misses_error), 1.96 * std::sqrt(2.0) * 1e9, 1e7);
+
+    const model::Stretch without = run({"cycles", "instructions"});
+    EXPECT_EQ(without.cache_misses_ns, 0);
+    const model::Stretch no_instructions = run({"cycles", "cache-misses"});
+    EXPECT_EQ(no_instructions.cache_misses_ns, 0);
+    EXPECT_EQ(no_instructions.cache_misses, 0);
 }
 
 TEST(Peers, OneEventOfSamplesTellsAsMuchAsItCan)
