@@ -296,8 +296,8 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
         std::ranges::any_of(explanations, [](const Explanation& e) { return e.stretch->compared > 0; });
     if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.untold && e.untold->by_nothing; }))
         document.notes.emplace_back("Which of instructions, cycles per instruction and frequency it is cannot be told "
-                                    "where nothing counts them: sample cycles, which count instructions, too, or "
-                                    "record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
+                                    "where nothing counts them: sample cycles, which count instructions and cache "
+                                    "misses, too, or record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
     if (std::ranges::any_of(explanations,
                             [](const Explanation& e) { return e.has_slow_instructions() && !e.cache_misses; }))
         document.notes.emplace_back(

@@ -243,7 +243,8 @@ Remedy remedy_of(Factor cause, const Explanation& e)
          misses_remedy(e, true) + "; and at what slows their processors down"},
         {"move work from there to the others, or look at its memory accesses",
          "move work from the others to these, or look at the memory accesses of the slow ones"},
-        {"move work from there to the others, or look at what slows its processor down",
+        {"move work from there to the others; or, if it is no more work, look at its memory accesses and at what "
+         "slows its processor down",
          "move work from the others to these, or make faster what all do"},
         {"find out who else uses its processor: more threads than processors, other programs",
          "find out who else uses the processors of the slow ones: more threads than processors, other programs"},

@@ -310,7 +310,8 @@ TEST(Explain, WhatMakesTheDifferenceGoesBeforeWhatTakesMostOfTheTime)
     s.own_preempted_ns = 810 * ms;
     EXPECT_EQ(explain(p, 0).cause, Factor::Processor);
     EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 810 ms of that. Always rank 3 (persistent, 90 %): "
-                                       "move work from there to the others, or look at what slows its processor down. "
+                                       "move work from there to the others; or, if it is no more work, look at its "
+                                       "memory accesses and at what slows its processor down. "
                                        "Besides, it lacks a processor for most of that time: find out who else uses "
                                        "its processor: more threads"));
     s.slow_ranks = 3;
@@ -549,7 +550,8 @@ TEST(Explain, SaysHowManyRanksAVerdictLeavesOut)
     model::Profile p = one_stretch();
     EXPECT_THAT(sentence(p), Not(HasSubstr("leaves out")));
     p.stretches[0].ranks = 3;
-    EXPECT_THAT(sentence(p), HasSubstr("move work from there to the others, or look at what slows its processor down. "
+    EXPECT_THAT(sentence(p), HasSubstr("move work from there to the others; or, if it is no more work, look at its "
+                                       "memory accesses and at what slows its processor down. "
                                        "That leaves out 1 of 4 ranks, which comes here less often, or never."));
     p.stretches[0].slow_ranks = 2;
     p.stretches[0].ranks = 3;

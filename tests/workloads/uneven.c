@@ -4,6 +4,8 @@
 // [CPU]
 //
 //   faults     1 ms; rank 1 gives 16 MiB of memory back in each step and touches their 4096 pages again
+//   caches     1 ms, and 50,000 links from one cache line to the next; those of rank 1 lie all over 64 MiB, those of
+//              the others in 4 KiB
 //   sometimes  5 ms; rank 1 works 30 ms in the steps 6, 13, 20, ... (each seventh)
 //   wander     likewise, but in each of these steps another rank does, drawn with a fixed seed
 //   spare      5 ms, but on the last rank 0.5 ms
@@ -12,8 +14,8 @@
 //   branches   5 ms, rank 1 10 ms, and the ranks but the first call MPI_Allreduce in another branch
 //   share      10 ms; rank 1 runs on the processor CPU only, where the test lets others run, too
 //
-// Path: rank 1 in `faults`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh step of
-// `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
+// Path: rank 1 in `faults`, `caches`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh
+// step of `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -42,6 +44,40 @@ static char* map_memory(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     madvise(memory, (size_t)pages * page, MADV_NOHUGEPAGE);  // where there are none, it fails and does no harm
     return memory;
+}
+
+enum { cache_line = 64, near_lines = 64, far_lines = 1 << 20, links = 50000 };
+
+struct line {
+    struct line* next;
+    char rest[cache_line - sizeof(struct line*)];
+};
+
+/// All of them, in one ring of random order (S. Sattolo).
+static struct line* make_ring(size_t lines)
+{
+    struct line* ring = aligned_alloc(cache_line, lines * sizeof *ring);
+    if (!ring)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < lines; ++i)
+        ring[i].next = ring + i;
+    unsigned long drawn = 12345;
+    for (size_t i = lines - 1; i > 0; --i) {
+        drawn = drawn * 6364136223846793005UL + 1442695040888963407UL;
+        struct line* other = ring + (drawn >> 33) % i;
+        struct line* next = other->next;
+        other->next = ring[i].next;
+        ring[i].next = next;
+    }
+    return ring;
+}
+
+struct line* follow_links(struct line* from);
+__attribute__((noipa)) struct line* follow_links(struct line* from)
+{
+    for (int i = 0; i < links; ++i)
+        from = from->next;
+    return from;
 }
 
 static void keep_to(int processor)
@@ -76,10 +112,11 @@ int main(int argc, char** argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int share = strcmp(how, "share") == 0, faults = strcmp(how, "faults") == 0;
     const int sometimes = strcmp(how, "sometimes") == 0, wander = strcmp(how, "wander") == 0;
-    const int branches = strcmp(how, "branches") == 0;
+    const int branches = strcmp(how, "branches") == 0, caches = strcmp(how, "caches") == 0;
     const int spare = strcmp(how, "spare") == 0 && rank == ranks - 1;
-    const double usual_ms = faults ? 1 : spare ? 0.5 : share ? 10 : 5;
+    const double usual_ms = faults || caches ? 1 : spare ? 0.5 : share ? 10 : 5;
     char* memory = faults && rank == 1 ? map_memory() : NULL;
+    struct line* line = caches ? make_ring(rank == 1 ? far_lines : near_lines) : NULL;
     if (share && rank == 1 && argc > 3)
         keep_to(atoi(argv[3]));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -100,6 +137,8 @@ int main(int argc, char** argv)
             work_more(25);
         if (memory)
             touch_new_memory(memory);
+        if (line)
+            line = follow_links(line);
         int one = 1, sum;
         if (!branches || rank == 0) {
             MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
