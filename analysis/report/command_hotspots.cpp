@@ -5,9 +5,12 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/load.hpp"
+#include "analysis/report/sampling_cost.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace critpath::report
 {
@@ -148,6 +151,8 @@ Document run_hotspots(const Request& request)
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)
         add_window(document, *window);
+    if (std::optional<std::string> note = sampling_cost_note(profile); note && !window)
+        document.notes.push_back(std::move(*note));
     add_clocks(document, profile);
     return document;
 }

@@ -10,6 +10,7 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/sampling_cost.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,9 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace critpath::report
 {
@@ -144,6 +147,8 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
     }
     if (has_samples(profile) && !knows_time_off_processor(profile))
         result.push_back({"", "Not sampled", "time without a processor: of that, timers know nothing"});
+    for (const Field& field : sampling_cost_fields(profile))
+        result.push_back(field);
     for (const Field& field : thread_fields(profile))
         result.push_back(field);
     for (const Field& field : clock_fields(profile))
@@ -275,6 +280,8 @@ Document run_summary(const Request& request)
     }
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
+    if (std::optional<std::string> note = sampling_cost_note(profile))
+        document.notes.push_back(std::move(*note));
     for (const std::string& note : clock_notes(profile))
         document.notes.push_back(note);
     document.notes.push_back(fmt::format("Next: cpreport hotspots {}", shell_quoted(request.trace_name)));
