@@ -192,6 +192,19 @@ std::optional<CountShare> share_of(const CountInterval& interval, const Segment&
     return share;
 }
 
+namespace
+{
+
+/// Of a part of the interval's count: what all of its sample counts comes in at once, wherever it belongs.
+double weighted(const CountInterval& interval, std::int64_t count, std::int64_t part)
+{
+    const double times =
+        static_cast<double>(interval.whole_ns) / static_cast<double>(std::max<std::int64_t>(interval.ns, 1));
+    return static_cast<double>(part) * static_cast<double>(count) * times;
+}
+
+}  // namespace
+
 EventAmount amount_of(const CountInterval& interval, std::int64_t count, std::int64_t begin, std::int64_t end,
                       bool is_known)
 {
@@ -202,7 +215,8 @@ EventAmount amount_of(const CountInterval& interval, std::int64_t count, std::in
     const auto until = [&](std::int64_t time) {
         return static_cast<std::int64_t>(Wide{count} * (time - interval.begin) / interval.ns);
     };
-    return {count == 0 ? 0 : until(end) - until(begin), ns, ns, interval.has(CountInterval::scaled) ? ns : 0};
+    const std::int64_t part = count == 0 ? 0 : until(end) - until(begin);
+    return {part, ns, ns, interval.has(CountInterval::scaled) ? ns : 0, weighted(interval, count, part)};
 }
 
 EventAmount amount_of(const CountInterval& moment, std::int64_t count)
@@ -210,7 +224,7 @@ EventAmount amount_of(const CountInterval& moment, std::int64_t count)
     const std::int64_t ns = moment.ns;
     if (count == model::unknown_count)
         return {0, ns, 0, 0};
-    return {count, ns, ns, moment.has(CountInterval::scaled) ? ns : 0};
+    return {count, ns, ns, moment.has(CountInterval::scaled) ? ns : 0, weighted(moment, count, count)};
 }
 
 std::vector<std::vector<PlaceCounts>> divide_counts(const model::Profile& profile, std::span<const Segment> segments,

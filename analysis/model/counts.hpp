@@ -21,6 +21,7 @@ namespace critpath::model
 struct EventAmount {
     std::int64_t count = 0;
     std::int64_t ns = 0, known_ns = 0, scaled_ns = 0;
+    double weighted = 0;  // the sum of each part of the count times that of the whole sample that it comes from
 
     void add(const EventAmount& more)
     {
@@ -30,6 +31,7 @@ struct EventAmount {
         ns += more.ns;
         known_ns += more.known_ns;
         scaled_ns += more.scaled_ns;
+        weighted += more.weighted;
     }
 };
 
@@ -48,7 +50,7 @@ struct CountPlace {
     CountOwner owner;
 };
 
-/// One record of counts.bin (formats/FORMAT.md): 72 bytes, little endian, and behind them a count for each event.
+/// One record of counts.bin (formats/FORMAT.md): 80 bytes, little endian, and behind them a count for each event.
 /// Sorted by process, location, whether they are moments, and begin. An interval is a part of the time between two
 /// samples of a thread, in which it had a processor, and which the path has something of: counts are spread over it
 /// evenly. A moment is what another thread counted for the path.
@@ -65,11 +67,12 @@ struct CountInterval {
     CountPlace before;          // at `since`
     std::uint32_t location;     // LocationId; of a moment, that of the path
     std::uint32_t flags;
+    std::int64_t whole_ns;  // processor time of all that its sample counts
 
     [[nodiscard]] std::int64_t end() const { return begin + ns; }
     [[nodiscard]] bool has(std::uint32_t flag) const { return (flags & flag) != 0; }
 };
-static_assert(sizeof(CountInterval) == 72);
+static_assert(sizeof(CountInterval) == 80);
 
 inline constexpr std::int64_t unknown_count = -1;
 

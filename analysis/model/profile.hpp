@@ -70,6 +70,9 @@ struct EventCount {
     std::int64_t ns = 0;         // processor time on the path, of which
     std::int64_t known_ns = 0;   // the count is, and of that
     std::int64_t scaled_ns = 0;  // where it was counted for a part of the time, and scaled up
+    // What all of the sample has counted that an event comes from, in the mean of the events, in 1e-3: the larger, the
+    // fewer samples the count rests on.
+    std::int64_t sample_count = 0;
 };
 
 /// A binary that functions lie in.

@@ -123,15 +123,18 @@ const std::vector<EventGrouping>& groupings()
         {"function",
          {{"function", "Function", Align::Left, Fit::Name}, module_name, module, kind},
          function_label,
-         false},
+         false,
+         true},
         {"module",
          {{"module", "Module", Align::Left, Fit::Name}, {"path", "", Align::Left}, kind},
          module_label,
-         false},
+         false,
+         true},
         {"callpath",
          {{"call_path", "Call path", Align::Left, Fit::Name}, module_name, module, kind},
          call_path_label,
-         false},
+         false,
+         true},
         {"line",
          {{"", "Line", Align::Left, Fit::Middle},
           {"file", ""},
@@ -142,10 +145,11 @@ const std::vector<EventGrouping>& groupings()
           module,
           kind},
          line_label,
+         true,
          true},
-        {"rank", {{"rank", "Rank"}, {"name", ""}, node}, rank_label, false},
-        {"node", {node}, node_label, false},
-        {"thread", {{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}, node}, thread_label, true},
+        {"rank", {{"rank", "Rank"}, {"name", ""}, node}, rank_label, false, false},
+        {"node", {node}, node_label, false, false},
+        {"thread", {{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}, node}, thread_label, true, false},
     };
     return all;
 }
@@ -159,7 +163,8 @@ std::vector<CountedPlace> places_of_run(const model::Profile& profile)
             places.push_back({e.call_path, e.process, 0, 0, {}});
             places.back().events.resize(profile.events.size());
         }
-        places.back().events[e.event] = {e.count, e.ns, e.known_ns, e.scaled_ns};
+        places.back().events[e.event] = {e.count, e.ns, e.known_ns, e.scaled_ns,
+                                         static_cast<double>(e.count) * static_cast<double>(e.sample_count) * 1e-3};
     }
     return places;
 }

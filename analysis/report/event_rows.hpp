@@ -47,6 +47,7 @@ struct EventGrouping {
     std::vector<Column> columns;
     Label (*label)(Context& context, const CountedPlace& place);
     bool needs_records;  // the tables of the result do not have it
+    bool is_sampled;     // samples have found what is one row; others are known exactly
 };
 
 /// One for each value of --by that counts are known by, but for phases. Throws Failure(Usage) if they are not.

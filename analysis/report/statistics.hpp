@@ -29,6 +29,18 @@ inline Interval score_interval(double p, double n)
     return {std::clamp(middle - half, 0.0, p), std::clamp(middle + half, p, 1.0)};
 }
 
+/// How many equal samples tell as much of the share `p` of a part as those that brought it. `part` and `whole`: of the
+/// part and of all, the sum of the squares of what each sample has brought; `all`: the sum of that itself. By the
+/// variance of a ratio of sums, ((1 - p)^2 part + p^2 (whole - part)) / all^2, which is p (1 - p) / n for equal ones;
+/// but no more than by all of them together (L. Kish, Survey Sampling, 1965): what few samples say of their own
+/// variance is too little where some bring much more than others.
+inline double equal_samples(double p, double part, double whole, double all)
+{
+    const double variance = ((1 - p) * (1 - p) * part + p * p * (whole - part)) / (all * all);
+    const double of_all = all * all / whole;
+    return p > 0 && p < 1 && variance > 0 ? std::min(of_all, p * (1 - p) / variance) : of_all;
+}
+
 /// Whether `n` samples of what has the share `p` could just as well be none: that is among the 95 % of outcomes in the
 /// middle.
 inline bool could_be_missed(double p, double n)

@@ -7,6 +7,7 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/statistics.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -129,6 +131,34 @@ Cell ratio(std::int64_t count, std::int64_t of)
     return count > 0 && of > 0 ? Cell(Ratio{static_cast<double>(count) / static_cast<double>(of)}) : Cell();
 }
 
+/// So many samples that count alike would tell as much of `amount`, as a part of `path`; 0: nothing was counted.
+double samples_behind(const EventAmount& amount, const EventAmount& path)
+{
+    return path.count <= 0 || path.weighted <= 0 ? 0
+                                                 : equal_samples(part(amount.count, path.count), amount.weighted,
+                                                                 path.weighted, static_cast<double>(path.count));
+}
+
+/// Takes away the rows whose samples could just as well be none, and returns how many; but if all are so, the five that
+/// count most stay (as Folding).
+std::size_t leave_out_unsure(std::vector<Counted>& items, const EventAmount& path)
+{
+    constexpr std::size_t most = 5;
+    const auto is_unsure = [&](const Counted& item) {
+        const double n = samples_behind(item.wanted, path);
+        return item.wanted.count > 0 && n > 0 && could_be_missed(part(item.wanted.count, path.count), n);
+    };
+    if (std::ranges::none_of(items, [&](const Counted& i) { return i.wanted.count > 0 && !is_unsure(i); })) {
+        std::vector<std::int64_t> counts;
+        for (const Counted& item : items)
+            counts.push_back(item.wanted.count);
+        std::ranges::sort(counts, std::greater());
+        const std::int64_t least = counts.empty() ? 0 : counts[std::min(most, counts.size()) - 1];
+        return std::erase_if(items, [&](const Counted& i) { return is_unsure(i) && i.wanted.count < least; });
+    }
+    return std::erase_if(items, is_unsure);
+}
+
 /// What the count is related to: instructions to cycles, and other events to instructions.
 struct Relation {
     Column column;
@@ -148,14 +178,30 @@ std::optional<Relation> relation_of(const model::Profile& profile, const std::st
                     [](const Counted& i) { return ratio(i.instructions.count, i.cycles.count); }};
 }
 
-/// Shares are of `of_path`.
+/// The share of the path, and what samples leave open of it.
+Estimate share_of(const EventAmount& amount, const EventAmount& path)
+{
+    const double p = part(amount.count, path.count);
+    const double n = samples_behind(amount, path);
+    if (n <= 0)
+        return {p, p, p, true};
+    const Interval interval = score_interval(p, n);
+    return {p, interval.low, interval.high, false};
+}
+
+/// Shares are of `path`.
 Table table_of(const std::vector<Counted>& items, std::vector<Column> first, const std::optional<Relation>& relation,
-               std::int64_t of_path)
+               const EventAmount& path, bool is_sampled)
 {
     Table table;
     table.key = "events";
     table.columns = std::move(first);
-    table.columns.insert(table.columns.end(), {{"count", "Count"}, {"count_percent", "Count %"}});
+    table.columns.push_back({"count", "Count"});
+    if (is_sampled)
+        for (Column& column : share_columns("count_percent", "Count %"))
+            table.columns.push_back(std::move(column));
+    else
+        table.columns.push_back({"count_percent", "Count %"});
     if (relation)
         table.columns.push_back(relation->column);
     table.columns.insert(table.columns.end(),
@@ -166,7 +212,12 @@ Table table_of(const std::vector<Counted>& items, std::vector<Column> first, con
         const bool is_known = c.known_ns > 0 || c.count > 0;
         Row& row = rows.emplace_back(item.cells);
         row.push_back(is_known ? Cell(c.count) : Cell());
-        row.push_back(is_known ? Cell(Share{part(c.count, of_path)}) : Cell());
+        if (is_known && is_sampled)
+            add_share_cells(row, share_of(c, path), path.count);
+        else
+            row.resize(row.size() + (is_sampled ? 4 : 1));
+        if (is_known && !is_sampled)
+            row.back() = Share{part(c.count, path.count)};
         if (relation)
             row.push_back(relation->cell(item));
         row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
@@ -184,13 +235,13 @@ EventAmount sum_of(const std::vector<Counted>& items)
 }
 
 /// Of all ranks and rows.
-std::int64_t count_of(const std::vector<std::vector<CountedPlace>>& windows, std::uint32_t event)
+EventAmount path_of(const std::vector<std::vector<CountedPlace>>& windows, std::uint32_t event)
 {
     EventAmount all;
     for (const std::vector<CountedPlace>& places : windows)
         for (const CountedPlace& place : places)
             all.add(place.events[event]);
-    return all.count;
+    return all;
 }
 
 void add_notes(Document& document, const EventAmount& all, const std::string& event)
@@ -241,10 +292,10 @@ Document phases_view(const HotspotRequest& request, const Events& events, const 
     std::vector<Counted> phases;
     for (std::size_t i = 0; i < windows.size(); ++i)
         phases.push_back(phase_row(request, events, places[i], windows[i], static_cast<std::int64_t>(i + 1)));
-    const std::int64_t of_path = count_of(places, events.wanted);
+    const EventAmount path = path_of(places, events.wanted);
     Document document;
-    describe(document, request, phases, phases.size(), sum_of(phases), of_path);
-    document.tables.push_back(table_of(phases, phase_event_columns(), relation, of_path));
+    describe(document, request, phases, phases.size(), sum_of(phases), path.count);
+    document.tables.push_back(table_of(phases, phase_event_columns(), relation, path, false));
     return document;
 }
 
@@ -269,23 +320,28 @@ Document event_view(const HotspotRequest& request)
     const std::vector<std::vector<CountedPlace>> places = counted_places(request, windows);
     binary::SourceLines lines = source_lines(profile);
     std::vector<Counted> items = sum_up(request, grouping, events, places.front(), lines);
-    const EventAmount all = sum_of(items);
+    const EventAmount all = sum_of(items), path = path_of(places, events.wanted);
     const std::size_t without =
         std::erase_if(items, [](const Counted& item) { return item.wanted.count == 0 && item.wanted.known_ns > 0; });
     std::ranges::stable_sort(items, [&](const Counted& a, const Counted& b) {
         return arguments.text("--sort") == "name" ? std::tie(a.name, a.number) < std::tie(b.name, b.number)
                                                   : a.wanted.count > b.wanted.count;
     });
+    const std::size_t below_error = grouping.is_sampled ? leave_out_unsure(items, path) : 0;
     const std::size_t rows = items.size();
     if (const std::uint64_t top = arguments.number("--top"); top > 0 && rows > top)
         items.resize(top);
 
-    const std::int64_t of_path = count_of(places, events.wanted);
     Document document;
-    describe(document, request, items, rows, all, of_path);
+    describe(document, request, items, rows, all, path.count);
+    if (below_error > 0)
+        document.notes.push_back(fmt::format("Left out: {} below the sampling error.", counted(below_error, "row")));
     if (without > 0)
         document.notes.push_back(fmt::format("Left out: {} that counted none.", counted(without, "row")));
-    document.tables.push_back(table_of(items, grouping.columns, relation, of_path));
+    if (const double n = samples_behind({}, path); grouping.is_sampled && n > 0)
+        document.notes.push_back(fmt::format("±: 95 % sampling error; the counts tell as much as {} that count alike.",
+                                             counted(static_cast<std::uint64_t>(n + 0.5), "sample")));
+    document.tables.push_back(table_of(items, grouping.columns, relation, path, grouping.is_sampled));
     if (by == "line")
         for (std::string& note : missing_lines_notes(profile, request.selection, lines))
             document.notes.push_back(std::move(note));

@@ -70,7 +70,7 @@ void add(Sum& sum, const model::EventCount& event)
     sum.add(event.call_path.value);
     sum.add(event.process.value);
     sum.add(event.event);
-    for (const std::int64_t number : {event.count, event.ns, event.known_ns, event.scaled_ns})
+    for (const std::int64_t number : {event.count, event.ns, event.known_ns, event.scaled_ns, event.sample_count})
         sum.add(static_cast<std::uint64_t>(number));
 }
 

@@ -162,7 +162,7 @@ void read_times(TableReader& tables, model::Profile& profile)
     read_addresses(
         "SELECT call_path, address, ns, samples FROM total_address_time ORDER BY call_path, address < 0, address",
         profile.total_addresses);
-    tables.each("SELECT call_path, process, event, count, ns, known_ns, scaled_ns FROM path_events "
+    tables.each("SELECT call_path, process, event, count, ns, known_ns, scaled_ns, sample_count FROM path_events "
                 "ORDER BY call_path, process, event",
                 [&](const Statement& row) {
                     profile.path_events.push_back({{index(row, 0, call_paths)},
@@ -171,7 +171,8 @@ void read_times(TableReader& tables, model::Profile& profile)
                                                    row.integer(3),
                                                    row.integer(4),
                                                    row.integer(5),
-                                                   row.integer(6)});
+                                                   row.integer(6),
+                                                   row.integer(7)});
                 });
     tables.each("SELECT kind, function, process, ns, segments FROM kind_time", [&](const Statement& row) {
         const auto kind = segment_kind(row.text(0));

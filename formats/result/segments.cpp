@@ -97,6 +97,8 @@ const char* fault(const model::CountInterval& interval, const model::Profile& pr
                            interval.ns >= (is_moment ? 0 : 1) && interval.ns <= makespan_limit;
     if (!is_inside)
         return "counts are outside of the run";
+    if (interval.whole_ns < interval.ns || interval.whole_ns > makespan_limit)
+        return "counts are more than their sample's";
     return nullptr;
 }
 

@@ -40,7 +40,7 @@ constexpr RecordFormat counts_format(std::size_t events)
     return {"counts.bin",
             "counts",
             {'C', 'P', 'C', 'O', 'U', 'N', 'T', '1'},
-            1,
+            2,
             static_cast<std::uint32_t>(model::CountRecords::words_for(events) * sizeof(std::int64_t))};
 }
 

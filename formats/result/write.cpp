@@ -51,7 +51,8 @@ CREATE TABLE total_address_time(call_path INTEGER NOT NULL REFERENCES call_path,
 CREATE TABLE event(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE path_events(call_path INTEGER NOT NULL REFERENCES call_path, process INTEGER NOT NULL REFERENCES process,
     event INTEGER NOT NULL REFERENCES event, count INTEGER NOT NULL, ns INTEGER NOT NULL, known_ns INTEGER NOT NULL,
-    scaled_ns INTEGER NOT NULL, PRIMARY KEY(call_path, process, event)) WITHOUT ROWID;
+    scaled_ns INTEGER NOT NULL, sample_count INTEGER NOT NULL,
+    PRIMARY KEY(call_path, process, event)) WITHOUT ROWID;
 CREATE TABLE kind_time(kind TEXT NOT NULL, function INTEGER REFERENCES row, process INTEGER NOT NULL
     REFERENCES process, ns INTEGER NOT NULL, segments INTEGER NOT NULL);
 CREATE TABLE stretch_time(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT NULL REFERENCES process,
@@ -143,9 +144,10 @@ void insert_times(const Database& database, const model::Profile& profile)
     };
     insert_addresses("INSERT INTO address_time VALUES(?, ?, ?, ?)", profile.addresses);
     insert_addresses("INSERT INTO total_address_time VALUES(?, ?, ?, ?)", profile.total_addresses);
-    Statement counted(database, "INSERT INTO path_events VALUES(?, ?, ?, ?, ?, ?, ?)");
+    Statement counted(database, "INSERT INTO path_events VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
     for (const model::EventCount& e : profile.path_events)
-        counted.run(e.call_path.value, e.process.value, e.event, e.count, e.ns, e.known_ns, e.scaled_ns);
+        counted.run(e.call_path.value, e.process.value, e.event, e.count, e.ns, e.known_ns, e.scaled_ns,
+                    e.sample_count);
     Statement kind(database, "INSERT INTO kind_time VALUES(?, ?, ?, ?, ?)");
     for (const model::KindTime& time : profile.kinds) {
         const Statement::Value function =

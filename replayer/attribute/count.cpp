@@ -60,7 +60,8 @@ void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const
                                {address_in(place, sample), numbers_.number(place), CountOwner::Function},
                                {0, model::CallPathId::none().value, CountOwner::None},
                                location.value,
-                               CountInterval::moment | scaled_flag(*work.location, work.index)};
+                               CountInterval::moment | scaled_flag(*work.location, work.index),
+                               std::max<std::int64_t>(sample.weight, ns)};
     ThreadCounts& waiter = thread(location);
     waiter.add_moment(moment, counts);
     std::vector<EventAmount>& sums = amounts(place, waiter.process());

@@ -6,6 +6,7 @@
 #include "replayer/exchange.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace critpath::replayer
@@ -13,6 +14,13 @@ namespace critpath::replayer
 
 namespace
 {
+
+/// EventCount::sample_count.
+std::int64_t sample_count(const model::EventAmount& amount)
+{
+    constexpr double parts = 1000;
+    return amount.count > 0 ? std::llround(parts * amount.weighted / static_cast<double>(amount.count)) : 0;
+}
 
 using division::SampledTime;
 
@@ -335,8 +343,14 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
     if (definitions.has_samples)
         profile.events = definitions.counted;
     for (const EventRecord& e : events)
-        profile.path_events.push_back(
-            {{e.call_path}, {e.process}, e.event, e.amount.count, e.amount.ns, e.amount.known_ns, e.amount.scaled_ns});
+        profile.path_events.push_back({{e.call_path},
+                                       {e.process},
+                                       e.event,
+                                       e.amount.count,
+                                       e.amount.ns,
+                                       e.amount.known_ns,
+                                       e.amount.scaled_ns,
+                                       sample_count(e.amount)});
     for (const AddressRecord& a : addresses)
         profile.addresses.push_back({{a.call_path}, a.address, a.amount.ns, a.amount.count});
     for (const AddressRecord& a : total_addresses)

@@ -115,17 +115,18 @@ ThreadCounts::Stretch ThreadCounts::stretch_at(Ns time)
 void ThreadCounts::make(const Stretch& stretch, Ns begin, Ns end, std::uint32_t flags)
 {
     std::vector<std::int64_t> counts = counts_of(location_, stretch.sample, intervals_.events());
+    std::int64_t whole = (end - begin).count();
     if (flags != CountInterval::no_processor && stretch.sample < location_.samples.size()) {
         const std::int64_t before = processor_time(stretch.since);
         const std::int64_t from = processor_time(begin) - before, to = processor_time(end) - before;
-        const std::int64_t whole = processor_time(stretch.until) - before;
+        whole = std::max(whole, processor_time(stretch.until) - before);
         for (std::int64_t& count : counts)
             if (count > 0)
                 count = static_cast<std::int64_t>(Wide{count} * to / whole - Wide{count} * from / whole);
     }
     intervals_.push_back({(begin - run_.begin).count(), (end - begin).count(), (stretch.since - run_.begin).count(),
                           (stretch.until - run_.begin).count(), place_of(stretch.sample), place_of(stretch.sample - 1),
-                          location_.location.value, flags | scaled_flag(location_, stretch.sample)},
+                          location_.location.value, flags | scaled_flag(location_, stretch.sample), whole},
                          counts);
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <vector>
 
 namespace critpath::report
@@ -132,6 +133,59 @@ TEST(DifferenceInterval, HoldsAsOftenAsItSays)
                     }
                 EXPECT_GE(covered, 0.92) << p << ' ' << q << ' ' << n;
             }
+}
+
+TEST(EqualSamples, AreAllOfThemIfTheyCountAlike)
+{
+    for (const double p : {0.0, 0.01, 0.3, 1.0})
+        EXPECT_NEAR(equal_samples(p, p * 500 * 49, 500 * 49, 500 * 7), 500, 1e-9) << p;
+    // Ten bring 9 each and ninety 1 each, of all as of the part: 180^2 / (10 * 81 + 90).
+    EXPECT_NEAR(equal_samples(0.5, 450, 900, 180), 36, 1e-9);
+    // Where the ten are the part, and nothing else is: 0.25 / ((0.25 * 810 + 0.25 * 90) / 180^2).
+    EXPECT_NEAR(equal_samples(0.5, 810, 900, 180), 36, 1e-9);
+    // Of ten that bring 1 each beside ninety that bring 9 each, there would be more: these are as good as all.
+    EXPECT_NEAR(equal_samples(10.0 / 820, 10, 10 + 90 * 81, 820), 820.0 * 820 / 7300, 1e-9);
+}
+
+/// What each sample brings: an exponential variable, one in ten of them ten times as much; what is of the part,
+/// `factor` times as much. Returns how often the interval holds the share, and how often one by the number of samples.
+std::pair<double, double> held(double samples_of_part, double factor)
+{
+    std::mt19937 random(5);
+    std::exponential_distribution<double> usual;
+    std::bernoulli_distribution is_of_part(samples_of_part), is_large(0.1);
+    const double truth = samples_of_part * factor / (samples_of_part * factor + 1 - samples_of_part);
+    constexpr int runs = 4000, samples = 300;
+    int held = 0, held_by_number = 0;
+    for (int run = 0; run < runs; ++run) {
+        double part = 0, all = 0, part_squares = 0, squares = 0;
+        for (int i = 0; i < samples; ++i) {
+            const bool is_part = is_of_part(random);
+            const double x = usual(random) * (is_large(random) ? 10 : 1) * (is_part ? factor : 1);
+            all += x;
+            squares += x * x;
+            part += is_part ? x : 0;
+            part_squares += is_part ? x * x : 0;
+        }
+        const double p = part / all;
+        held += holds(score_interval(p, equal_samples(p, part_squares, squares, all)), truth) ? 1 : 0;
+        held_by_number += holds(score_interval(p, samples), truth) ? 1 : 0;
+    }
+    return {double(held) / runs, double(held_by_number) / runs};
+}
+
+TEST(EqualSamples, MakeIntervalsHoldAsOftenAsTheySay)
+{
+    struct Case {
+        double part, factor, at_least;
+    };
+    // The last one hangs on three samples in the mean, those of the part that bring ten times as much.
+    for (const auto& [part, factor, at_least] :
+         {Case{0.02, 1, 0.92}, Case{0.2, 1, 0.92}, Case{0.6, 1, 0.92}, Case{0.5, 0.1, 0.92}, Case{0.1, 5, 0.85}}) {
+        const auto [by_equal_samples, by_number] = held(part, factor);
+        EXPECT_GT(by_equal_samples, at_least) << part << " " << factor;
+        EXPECT_LT(by_number, factor >= 1 ? 0.8 : 1.1) << "so this test can fail";
+    }
 }
 
 TEST(CouldBeMissed, IsTheProbabilityOfNoHit)

@@ -20,7 +20,7 @@ COLUMNS = {
     "call_path": ["id", "row", "parent", "site"],
     "path_time": ["call_path", "process", "ns", "samples", "found_ns"],
     "event": ["id", "name"],
-    "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns"],
+    "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns", "sample_count"],
     "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
     "address_time": ["call_path", "address", "ns", "samples"],
     "total_address_time": ["call_path", "address", "ns", "samples"],

@@ -203,7 +203,8 @@ void add_counts(Sample& sample)
                                  {address, function, model::CountOwner::Function},
                                  nowhere,
                                  location,
-                                 is_scaled ? model::CountInterval::scaled : 0},
+                                 is_scaled ? model::CountInterval::scaled : 0,
+                                 (end - begin) * ms},
                                 std::array{instructions, faults});
     };
     constexpr std::uint32_t setup = 1, solve = 2, allreduce = 3;
@@ -213,10 +214,12 @@ void add_counts(Sample& sample)
     add(0, 9500, 10'000, 0x1139, setup, false, 500'000, 50);
     add(1, 4200, 6000, 0x1150, solve, false, 3'600'000, model::unknown_count);
     add(1, 6500, 9000, 0x1160, solve, true, 5'000'000, model::unknown_count);
-    sample.profile.path_events = {
-        {{setup}, {0}, 0, 4'500'000, 4500 * ms, 4500 * ms, 0},         {{setup}, {0}, 1, 450, 4500 * ms, 4500 * ms, 0},
-        {{solve}, {1}, 0, 8'600'000, 4300 * ms, 4300 * ms, 2500 * ms}, {{solve}, {1}, 1, 0, 4300 * ms, 0, 0},
-        {{allreduce}, {0}, 0, 200'000, 400 * ms, 400 * ms, 0},         {{allreduce}, {0}, 1, 0, 400 * ms, 400 * ms, 0}};
+    sample.profile.path_events = {{{setup}, {0}, 0, 4'500'000, 4500 * ms, 4500 * ms, 0, 3'562'500'000},
+                                  {{setup}, {0}, 1, 450, 4500 * ms, 4500 * ms, 0, 361'111},
+                                  {{solve}, {1}, 0, 8'600'000, 4300 * ms, 4300 * ms, 2500 * ms, 4'413'953'488},
+                                  {{solve}, {1}, 1, 0, 4300 * ms, 0, 0},
+                                  {{allreduce}, {0}, 0, 200'000, 400 * ms, 400 * ms, 0},
+                                  {{allreduce}, {0}, 1, 0, 400 * ms, 400 * ms, 0}};
 }
 
 }  // namespace
@@ -265,16 +268,16 @@ Sample sampled_run()
     p.total_addresses = {{CallPathId{0}, 0x1139, 3000 * ms, 3000}, {CallPathId{0}, 0x1150, 500 * ms, 500}};
     p.events = {"page-faults", "cycles", "instructions"};
     p.path_events = {
-        {CallPathId{0}, ProcessId{1}, 0, 40, 1500 * ms, 1500 * ms, 0},
-        {CallPathId{0}, ProcessId{1}, 1, 4'500'000'000, 1500 * ms, 1500 * ms, 0},
-        {CallPathId{0}, ProcessId{1}, 2, 9'000'000'000, 1500 * ms, 1500 * ms, 0},
-        {CallPathId{2}, ProcessId{1}, 0, 60, 4000 * ms, 4000 * ms, 0},
-        {CallPathId{2}, ProcessId{1}, 1, 12'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms},
-        {CallPathId{2}, ProcessId{1}, 2, 3'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms},
-        {CallPathId{2}, ProcessId{2}, 1, 3'000'000'000, 2000 * ms, 1000 * ms, 0},
-        {CallPathId{2}, ProcessId{2}, 2, 1'000'000'000, 2000 * ms, 1000 * ms, 0},
+        {CallPathId{0}, ProcessId{1}, 0, 40, 1500 * ms, 1500 * ms, 0, 1500},
+        {CallPathId{0}, ProcessId{1}, 1, 4'500'000'000, 1500 * ms, 1500 * ms, 0, 3'000'000'000},
+        {CallPathId{0}, ProcessId{1}, 2, 9'000'000'000, 1500 * ms, 1500 * ms, 0, 6'100'000'000},
+        {CallPathId{2}, ProcessId{1}, 0, 60, 4000 * ms, 4000 * ms, 0, 20'000},
+        {CallPathId{2}, ProcessId{1}, 1, 12'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms, 3'000'000'000},
+        {CallPathId{2}, ProcessId{1}, 2, 3'000'000'000, 4000 * ms, 4000 * ms, 1000 * ms, 900'000'000},
+        {CallPathId{2}, ProcessId{2}, 1, 3'000'000'000, 2000 * ms, 1000 * ms, 0, 3'000'000'000},
+        {CallPathId{2}, ProcessId{2}, 2, 1'000'000'000, 2000 * ms, 1000 * ms, 0, 1'000'000'000},
         {CallPathId{3}, ProcessId{2}, 2, 0, 700 * ms, 0, 0},
-        {CallPathId{7}, ProcessId{1}, 2, 300'000'000, 100 * ms, 100 * ms, 0},
+        {CallPathId{7}, ProcessId{1}, 2, 300'000'000, 100 * ms, 100 * ms, 0, 4'000'000'000},
     };
     p.path = {{CallPathId{0}, ProcessId{1}, 1500 * ms, 1500}, {CallPathId{1}, ProcessId{2}, 2 * ms, 2},
               {CallPathId{2}, ProcessId{1}, 4000 * ms, 4000}, {CallPathId{2}, ProcessId{2}, 2000 * ms, 2000},

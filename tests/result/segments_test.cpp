@@ -253,9 +253,9 @@ protected:
         sample_.profile.path_events = {};
         const model::CountPlace function{0x1139, 0, model::CountOwner::Function};
         const model::CountPlace nowhere{0, model::CallPathId::none().value, model::CountOwner::None};
-        intervals_ = {{60 * ms, 4 * ms, 50 * ms, 64 * ms, function, nowhere, 1, 0},
-                      {64 * ms, 6 * ms, 64 * ms, 72 * ms, nowhere, function, 1, model::CountInterval::scaled},
-                      {63 * ms, 3 * ms, 63 * ms, 63 * ms, function, nowhere, 1, model::CountInterval::moment}};
+        intervals_ = {{60 * ms, 4 * ms, 50 * ms, 64 * ms, function, nowhere, 1, 0, 5 * ms},
+                      {64 * ms, 6 * ms, 64 * ms, 72 * ms, nowhere, function, 1, model::CountInterval::scaled, 6 * ms},
+                      {63 * ms, 3 * ms, 63 * ms, 63 * ms, function, nowhere, 1, model::CountInterval::moment, 9 * ms}};
         write(sample_);
         sample_.profile.facts["counts_checksum"] =
             static_cast<std::int64_t>(result::checksum(sample_.counts.records(), 0));
@@ -302,7 +302,7 @@ TEST_F(CountsFile, ReturnsWhatWasWritten)
     ASSERT_EQ(failure_with(0, [](model::CountInterval&) {}), "");
     const result::Counts counts(directory_.path(), 1);
     ASSERT_EQ(counts.records().size(), 3U);
-    EXPECT_EQ(counts.header().record_size, 80U);
+    EXPECT_EQ(counts.header().record_size, 88U);
     EXPECT_EQ(counts.records().interval(2).begin, 63 * ms);
     EXPECT_EQ(counts.records().counts(1)[0], 7);
     EXPECT_THROW(result::Counts(directory_.path(), 2), Failure);  // another result has more events
@@ -322,6 +322,10 @@ TEST_F(CountsFile, RefusesWhatCannotBe)
     EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns = 0; }), HasSubstr("outside of the run"));
     EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.begin = -1; }), HasSubstr("outside of the run"));
     EXPECT_THAT(failure_with(1, [](CountInterval& i) { i.begin = 10'000 * ms; }), HasSubstr("outside of the run"));
+    EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.whole_ns = i.ns - 1; }),
+                HasSubstr("more than their sample's"));
+    EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.whole_ns = INT64_MAX; }),
+                HasSubstr("more than their sample's"));
     EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns += 1; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(2, [](CountInterval& i) { i.location = 0; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(0, [](CountInterval& i) { i.ns -= 1; }), HasSubstr("checksum"));

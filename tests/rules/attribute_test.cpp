@@ -306,6 +306,15 @@ std::map<std::string, std::string> counts(const Replayed& r)
     return words;
 }
 
+/// By row: what the sample of an event has counted, in the mean.
+std::map<std::string, double> sample_counts(const Replayed& r)
+{
+    std::map<std::string, double> counts;
+    for (const model::EventCount& e : r.profile.path_events)
+        counts[r.profile.row(e.call_path).name] = static_cast<double>(e.sample_count) / 1000;
+    return counts;
+}
+
 using Words = std::map<std::string, std::string>;
 
 TEST(Counts, AreDividedAtTheBordersOfSegments)
@@ -327,11 +336,19 @@ TEST(Counts, AreDividedAtTheBordersOfSegments)
     p[1].sample(140, "after", 80);
     p[1].counts(80);
     p.finish(160);
-    EXPECT_EQ(counts(replay(p)), (Words{{"work", "400 of 40, 40, 0"},
-                                        {"more", "1100 of 50, 50, 0"},
-                                        {"MPI_Irecv", "300 of 10, 10, 0"},
-                                        {"again", "620 of 20, 20, 0"},
-                                        {"after", "17 of 37, 17, 0"}}));
+    const Replayed r = replay(p);
+    EXPECT_EQ(counts(r), (Words{{"work", "400 of 40, 40, 0"},
+                                {"more", "1100 of 50, 50, 0"},
+                                {"MPI_Irecv", "300 of 10, 10, 0"},
+                                {"again", "620 of 20, 20, 0"},
+                                {"after", "17 of 37, 17, 0"}}));
+    // However small the part, all of the sample hangs on one place.
+    const auto each = sample_counts(r);
+    EXPECT_NEAR(each.at("work"), 400, 1e-3);
+    EXPECT_NEAR(each.at("more"), (800.0 * 800 + 300.0 * 900) / 1100, 1e-3);
+    EXPECT_NEAR(each.at("MPI_Irecv"), 900, 1e-3);
+    EXPECT_NEAR(each.at("again"), (300.0 * 900 + 320.0 * 1600) / 620, 1e-3);
+    EXPECT_NEAR(each.at("after"), 80, 1e-3);
 }
 
 TEST(Counts, OfTimeWithoutAProcessorThereAreNone)
@@ -345,8 +362,10 @@ TEST(Counts, OfTimeWithoutAProcessorThereAreNone)
     p[0].sample(150, "after", 30);  // 10 us before the call, 10 in it, 10 behind
     p[0].counts(90);
     p.finish(150);
-    EXPECT_EQ(counts(replay(p)),
+    const Replayed r = replay(p);
+    EXPECT_EQ(counts(r),
               (Words{{"work", "330 of 40, 40, 0"}, {"MPI_Irecv", "30 of 10, 10, 0"}, {"after", "30 of 10, 10, 0"}}));
+    EXPECT_NEAR(sample_counts(r).at("work"), (300.0 * 300 + 30.0 * 90) / 330, 1e-3);
 }
 
 TEST(Counts, WhatIsNotKnownIsNotZero)
