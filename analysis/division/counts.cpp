@@ -40,6 +40,15 @@ const CountPlace* place_in(const CountInterval& interval, const Segment& segment
     return has_before ? &interval.before : nullptr;
 }
 
+/// Of a part of an interval's count: what all of its sample has counted comes in at once, wherever it belongs. Of that
+/// the count is a part, rounded towards what came later, so that all of it is more than one less says.
+double weighted(const CountInterval& interval, std::int64_t count, std::int64_t part)
+{
+    const double times =
+        static_cast<double>(interval.whole_ns) / static_cast<double>(std::max<std::int64_t>(interval.ns, 1));
+    return static_cast<double>(part) * std::max(static_cast<double>(count), static_cast<double>(count - 1) * times);
+}
+
 /// The sums of one window.
 class Sums
 {
@@ -191,19 +200,6 @@ std::optional<CountShare> share_of(const CountInterval& interval, const Segment&
     }
     return share;
 }
-
-namespace
-{
-
-/// Of a part of the interval's count: what all of its sample counts comes in at once, wherever it belongs.
-double weighted(const CountInterval& interval, std::int64_t count, std::int64_t part)
-{
-    const double times =
-        static_cast<double>(interval.whole_ns) / static_cast<double>(std::max<std::int64_t>(interval.ns, 1));
-    return static_cast<double>(part) * static_cast<double>(count) * times;
-}
-
-}  // namespace
 
 EventAmount amount_of(const CountInterval& interval, std::int64_t count, std::int64_t begin, std::int64_t end,
                       bool is_known)

@@ -298,8 +298,9 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
         document.notes.emplace_back("Which of instructions, cycles per instruction and frequency it is cannot be told "
                                     "where nothing counts them: sample cycles, which count instructions and cache "
                                     "misses, too, or record with --counters PAPI_TOT_INS,PAPI_TOT_CYC.");
-    if (std::ranges::any_of(explanations,
-                            [](const Explanation& e) { return e.has_slow_instructions() && !e.cache_misses; }))
+    if (std::ranges::any_of(explanations, [](const Explanation& e) {
+            return e.has_slow_instructions() && e.stretch->cache_misses_ns == 0;
+        }))
         document.notes.emplace_back(
             "Whether slow instructions miss caches is not known: record with --events "
             "instructions,cache-misses,branch-misses, long enough for 20 samples at the place.");

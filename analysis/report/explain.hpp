@@ -196,6 +196,7 @@ std::string code_in_words(const Code& code);
 std::string longer_in_words(const Explanation& explanation);
 /// How long it waits for other threads, and what these do; empty if that is next to nothing.
 std::string threads_in_words(const Explanation& explanation);
+
 /// Of the stretch with this index. The explanation must not outlive the profile.
 Explanation explain(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines = nullptr);
 

@@ -20,21 +20,19 @@ bool SamplingCost::is_drawn_to_samples() const
 
 std::optional<SamplingCost> sampling_cost(const model::Profile& profile)
 {
+    const Hotspots of_run = sums(profile);
     SamplingCost cost;
-    cost.path_ns = static_cast<double>(fact(profile, "path_ns"));
-    double sampled_ns = 0, all_ns = 0, all_samples = 0;
-    for (const model::CallPathTime& time : profile.path)
-        if (profile.is_sampled(time)) {
-            cost.samples += static_cast<double>(time.samples);
-            sampled_ns += static_cast<double>(time.ns);
-        }
+    cost.path_ns = static_cast<double>(of_run.path_ns);
+    // Of those of a team at one time, one took the time of the path.
+    cost.samples = static_cast<double>(of_run.independent_samples);
+    double all_ns = 0, all_samples = 0;
     for (const model::ProcessTotals& process : profile.processes) {
         all_ns += static_cast<double>(process.sampled_ns);
         all_samples += static_cast<double>(process.samples);
     }
-    if (!has_samples(profile) || cost.samples == 0 || cost.path_ns <= 0 || all_ns <= 0)
+    if (!of_run.is_sampled || cost.samples == 0 || of_run.domain_ns <= 0 || all_ns <= 0 || all_samples == 0)
         return std::nullopt;
-    cost.expected = sampled_ns * all_samples / all_ns;
+    cost.expected = static_cast<double>(of_run.domain_ns) * all_samples / all_ns;
     return cost;
 }
 
@@ -54,8 +52,7 @@ std::optional<std::string> sampling_cost_note(const model::Profile& profile)
         return std::nullopt;
     return fmt::format(
         "Samples themselves may be {} to {} % of the path, of which {} have taken {:.0f} to {:.0f} µs each{}. To see "
-        "it with "
-        "next to none, record with cpcollect -F 11.",
+        "it without, record once more with cpcollect --no-samples.",
         percent_text(cost->least()), percent_text(cost->most()), count_text(static_cast<std::uint64_t>(cost->samples)),
         SamplingCost::least_ns / us, SamplingCost::most_ns / us,
         cost->is_drawn_to_samples()

@@ -9,6 +9,7 @@
 #include "analysis/model/profile.hpp"
 #include "analysis/report/table.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ struct SamplingCost {
     /// More than chance (a Poisson variable) can be.
     [[nodiscard]] bool is_drawn_to_samples() const;
     /// Parts of the path.
-    [[nodiscard]] double least() const { return samples * least_ns / path_ns; }
-    [[nodiscard]] double most() const { return samples * most_ns / path_ns; }
+    [[nodiscard]] double least() const { return std::min(1.0, samples * least_ns / path_ns); }
+    [[nodiscard]] double most() const { return std::min(1.0, samples * most_ns / path_ns); }
 };
 
 /// Nothing where no sample is on the path.

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots --event NAME`: what was counted on the critical path.
+#include "analysis/report/count_error.hpp"
 #include "analysis/report/event_rows.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
-#include "analysis/report/statistics.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
@@ -34,6 +34,7 @@ struct Counted {
     std::int64_t number = 0;  // and by this where that is the same
     Row cells;                // without its counts
     EventAmount wanted, instructions, cycles;
+    bool is_sampled = false;  // samples have found some of it; or else it is known by calls
 };
 
 std::optional<std::uint32_t> find_event(const model::Profile& profile, const std::string& name)
@@ -90,8 +91,9 @@ std::vector<Counted> sum_up(const HotspotRequest& request, const EventGrouping& 
             continue;
         const auto [row, is_new] = rows.emplace(label.key, items.size());
         if (is_new)
-            items.push_back({std::move(label.name), label.number, std::move(label.cells), {}, {}, {}});
+            items.push_back({std::move(label.name), label.number, std::move(label.cells), {}, {}, {}, false});
         add(items[row->second], place, events);
+        items[row->second].is_sampled |= request.profile.row(place.call_path).kind != model::RowKind::Mpi;
     }
     return items;
 }
@@ -131,32 +133,38 @@ Cell ratio(std::int64_t count, std::int64_t of)
     return count > 0 && of > 0 ? Cell(Ratio{static_cast<double>(count) / static_cast<double>(of)}) : Cell();
 }
 
-/// So many samples that count alike would tell as much of `amount`, as a part of `path`; 0: nothing was counted.
-double samples_behind(const EventAmount& amount, const EventAmount& path)
-{
-    return path.count <= 0 || path.weighted <= 0 ? 0
-                                                 : equal_samples(part(amount.count, path.count), amount.weighted,
-                                                                 path.weighted, static_cast<double>(path.count));
-}
+/// What was left out of the rows that samples have found.
+struct Unsure {
+    std::size_t rows = 0;
+    std::int64_t count = 0;     // of these
+    bool is_undecided = false;  // there are no others: the five that count most stay (as Folding)
+};
 
-/// Takes away the rows whose samples could just as well be none, and returns how many; but if all are so, the five that
-/// count most stay (as Folding).
-std::size_t leave_out_unsure(std::vector<Counted>& items, const EventAmount& path)
+/// Takes away the rows that are small and whose samples could just as well be none.
+Unsure leave_out_unsure(std::vector<Counted>& items, const EventAmount& path)
 {
     constexpr std::size_t most = 5;
+    constexpr double small =
+        0.01;  // where few samples bring much, large rows are unsure, too, but no less worth a look
     const auto is_unsure = [&](const Counted& item) {
-        const double n = samples_behind(item.wanted, path);
-        return item.wanted.count > 0 && n > 0 && could_be_missed(part(item.wanted.count, path.count), n);
+        return item.is_sampled && part(item.wanted.count, path.count) < small && could_be_none(item.wanted, path);
     };
+    std::int64_t least = path.count + 1;
+    Unsure unsure;
     if (std::ranges::none_of(items, [&](const Counted& i) { return i.wanted.count > 0 && !is_unsure(i); })) {
         std::vector<std::int64_t> counts;
         for (const Counted& item : items)
             counts.push_back(item.wanted.count);
         std::ranges::sort(counts, std::greater());
-        const std::int64_t least = counts.empty() ? 0 : counts[std::min(most, counts.size()) - 1];
-        return std::erase_if(items, [&](const Counted& i) { return is_unsure(i) && i.wanted.count < least; });
+        least = counts.empty() ? 0 : counts[std::min(most, counts.size()) - 1];
+        unsure.is_undecided = !counts.empty() && counts.front() > 0;
     }
-    return std::erase_if(items, is_unsure);
+    unsure.rows = std::erase_if(items, [&](const Counted& item) {
+        const bool goes = is_unsure(item) && item.wanted.count < least;
+        unsure.count += goes ? item.wanted.count : 0;
+        return goes;
+    });
+    return unsure;
 }
 
 /// What the count is related to: instructions to cycles, and other events to instructions.
@@ -176,17 +184,6 @@ std::optional<Relation> relation_of(const model::Profile& profile, const std::st
         return std::nullopt;
     return Relation{{"instructions_per_cycle", "Instr./cycle"},
                     [](const Counted& i) { return ratio(i.instructions.count, i.cycles.count); }};
-}
-
-/// The share of the path, and what samples leave open of it.
-Estimate share_of(const EventAmount& amount, const EventAmount& path)
-{
-    const double p = part(amount.count, path.count);
-    const double n = samples_behind(amount, path);
-    if (n <= 0)
-        return {p, p, p, true};
-    const Interval interval = score_interval(p, n);
-    return {p, interval.low, interval.high, false};
 }
 
 /// Shares are of `path`.
@@ -213,9 +210,9 @@ Table table_of(const std::vector<Counted>& items, std::vector<Column> first, con
         Row& row = rows.emplace_back(item.cells);
         row.push_back(is_known ? Cell(c.count) : Cell());
         if (is_known && is_sampled)
-            add_share_cells(row, share_of(c, path), path.count);
+            add_share_cells(row, count_share(c, path), path.count);
         else
-            row.resize(row.size() + (is_sampled ? 4 : 1));
+            row.resize(row.size() + (is_sampled ? share_columns("", "").size() : 1));
         if (is_known && !is_sampled)
             row.back() = Share{part(c.count, path.count)};
         if (relation)
@@ -327,15 +324,21 @@ Document event_view(const HotspotRequest& request)
         return arguments.text("--sort") == "name" ? std::tie(a.name, a.number) < std::tie(b.name, b.number)
                                                   : a.wanted.count > b.wanted.count;
     });
-    const std::size_t below_error = grouping.is_sampled ? leave_out_unsure(items, path) : 0;
+    const Unsure unsure = grouping.is_sampled ? leave_out_unsure(items, path) : Unsure();
     const std::size_t rows = items.size();
     if (const std::uint64_t top = arguments.number("--top"); top > 0 && rows > top)
         items.resize(top);
 
     Document document;
     describe(document, request, items, rows, all, path.count);
-    if (below_error > 0)
-        document.notes.push_back(fmt::format("Left out: {} below the sampling error.", counted(below_error, "row")));
+    if (unsure.rows > 0)
+        document.notes.push_back(fmt::format("Left out: {} below the sampling error ({} % together).",
+                                             counted(unsure.rows, "row"),
+                                             percent_text(part(unsure.count, path.count))));
+    if (unsure.is_undecided)
+        document.notes.emplace_back("Too few samples have counted it to tell: another run may well show other rows.");
+    document.fields.push_back({"rows_below_error", "", static_cast<std::int64_t>(unsure.rows)});
+    document.fields.push_back({"count_below_error", "", unsure.count});
     if (without > 0)
         document.notes.push_back(fmt::format("Left out: {} that counted none.", counted(without, "row")));
     if (const double n = samples_behind({}, path); grouping.is_sampled && n > 0)

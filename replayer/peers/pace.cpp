@@ -112,11 +112,13 @@ Misses misses(std::span<const CountedTime> parts, double CountedTime::*count)
     std::ranges::copy_if(parts, std::back_inserter(known), [&](const CountedTime& part) { return part.*count >= 0; });
     if (known.size() < static_cast<std::size_t>(model::enough_samples))
         return {};
-    if (std::ranges::any_of(known, [&](const CountedTime& part) { return part.*count > 0; }))
-        return {1, ratio(known, count, &CountedTime::instructions)};
     double instructions = 0;
     for (const CountedTime& part : known)
         instructions += part.instructions;
+    if (instructions <= 0)
+        return {};
+    if (std::ranges::any_of(known, [&](const CountedTime& part) { return part.*count > 0; }))
+        return {1, ratio(known, count, &CountedTime::instructions)};
     constexpr double half = 0.5, variance = 1 / half;  // of Poisson's distribution: as much as its mean
     return {1, {rounded(std::log(half / instructions) * fixed_one), rounded(variance * fixed_one)}};
 }

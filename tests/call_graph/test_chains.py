@@ -179,7 +179,7 @@ class Chains(harness.Case):
         rows = self.inclusive()
         unknown = rows["[unknown callers]"]
         computed = rows["work"]
-        self.assertGreater(unknown["path_percent"], 30)
+        self.assertGreater(unknown["path_percent"], 10)  # where others want the processor, [preempted] has the rest
         self.assertLess(rows["rarely"]["path_percent"], 20)
         self.assertGreaterEqual(unknown["path_percent"], computed["path_percent"] - 1)
         # Each may be among them; but what already has the time does not have it a second time.

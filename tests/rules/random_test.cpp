@@ -79,12 +79,18 @@ private:
     static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
     int draw(int below) { return static_cast<int>(random_() % static_cast<std::uint32_t>(below)); }
 
+    void sample(int r, std::int64_t time, const char* function, std::int64_t weight)
+    {
+        program_[r].sample(time, function, weight);
+        program_[r].counts({{"instructions", 1000 + draw(5000)}, {"cache-misses", draw(3)}});
+    }
+
     void compute(int r)
     {
         const std::int64_t time = 1 + draw(200);
         if (draw(3) == 0)
             for (std::int64_t t = 0; t < time; t += 7)
-                program_[r].sample(now_[at(r)] + t, draw(2) == 0 ? "f" : "g", 7);
+                sample(r, now_[at(r)] + t, draw(2) == 0 ? "f" : "g", 7);
         now_[at(r)] += time;
     }
 
@@ -93,7 +99,7 @@ private:
         const Span span{now_[at(r)], now_[at(r)] + time};
         if (draw(3) == 0)
             for (std::int64_t t = 0; t < time; t += 2)
-                program_[r].sample(now_[at(r)] + t, draw(2) == 0 ? "copy" : "poll", 2);
+                sample(r, now_[at(r)] + t, draw(2) == 0 ? "copy" : "poll", 2);
         now_[at(r)] = span.leave;
         return span;
     }
