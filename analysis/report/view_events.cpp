@@ -15,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -133,34 +132,24 @@ Cell ratio(std::int64_t count, std::int64_t of)
     return count > 0 && of > 0 ? Cell(Ratio{static_cast<double>(count) / static_cast<double>(of)}) : Cell();
 }
 
-/// What was left out of the rows that samples have found.
+/// What is not sure of the rows that samples have found.
 struct Unsure {
-    std::size_t rows = 0;
-    std::int64_t count = 0;     // of these
-    bool is_undecided = false;  // there are no others: the five that count most stay (as Folding)
+    bool are_all = false;    // there are such rows, and the samples of each could just as well be none
+    std::size_t rows = 0;    // that were left out
+    std::int64_t count = 0;  // of these
 };
 
-/// Takes away the rows that are small and whose samples could just as well be none.
+/// Takes away those that are small and could be none. Where few samples bring much, large rows could be none, too, but
+/// are no less worth a look.
 Unsure leave_out_unsure(std::vector<Counted>& items, const EventAmount& path)
 {
-    constexpr std::size_t most = 5;
-    constexpr double small =
-        0.01;  // where few samples bring much, large rows are unsure, too, but no less worth a look
-    const auto is_unsure = [&](const Counted& item) {
-        return item.is_sampled && part(item.wanted.count, path.count) < small && could_be_none(item.wanted, path);
-    };
-    std::int64_t least = path.count + 1;
+    constexpr double small = 0.01;
+    const auto is_found = [](const Counted& item) { return item.is_sampled && item.wanted.count > 0; };
+    const auto is_sure = [&](const Counted& item) { return is_found(item) && !could_be_none(item.wanted, path); };
     Unsure unsure;
-    if (std::ranges::none_of(items, [&](const Counted& i) { return i.wanted.count > 0 && !is_unsure(i); })) {
-        std::vector<std::int64_t> counts;
-        for (const Counted& item : items)
-            counts.push_back(item.wanted.count);
-        std::ranges::sort(counts, std::greater());
-        least = counts.empty() ? 0 : counts[std::min(most, counts.size()) - 1];
-        unsure.is_undecided = !counts.empty() && counts.front() > 0;
-    }
+    unsure.are_all = std::ranges::any_of(items, is_found) && std::ranges::none_of(items, is_sure);
     unsure.rows = std::erase_if(items, [&](const Counted& item) {
-        const bool goes = is_unsure(item) && item.wanted.count < least;
+        const bool goes = is_found(item) && !is_sure(item) && part(item.wanted.count, path.count) < small;
         unsure.count += goes ? item.wanted.count : 0;
         return goes;
     });
@@ -209,12 +198,12 @@ Table table_of(const std::vector<Counted>& items, std::vector<Column> first, con
         const bool is_known = c.known_ns > 0 || c.count > 0;
         Row& row = rows.emplace_back(item.cells);
         row.push_back(is_known ? Cell(c.count) : Cell());
-        if (is_known && is_sampled)
+        if (!is_sampled)
+            row.push_back(is_known ? Cell(Share{part(c.count, path.count)}) : Cell());
+        else if (is_known)
             add_share_cells(row, count_share(c, path), path.count);
         else
-            row.resize(row.size() + (is_sampled ? share_columns("", "").size() : 1));
-        if (is_known && !is_sampled)
-            row.back() = Share{part(c.count, path.count)};
+            row.resize(row.size() + share_columns("", "").size());
         if (relation)
             row.push_back(relation->cell(item));
         row.insert(row.end(), {Seconds{c.ns}, Share{part(c.known_ns, c.ns)}, Share{part(c.scaled_ns, c.ns)}});
@@ -335,7 +324,7 @@ Document event_view(const HotspotRequest& request)
         document.notes.push_back(fmt::format("Left out: {} below the sampling error ({} % together).",
                                              counted(unsure.rows, "row"),
                                              percent_text(part(unsure.count, path.count))));
-    if (unsure.is_undecided)
+    if (unsure.are_all)
         document.notes.emplace_back("Too few samples have counted it to tell: another run may well show other rows.");
     document.fields.push_back({"rows_below_error", "", static_cast<std::int64_t>(unsure.rows)});
     document.fields.push_back({"count_below_error", "", unsure.count});
