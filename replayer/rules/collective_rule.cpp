@@ -50,13 +50,19 @@ Ns completion_limit(const Waiting& call, const Member& member, const CollectiveC
     return calibration.collective_limit(member.function, c.instance->bytes, c.size) + call.threshold;
 }
 
+bool synchronised(const Instance& instance, Ns uncertainty)
+{
+    return instance.first_leave >= (instance.last.time - uncertainty).count();
+}
+
 /// The call is longer than its dependencies explain: ask who came while it was inside. Implementations make members
 /// wait for each other beyond the semantics (trees, rendezvous), and neighbourhoods whose topology is not recorded
 /// leave nothing but this.
 CollectiveDecision ask_for_release(const Waiting& call, const Member& member, const CollectiveCase& instance,
                                    const Calibration& calibration, const Predecessor& otherwise)
 {
-    if (!is_long(call) || instance.is_alone())
+    const bool may_wait = !instance.operation.on_file || synchronised(*instance.instance, calibration.clocks.largest());
+    if (!is_long(call) || instance.is_alone() || !may_wait)
         return {otherwise, {}, {}};
     MemberQuery query{};
     query.call = call.call;
@@ -68,11 +74,6 @@ CollectiveDecision ask_for_release(const Waiting& call, const Member& member, co
     query.least = calibration.least_message();
     query.limit = completion_limit(call, member, instance, calibration);
     return {{Route::Ask, {}, 0, true}, query, otherwise};
-}
-
-bool synchronised(const Instance& instance, Ns uncertainty)
-{
-    return instance.first_leave >= (instance.last.time - uncertainty).count();
 }
 
 /// Whether the clocks are too far off to tell which of two moments came first. What was learned from such differences
@@ -218,6 +219,10 @@ CollectiveDecision all_to_all(const Waiting& call, const Member& member, const C
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     // Always the canonical last arriver, also for ties: so that all paths meet there.
     const Arriver last = last_arriver(instance, calibration.clocks);
+    // Who left before that, on a clock that tells, shows that it did not synchronise.
+    const Ns error = calibration.clocks.between(last.enter.call.location, call.call.location);
+    if (c.operation.sync_tested && call.leave < last.enter.time - error)
+        return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     const bool is_own = last.enter.call == call.call;
     const Predecessor found = is_own ? Predecessor{Route::Completion, {}, 0, false, false} : to(last.enter, instance);
     return {doubted(found, last.within_clocks), {}, {}};

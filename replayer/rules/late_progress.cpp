@@ -60,6 +60,9 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
     // Transfers scatter, and few of them are as fast as the fastest.
     if (!s.held && took >= s.transfer && took <= longest(s.transfer) && unexplained(s, s.start) > s.transfer)
         return Fit::Loose;
+    // Who takes it when it looks lets go of the sender at once.
+    if (s.held && took <= usual && unexplained(s, s.start) > s.transfer)
+        return Fit::Loose;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= soon(s);
     return is_much(s) && is_soon ? Fit::Loose : Fit::None;
 }

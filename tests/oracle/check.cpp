@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -79,18 +80,26 @@ std::string anomaly(const tests::Replayed& replayed)
 using replayer::rules::Calibration;
 using replayer::rules::FastestMessages;
 
+/// The size of the collective operations of a bucket.
+std::uint64_t collective_size(int bucket)
+{
+    const auto found = std::ranges::find(collective_sizes, bucket, replayer::rules::size_bucket);
+    return found == collective_sizes.end() ? usual_bytes : *found;
+}
+
 /// Every call costs the same, but for collectives that no member can leave before the end.
 std::int64_t call_cost(FunctionId function, int bucket, const Machine& machine)
 {
-    const bool to_the_end = function == FunctionId::MPI_Scan && bucket > 0;
-    return (to_the_end || function == FunctionId::MPI_Init ? machine.collective : machine.call) * machine.tick_ns;
+    const bool to_the_end = (function == FunctionId::MPI_Scan && bucket > 0) || function == FunctionId::MPI_Init;
+    return (to_the_end ? machine.completion(collective_size(bucket)) : machine.call) * machine.tick_ns;
 }
 
 /// Made once a machine: that takes longer than a program.
 const replayer::rules::CallCosts& call_costs(const Machine& machine)
 {
-    static std::map<std::array<std::int64_t, 3>, replayer::rules::CallCosts> made;
-    const auto [found, is_new] = made.try_emplace({machine.tick_ns, machine.call, machine.collective});
+    static std::map<std::array<std::int64_t, 4>, replayer::rules::CallCosts> made;
+    const auto [found, is_new] = made.try_emplace(
+        {machine.tick_ns, machine.call, machine.collective, static_cast<std::int64_t>(machine.bytes_a_tick)});
     replayer::rules::CallCosts& costs = found->second;
     if (!is_new)
         return costs;
@@ -142,8 +151,9 @@ void tell(const Machine& machine, Calibration& calibration)
     constexpr int most_members_bucket = 8;
     for (std::uint16_t function = 0; function < static_cast<std::uint16_t>(FunctionId::count); ++function)
         for (int members = 0; members <= most_members_bucket; ++members)
-            calibration.collectives[{FunctionId{function}, replayer::rules::size_bucket(usual_bytes), members}] =
-                model::Ns{machine.collective * machine.tick_ns};
+            for (const std::uint64_t size : collective_sizes)
+                calibration.collectives[{FunctionId{function}, replayer::rules::size_bucket(size), members}] =
+                    model::Ns{machine.completion(size) * machine.tick_ns};
 }
 
 replayer::Replay load(MPI_Comm comm, const std::function<void(const std::string& directory)>& write)

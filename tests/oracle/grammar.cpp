@@ -29,6 +29,7 @@ constexpr Rule rules[block_kinds] = {
     {"overlap", blocks::overlap},
     {"crossing", blocks::crossing},
     {"probes", blocks::probes},
+    {"looking", blocks::looking},
     {"buffers", blocks::buffers},
     {"cancelled", blocks::cancelled},
     {"between groups", blocks::between_groups},
@@ -36,6 +37,7 @@ constexpr Rule rules[block_kinds] = {
     {"amounts", blocks::amounts},
     {"threads", blocks::threads},
     {"tool", blocks::tool},
+    {"files", blocks::files},
     {"creations", blocks::creations},
     {"standing", blocks::standing},
 };

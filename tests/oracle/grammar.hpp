@@ -24,6 +24,7 @@ enum class BlockKind : std::uint8_t {
     Overlap,      // non-blocking collectives and messages around computation
     Crossing,     // messages that cross a collective
     Probes,
+    Looking,  // loops of probes
     Buffers,  // buffered messages, and the detaching of the buffer that they are in
     Cancelled,
     BetweenGroups,   // collectives on an inter-communicator
@@ -31,11 +32,12 @@ enum class BlockKind : std::uint8_t {
     Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
     Threads,         // of some ranks, which send and receive beside their main threads
     Tool,            // messages around the collector's own work
+    Files,           // collective, split and independent operations on one
     Creations,       // of communicators, by their members alone
     Standing,        // messages beside whose transfer one side always computes; only in standing_recipe()
 };
-inline constexpr int block_kinds = 17;
-inline constexpr int random_kinds = 16;  // of random_recipe() and alike_recipe()
+inline constexpr int block_kinds = 19;
+inline constexpr int random_kinds = 18;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
 

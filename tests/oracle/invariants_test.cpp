@@ -181,7 +181,8 @@ TEST(Invariants, AllThatIsOnThePathIsSomebodysAndSomewhere)
 bool polls(const Program& program)
 {
     return std::ranges::any_of(program.steps, [](const auto& steps) {
-        return std::ranges::any_of(steps, [](const Step& step) { return step.kind == Kind::PollLoop; });
+        return std::ranges::any_of(
+            steps, [](const Step& step) { return step.kind == Kind::PollLoop || step.kind == Kind::LookLoop; });
     });
 }
 

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--windows]
-// [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many random
-// programs (of one-sided communication with --windows; with --alike, each repeats one pattern, in which ranks compute
-// for another time; with --standing, one in which the same rank always computes beside large messages), from that seed
-// on, through the whole analysis, which knows what the simulated machine costs (or learns it from
-// the trace, or is told that messages and collectives take half as long as they do, or twice as long). With noise, each
-// program runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy
-// machine moves what meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all
-// have been; one that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one
-// that goes by groups has blocking collectives between groups wait for the own group, too; on a synchronous one, a root
-// waits for all that it gives something, and whoever gives something to a root waits for that (if lazy, until they are
-// in calls). With
+// oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--slow-files]
+// [--windows] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many
+// random programs (of one-sided communication with --windows; with --alike, each repeats one pattern, in which ranks
+// compute for another time; with --standing, one in which the same rank always computes beside large messages), from
+// that seed on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace,
+// or is told that messages and collectives take half as long as they do, or twice as long). With noise, each program
+// runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves
+// what meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one
+// that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by
+// groups has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for
+// all that it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls).
+// With --slow-files, collective calls on files that do not wait for all may take as long as those that do. With
 // --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
 // Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has
 // the archive of each program, and the truth about it.
@@ -57,6 +57,7 @@ struct Options {
     bool held = false;
     bool by_groups = false;
     bool synchronous = false;
+    bool slow_files = false;
     bool windows = false;
     bool alike = false;
     bool standing = false;
@@ -129,6 +130,8 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
         machine.short_of_cores = options.short_of_cores;
         if (options.short_of_cores)
             machine.seed = seed;
+        if (options.slow_files)
+            machine.file_system = longest_in_file_system;
         if (options.synchronous)
             go_synchronous(machine);
         if (options.by_groups)
@@ -182,6 +185,8 @@ int main(int argc, char** argv)
             options.by_groups = true;
         else if (word == "--synchronous")
             options.synchronous = true;
+        else if (word == "--slow-files")
+            options.slow_files = true;
         else if (word == "--windows")
             options.windows = true;
         else if (word == "--short-of-cores")
@@ -205,7 +210,8 @@ int main(int argc, char** argv)
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--windows] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST "
+                "[--slow-files] [--windows] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep "
+                "DIRECTORY] [FIRST "
                 "[COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {

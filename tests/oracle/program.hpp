@@ -22,6 +22,9 @@ using functions::SendMode;
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -1;
 
+/// In ticks, of one call.
+inline constexpr int longest_in_file_system = 3000;
+
 enum class Kind : std::uint8_t {
     Compute,
     Send,
@@ -35,14 +38,16 @@ enum class Kind : std::uint8_t {
     PollLoop,  // of `requests` those that are open: tests until all (MPI_Test, MPI_Testall) or any of them are done;
                // MPI_Request_get_status, of one, leaves it to be completed
     Probe,
-    Mprobe,  // makes a message
-    Mrecv,   // of the message `request`
-    Detach,  // of the buffer that buffered sends are in
-    Cancel,  // of the receive `request`, which nobody ever sends anything
-    Collective,
+    Mprobe,      // makes a message
+    LookLoop,    // probes until a message is there: MPI_Iprobe, or MPI_Improbe, which makes a message
+    Mrecv,       // of the message `request`
+    Detach,      // of the buffer that buffered sends are in
+    Cancel,      // of the receive `request`, which nobody ever sends anything
+    Collective,  // also each half of a split one on a file
     Icollective,
-    Fork,  // begins the thread `thread`, whose first step must be a call; stands right behind a call
-    Tool,  // the collector is at work, and says so
+    Local,  // a call that needs nobody
+    Fork,   // begins the thread `thread`, whose first step must be a call; stands right behind a call
+    Tool,   // the collector is at work, and says so
 };
 
 /// A member's part in a collective operation in which not everybody has something for everybody.
@@ -55,7 +60,8 @@ struct Part {
 /// What a rank does next. Numbers of requests are the rank's own, from 0, each used once.
 struct Step {
     Kind kind = Kind::Compute;
-    std::int64_t ticks = 0;  // of Compute and Tool; of PollLoop: between two polls
+    std::int64_t ticks = 0;  // of Compute and Tool; of PollLoop and LookLoop: between two polls; of Local and
+                             // Collective: of its own work, behind what it waits for
     FunctionId function = FunctionId::none;
     SendMode mode = SendMode::Standard;
     int peer = 0;    // rank of the communicator; of Sendrecv, the destination
@@ -65,7 +71,7 @@ struct Step {
     std::uint64_t bytes = 8;
     int root = -1;                   // of a collective: member of the communicator
     std::optional<Part> part = {};   // of a collective; nothing: as the function has it
-    int request = -1;                // that the step makes, or that it refers to
+    int request = -1;                // that the step makes, or that it refers to; of a split collective, both halves
     bool persistent = false;         // Isend, Irecv: by MPI_Start
     std::vector<int> requests = {};  // that it waits for
     int thread = 0;                  // of Fork

@@ -67,6 +67,8 @@ private:
         case Kind::Probe:
         case Kind::Mprobe:
             return messages_.probe(rank, step);
+        case Kind::LookLoop:
+            return messages_.look(rank, step);
         case Kind::Mrecv:
             return messages_.receive_probed(rank, step);
         case Kind::Detach:
@@ -84,6 +86,9 @@ private:
             return collectives_.collective(rank, step);
         case Kind::Icollective:
             return collectives_.icollective(rank, step);
+        case Kind::Local:
+            return world_.scheduler.leave(world_.scheduler.enter(rank, step.function),
+                                          world_.machine.call + step.ticks);
         case Kind::Fork: {
             const int last = static_cast<int>(world_.scheduler.calls(rank).size()) - 1;
             world_.scheduler.fork({rank, last, true}, step.thread);

@@ -25,13 +25,14 @@ struct Machine {
     std::uint64_t bytes_a_tick = 1000;
     std::uint64_t eager_limit = 4096;
     std::uint64_t local_limit = 1 << 20;  // larger ones up to that limit are over when the receiver's rank takes them
-    std::int64_t collective = 12;         // after the last arrival that is needed
+    std::int64_t collective = 12;         // after the last arrival that is needed, of one that moves hardly anything
     std::int64_t jitter = 0;              // at most so much longer, a message
     std::int64_t skew = 0;                // at most so much later, a leave of a collective
     bool progress = true;    // what is under way moves on by itself; else, only while those who take part are in calls
     bool by_groups = false;  // between groups, who gets something in a blocking collective waits for its own group too
     bool synchronous = false;  // who gives something in a rooted collective waits for those who get it, in their calls
-    bool short_of_cores = false;  // calls that end epochs of windows may be late, and then so is what they release
+    std::int64_t file_system = 0;  // at most so much, a collective call on a file that does not wait for all
+    bool short_of_cores = false;   // calls that end epochs of windows may be late, and then so is what they release
     int ranks_a_node = 1 << 20;
     std::uint32_t seed = 1;  // of jitter and skew
 
@@ -42,6 +43,11 @@ struct Machine {
     [[nodiscard]] std::int64_t transfer(int from, int to, std::uint64_t bytes) const
     {
         return (same_node(from, to) ? latency : far_latency) + static_cast<std::int64_t>(bytes / bytes_a_tick);
+    }
+    /// From the last arrival that is needed to the end of a collective operation.
+    [[nodiscard]] std::int64_t completion(std::uint64_t bytes) const
+    {
+        return collective + static_cast<std::int64_t>(bytes / bytes_a_tick);
     }
     [[nodiscard]] bool is_held(SendMode mode, std::uint64_t bytes) const
     {

@@ -27,6 +27,7 @@ ordered_json described(const Machine& machine)
             {"collective", machine.collective},
             {"jitter", machine.jitter},
             {"skew", machine.skew},
+            {"file_system", machine.file_system},
             {"progress", machine.progress},
             {"by_groups", machine.by_groups},
             {"synchronous", machine.synchronous},

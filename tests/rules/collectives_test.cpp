@@ -306,6 +306,25 @@ TEST(Collectives, FilesAreWrittenTogetherIfTheTimesSaySo)
     EXPECT_EQ(path(q), "compute 1: 0-60 | mpi 1: 60-101 | compute 1: 101-190");
 }
 
+// Who comes just before a long call ends may have been waited for, unless somebody had left before.
+TEST(Collectives, AFileIsClosedTogetherIfTheTimesSaySo)
+{
+    Program p(3);
+    p[0].collective(FunctionId::MPI_File_close, {10, 63});
+    p[1].collective(FunctionId::MPI_File_close, {60, 62});
+    p[2].collective(FunctionId::MPI_File_close, {5, 64});
+    p[0].finish(120);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | collective? 1>0: 60-63 | compute 0: 63-120");
+    Program q(3);
+    q[0].collective(FunctionId::MPI_File_close, {10, 63});
+    q[1].collective(FunctionId::MPI_File_close, {60, 62});
+    q[2].collective(FunctionId::MPI_File_close, {5, 8});
+    q[0].finish(120);
+    q.finish(100);
+    EXPECT_EQ(path(q), "compute 0: 0-10 | mpi 0: 10-63 | compute 0: 63-120");
+}
+
 TEST(Collectives, OrderedWritesWaitForTheRanksBefore)
 {
     Program p(3);

@@ -15,6 +15,7 @@ void sweep(Sketch& s);
 void pairs(Sketch& s);
 void farm(Sketch& s);
 void probes(Sketch& s);
+void looking(Sketch& s);
 void cancelled(Sketch& s);
 void buffers(Sketch& s);
 void threads(Sketch& s);
@@ -29,5 +30,8 @@ void between_groups(Sketch& s);
 void neighbourhoods(Sketch& s);
 void amounts(Sketch& s);
 void creations(Sketch& s);
+
+// Files (file_blocks.cpp)
+void files(Sketch& s);
 
 }  // namespace critpath::oracle::blocks

@@ -22,6 +22,7 @@ struct Operation {
     int root = -1;
     std::vector<Part> parts = {};  // by member; empty: as the function says
     bool is_blocking = true;
+    std::uint64_t bytes = usual_bytes;
 };
 
 /// Of two groups that meet, the second one connects.
@@ -30,6 +31,13 @@ FunctionId function_of(Sketch& s, const Operation& operation, std::size_t member
     const auto first = s.program().first_groups.find(operation.comm);
     const bool is_second = first != s.program().first_groups.end() && member >= first->second;
     return operation.function == MPI_Comm_accept && is_second ? MPI_Comm_connect : operation.function;
+}
+
+/// Barriers move nothing.
+void draw_size(Sketch& s, Operation& operation)
+{
+    if (operation.function != MPI_Barrier && operation.function != MPI_Ibarrier)
+        operation.bytes = s.collective_size();
 }
 
 /// What each member does: computes afterwards, or while the operation is under way.
@@ -41,7 +49,7 @@ void perform(Sketch& s, const Operation& operation)
         Step step{.kind = operation.is_blocking ? Kind::Collective : Kind::Icollective,
                   .function = function_of(s, operation, m),
                   .comm = operation.comm,
-                  .bytes = usual_bytes,
+                  .bytes = operation.bytes,
                   .root = operation.root};
         if (!operation.parts.empty())
             step.part = operation.parts[m];
@@ -91,6 +99,7 @@ void collectives(Sketch& s)
                                       MPI_Reduce, MPI_Gather, MPI_Scan, MPI_Exscan}),
                             s.one_of({Sketch::world, Sketch::world, Sketch::even, Sketch::reversed})};
         operation.root = draw_root(s, operation.function, operation.comm);
+        draw_size(s, operation);
         perform(s, operation);
     }
 }
@@ -102,6 +111,7 @@ void overlap(Sketch& s)
         s.one_of({Sketch::world, Sketch::even, Sketch::reversed})};
     operation.root = draw_root(s, operation.function, operation.comm);
     operation.is_blocking = false;
+    draw_size(s, operation);
     perform(s, operation);
 }
 
@@ -130,6 +140,7 @@ void between_groups(Sketch& s)
                                {MPI_Scatter, MPI_Iscatter},
                                {MPI_Reduce, MPI_Ireduce},
                                {MPI_Gather, MPI_Igather}}));
+        draw_size(s, operation);
         perform(s, operation);
     }
 }
@@ -142,6 +153,7 @@ void neighbourhoods(Sketch& s)
                s.one_of<Both>({{MPI_Neighbor_allgather, MPI_Ineighbor_allgather},
                                {MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall},
                                {MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv}}));
+        draw_size(s, operation);
         perform(s, operation);
     }
 }

@@ -104,6 +104,41 @@ void probes(Sketch& s)
     }
 }
 
+/// Loops that look for a message: of a neighbour, or, on one rank, of whoever has sent something.
+void looking(Sketch& s)
+{
+    const bool matched = s.chance(2);
+    const int tag = s.unique();
+    const std::uint64_t bytes = s.size();
+    const auto take = [&](int r, int from, std::size_t comm) {
+        const int message = s.look(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag, comm);
+        s.compute(r, 10);
+        if (matched)
+            s.add(r, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});
+        else
+            s.recv(r, from, tag, comm);
+    };
+    if (s.chance(2)) {
+        for (int r = 0; r + 1 < s.ranks(); ++r) {
+            s.compute(r);
+            s.send(r, r + 1, tag, bytes);
+            take(r + 1, r, Sketch::world);
+        }
+        return;
+    }
+    const int server = s.draw(0, s.ranks() - 1);
+    s.each([&](int r) {
+        if (r == server)
+            return;
+        s.compute(r);
+        s.send(r, server, tag, bytes);
+    });
+    for (int i = 1; i < s.ranks(); ++i) {
+        take(server, any_source, Sketch::world);
+        s.compute(server, 10);
+    }
+}
+
 /// Only one rank fills its buffer, so that nobody waits for somebody who waits.
 void buffers(Sketch& s)
 {

@@ -77,6 +77,11 @@ std::uint64_t Sketch::size()
     return one_of<std::uint64_t>({0, 8, 1000, 4096, 5000, 60'000, 400'000});
 }
 
+std::uint64_t Sketch::collective_size()
+{
+    return chance(2) ? usual_bytes : collective_sizes[at(draw(0, static_cast<int>(collective_sizes.size()) - 1))];
+}
+
 int Sketch::post(int r, Step step)
 {
     step.request = requests_[at(r)]++;
@@ -96,10 +101,24 @@ int Sketch::fork(int r)
     return thread;
 }
 
+std::int64_t Sketch::between_polls()
+{
+    return one_of<std::int64_t>({0, 0, 1, 3, 20, 300});
+}
+
 void Sketch::poll(int r, FunctionId function, const std::vector<int>& requests)
 {
-    const std::int64_t work = one_of<std::int64_t>({0, 0, 1, 3, 20, 300});
-    add(r, {.kind = Kind::PollLoop, .ticks = work, .function = function, .requests = requests});
+    add(r, {.kind = Kind::PollLoop, .ticks = between_polls(), .function = function, .requests = requests});
+}
+
+int Sketch::look(int r, FunctionId function, int from, int tag, std::size_t comm)
+{
+    return post(r, {.kind = Kind::LookLoop,
+                    .ticks = between_polls(),
+                    .function = function,
+                    .peer = from,
+                    .tag = tag,
+                    .comm = comm});
 }
 
 void Sketch::poll_status(int r, int request)

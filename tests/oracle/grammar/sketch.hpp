@@ -7,6 +7,7 @@
 
 #include "tests/oracle/grammar.hpp"
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -19,6 +20,8 @@ namespace critpath::oracle
 
 /// Of a collective operation, where it does not matter.
 inline constexpr std::uint64_t usual_bytes = 8;
+/// Of collective operations that are told apart by their size: each of another power of two.
+inline constexpr std::array<std::uint64_t, 4> collective_sizes = {usual_bytes, 5'000, 60'000, 400'000};
 
 /// The index of a rank, or of a member.
 inline std::size_t at(int number)
@@ -64,6 +67,8 @@ public:
     }
     std::mt19937& random() { return random_; }
     std::uint64_t size();
+    /// Of a collective operation.
+    std::uint64_t collective_size();
 
     template <class Visit>
     void each(Visit visit)
@@ -89,10 +94,14 @@ public:
     void poll(int r, FunctionId function, const std::vector<int>& requests);
     /// The same by MPI_Request_get_status, which leaves it to a MPI_Wait behind it to complete the request.
     void poll_status(int r, int request);
+    /// A loop that probes until a message is there. Returns that message, if `function` is MPI_Improbe.
+    int look(int r, FunctionId function, int from, int tag, std::size_t comm = world);
     /// Completes all of `requests` in one of all ways.
     void complete(int r, std::vector<int> requests);
 
 private:
+    std::int64_t between_polls();
+
     Program program_;
     std::vector<int> requests_;  // by rank: how many
     int next_unique_ = 1000;

@@ -91,7 +91,7 @@ Posted* Collectives::join(const Node& call, const Step& step, int request)
     for (auto& [needed, theirs] : gathering.waiting) {
         if (theirs == nullptr || !std::ranges::all_of(needed, has_come))
             continue;
-        const auto standing = std::make_shared<Standing>(Standing{std::exchange(theirs, nullptr), {}, 0});
+        const auto standing = std::make_shared<Standing>(Standing{std::exchange(theirs, nullptr), {}, 0, step.bytes});
         for (const int one : needed)
             standing->since.push_back(gathering.came[one]);
         if (!stands_still(step, needed.size())) {
@@ -135,7 +135,7 @@ bool Collectives::stands_still(const Step& step, std::size_t needed) const
 /// The operation is over a while after all that it waits for.
 void Collectives::finish(const Standing& standing)
 {
-    const std::int64_t completion = machine_.collective + world_.draw(machine_.skew);
+    const std::int64_t completion = machine_.completion(standing.bytes) + world_.draw(machine_.skew);
     Done done;
     for (const Node& enter : standing.since) {
         done.because.push_back({enter, {}, completion});
@@ -149,13 +149,33 @@ void Collectives::collective(int rank, const Step& step)
 {
     const Node call = scheduler_.enter(rank, step.function);
     const Posted* posted = join(call, step, -1);
-    scheduler_.call_of(call).collectives_completed.push_back(*posted->collective);
-    scheduler_.wait(rank, [this, call, posted] {
+    describe(call, step, *posted->collective);
+    scheduler_.wait(rank, [this, call, posted, work = own_work(step)] {
         if (!world_.is_done(posted))
             return false;
-        scheduler_.leave(call, machine_.call, posted->done->because);
+        std::vector<Edge> because = posted->done->because;
+        for (Edge& edge : because)
+            edge.weight += work;
+        scheduler_.leave(call, machine_.call + work, because);
         return true;
     });
+}
+
+/// Calls that overlap look as if they had waited for each other: not if they are short.
+std::int64_t Collectives::own_work(const Step& step) const
+{
+    const bool waits_for_all = !step.part || step.part->sources.size() == world_.program.comms[step.comm].size();
+    return waits_for_all ? step.ticks : std::min(step.ticks, machine_.file_system);
+}
+
+/// The halves of a split one are the beginning and the end of the same operation.
+void Collectives::describe(const Node& call, const Step& step, CollectiveOperation operation)
+{
+    if (step.request >= 0)
+        operation.request = Requests::id(call.rank, step.request);
+    const bool is_begin = functions::semantic_class(step.function) == functions::SemanticClass::FileBegin;
+    Call& described = scheduler_.call_of(call);
+    (is_begin ? described.collectives_posted : described.collectives_completed).push_back(operation);
 }
 
 void Collectives::icollective(int rank, const Step& step)

@@ -34,8 +34,11 @@ private:
         Posted* posted;
         std::vector<Node> since;  // what it waited for
         std::size_t missing;
+        std::uint64_t bytes;
     };
 
+    void describe(const Node& call, const Step& step, CollectiveOperation operation);
+    [[nodiscard]] std::int64_t own_work(const Step& step) const;
     Posted* join(const Node& call, const Step& step, int request);
     [[nodiscard]] bool stands_still(const Step& step, std::size_t needed) const;
     void finish(const Standing& standing);

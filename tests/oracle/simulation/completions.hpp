@@ -4,10 +4,8 @@
 // Owns the calls that complete requests, of messages and of non-blocking collectives alike: waits, and loops of tests.
 #pragma once
 
-#include "tests/oracle/simulation/world.hpp"
+#include "tests/oracle/simulation/poll_loop.hpp"
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace critpath::oracle
@@ -24,17 +22,13 @@ public:
 
 private:
     void complete(const Node& call, const Posted* posted);
-    void poll_between_work(int rank, const Step& step, const std::vector<Posted*>& open);
-    void poll_in_vain(int rank, const Step& step, const std::vector<Posted*>& open);
-    /// `reasons`: what the end of the polls in vain before it depended on.
-    void finish_poll(int rank, const Step& step, const std::vector<Posted*>& open, const std::vector<Edge>& reasons);
-    [[nodiscard]] std::optional<std::int64_t> done_since(const Step& step, const std::vector<Posted*>& open) const;
-    static std::vector<Edge> reasons_of(const Step& step, const std::vector<Posted*>& open);
-    [[nodiscard]] const Edge* latest(const std::vector<Edge>& because) const;
+    /// What a poll finds done.
+    void complete_found(const Node& call, const Step& step, const std::vector<Posted*>& open);
 
     World& world_;
     Scheduler& scheduler_;
     const Machine& machine_;
+    PollLoop loop_;
 };
 
 }  // namespace critpath::oracle

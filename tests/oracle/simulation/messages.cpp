@@ -20,8 +20,8 @@ bool fits(const Message& receive, const Travelling& message)
 }  // namespace
 
 Messages::Messages(World& world)
-    : world_(world), scheduler_(world.scheduler), machine_(world.machine), inboxes_(at(world.program.ranks)),
-      buffers_(at(world.program.ranks))
+    : world_(world), scheduler_(world.scheduler), machine_(world.machine), loop_(world),
+      inboxes_(at(world.program.ranks)), buffers_(at(world.program.ranks))
 {
 }
 
@@ -242,33 +242,60 @@ void Messages::post(int rank, const Step& step)
 
 // -------------------------------------------------------------------------------------------------------- probes
 
-void Messages::probe(int rank, const Step& step)
+const Travelling* Messages::find_unexpected(int rank, const Step& step)
 {
-    const Node call = scheduler_.enter(rank, step.function);
     Message wanted;
     wanted.peer = step.peer;
     wanted.tag = step.tag;
     wanted.comm = step.comm;
-    scheduler_.wait(rank, [this, rank, call, &step, wanted] {
-        Inbox& inbox = inboxes_[at(world_.rank_of(rank))];
-        const auto there =
-            std::ranges::find_if(inbox.unexpected, [&](const Travelling& message) { return fits(wanted, message); });
-        if (there == inbox.unexpected.end())
+    const std::vector<Travelling>& unexpected = inboxes_[at(world_.rank_of(rank))].unexpected;
+    const auto found =
+        std::ranges::find_if(unexpected, [&](const Travelling& message) { return fits(wanted, message); });
+    return found == unexpected.end() ? nullptr : &*found;
+}
+
+void Messages::find(const Node& call, const Step& step, bool is_matched)
+{
+    Inbox& inbox = inboxes_[at(world_.rank_of(call.rank))];
+    const Travelling* there = find_unexpected(call.rank, step);
+    Call& probing = scheduler_.call_of(call);
+    probing.has_probed = true;
+    probing.probed = there->send->message;
+    probing.probed.peer = there->source;
+    if (!is_matched)
+        return;
+    probing.probed.probed = Requests::id(call.rank, step.request);
+    inbox.probed.resize(std::max(inbox.probed.size(), at(step.request) + 1));
+    inbox.probed[at(step.request)] = *there;
+    inbox.unexpected.erase(inbox.unexpected.begin() + (there - inbox.unexpected.data()));
+}
+
+void Messages::probe(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    scheduler_.wait(rank, [this, rank, call, &step] {
+        const Travelling* there = find_unexpected(rank, step);
+        if (there == nullptr)
             return false;
-        const Travelling message = *there;
-        Call& probing = scheduler_.call_of(call);
-        probing.has_probed = true;
-        probing.probed = message.send->message;
-        probing.probed.peer = message.source;
-        if (step.kind == Kind::Mprobe) {
-            inbox.unexpected.erase(there);
-            inbox.probed.resize(std::max(inbox.probed.size(), at(step.request) + 1));
-            inbox.probed[at(step.request)] = message;
-            probing.probed.probed = Requests::id(rank, step.request);
-        }
-        scheduler_.leave(call, machine_.call, {{message.send->post, {}, message.there - message.send->time}});
+        const Edge because{there->send->post, {}, there->there - there->send->time};
+        find(call, step, step.kind == Kind::Mprobe);
+        scheduler_.leave(call, machine_.call, {because});
         return true;
     });
+}
+
+void Messages::look(int rank, const Step& step)
+{
+    const auto since = [this, rank, &step]() -> std::optional<std::int64_t> {
+        const Travelling* there = find_unexpected(rank, step);
+        return there == nullptr ? std::nullopt : std::optional(there->there);
+    };
+    const auto reasons = [this, rank, &step]() -> std::vector<Edge> {
+        const Travelling* there = find_unexpected(rank, step);
+        return {{there->send->post, {}, there->there - there->send->time}};
+    };
+    loop_.run(rank, {step.function, step.ticks, since, reasons,
+                     [this, &step](const Node& call) { find(call, step, step.function == FunctionId::MPI_Improbe); }});
 }
 
 void Messages::receive_probed(int rank, const Step& step)

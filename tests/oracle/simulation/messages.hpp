@@ -4,7 +4,7 @@
 // Owns the messages of a simulation: when each one arrives, which receive takes it, and when both sides are done.
 #pragma once
 
-#include "tests/oracle/simulation/world.hpp"
+#include "tests/oracle/simulation/poll_loop.hpp"
 
 #include <cstdint>
 #include <map>
@@ -33,6 +33,7 @@ public:
     void sendrecv(int rank, const Step& step);
     void post(int rank, const Step& step);  // Isend, Irecv
     void probe(int rank, const Step& step);
+    void look(int rank, const Step& step);  // a loop of Iprobe, Improbe
     void receive_probed(int rank, const Step& step);
     void cancel(int rank, const Step& step);
     void detach(int rank, const Step& step);
@@ -46,6 +47,10 @@ private:
         std::vector<std::optional<Travelling>> probed;  // by number of the request
     };
 
+    /// The one that a probe finds; null: none is there.
+    [[nodiscard]] const Travelling* find_unexpected(int rank, const Step& step);
+    /// What the call says of what it has found; a matched probe takes it.
+    void find(const Node& call, const Step& step, bool is_matched);
     Posted* add(const Node& call, bool receiving, int request, const Step& step, int peer);
     void post_send(Posted* send);
     void arrive(int to, const Travelling& message);
@@ -60,6 +65,7 @@ private:
     World& world_;
     Scheduler& scheduler_;
     const Machine& machine_;
+    PollLoop loop_;
     std::vector<Inbox> inboxes_;                       // by rank
     std::vector<std::vector<const Posted*>> buffers_;  // by rank: large ones since the last detach
     std::map<const Posted*, Done> taken_;              // of these, when they were
