@@ -98,7 +98,7 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
 {
     const Instance& instance = *c.instance;
     const Predecessor local = unexplained(call, c.operation);
-    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size, member.bytes);
     const Ns cost = call.leave - call.enter - call.excess;
     const bool is_late = other.time + least > call.enter + cost && other.time <= call.leave;
     const bool explains_all = call.leave - other.time <= completion_limit(call, member, c, calibration);
@@ -109,10 +109,14 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
     if (!is_late)
         return doubted(ask_for_release(call, member, c, calibration, local), unsure);
     // Who explains only the beginning of a long call is not what released it: look for a better answer first.
-    if (explains_all)
-        return {doubted(to(other, instance), may_be_earlier(other, call, calibration)), {}, {}};
-    const bool waited = other.time > call.enter;
     Predecessor late = to(other, instance);
+    if (explains_all) {
+        // Who came before the call, and is late by a guess alone, may be late for another reason.
+        late.low_confidence =
+            other.time <= call.enter + cost && !calibration.has_seen(member.function, instance.bytes, c.size);
+        return {doubted(late, may_be_earlier(other, call, calibration)), {}, {}};
+    }
+    const bool waited = other.time > call.enter;
     late.low_confidence = true;
     return doubted(ask_for_release(call, member, c, calibration, waited ? late : local), unsure);
 }
@@ -139,7 +143,7 @@ CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, con
     query.may_depend = true;
     query.some_give = c.operation.some_give;
     query.since = call.enter;
-    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size, member.bytes);
     if (!waits_for_itself)
         query.since = call.leave - call.excess - least;
     if (c.operation.some_give)
@@ -151,7 +155,7 @@ CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, con
 bool all_give(const Waiting& call, const Member& member, const CollectiveCase& c, const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size, member.bytes);
     return last_giver(instance, c.operation).call == instance.last.call &&
            (!c.operation.some_give || call.leave - instance.last.time >= least);
 }
@@ -175,7 +179,7 @@ CollectiveDecision partly_all_to_all(const Waiting& call, const Member& member, 
 bool is_on_its_way(const Enter& other, const Waiting& call, const Member& member, const CollectiveCase& c,
                    const Calibration& calibration)
 {
-    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size, member.bytes);
     return c.inter && call.waited() && other.time + least > call.leave - call.excess;
 }
 
