@@ -184,7 +184,7 @@ private:
 
     [[nodiscard]] model::Ns least(const rules::Member& member, const rules::CollectiveCase& c) const
     {
-        return calibration_.collective(member.function, c.instance->bytes, c.size, member.bytes);
+        return calibration_.collective(member.function, c.instance->bytes, c.size);
     }
 
     const Replay& replay_;

@@ -248,31 +248,15 @@ ClockUncertainty::ClockUncertainty(const model::Definitions& definitions)
 {
 }
 
-bool Calibration::has_seen(FunctionId function, std::uint64_t bytes, std::size_t members) const
-{
-    return collectives.contains({function, size_bucket(bytes), size_bucket(members)});
-}
-
-Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members, std::uint64_t own) const
+Ns Calibration::collective(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
     const auto found = collectives.find({function, size_bucket(bytes), size_bucket(members)});
-    if (found != collectives.end())
-        return found->second;
-    return collectives_unseen ? Ns{0} : beyond_nothing(own);
-}
-
-Ns Calibration::beyond_nothing(std::uint64_t bytes) const
-{
-    Ns least{0};  // of the links that are known
-    for (const TransferTime& link : transfer)
-        if (const Ns of_link = link.of(bytes) - link.of(0); of_link > Ns{0})
-            least = least == Ns{0} ? of_link : std::min(least, of_link);
-    return least > Ns{0} ? least : usual_transfer(bytes) - usual_transfer(0);
+    return found == collectives.end() ? Ns{0} : found->second;
 }
 
 Ns Calibration::collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const
 {
-    return std::max(4 * collective(function, bytes, members, 0), usual_completion(function, bytes, members));
+    return std::max(4 * collective(function, bytes, members), usual_completion(function, bytes, members));
 }
 
 }  // namespace critpath::replayer::rules

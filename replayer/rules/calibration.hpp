@@ -193,20 +193,13 @@ struct Calibration {
     bool collectives_unseen = false;          // they are still to come; until then those times are lower bounds
     ClockUncertainty clocks;
 
-    /// Least time of a collective after its last needed arrival. Where the trace has no example, a guess: what a
-    /// message of the `own` bytes of the member takes more than one of nothing.
-    [[nodiscard]] Ns collective(FunctionId function, std::uint64_t bytes, std::size_t members, std::uint64_t own) const;
-    /// Whether the trace has an example of it.
-    [[nodiscard]] bool has_seen(FunctionId function, std::uint64_t bytes, std::size_t members) const;
+    /// Least time of a collective after its last needed arrival; 0 where the trace has no example.
+    [[nodiscard]] Ns collective(FunctionId function, std::uint64_t bytes, std::size_t members) const;
     /// The longest time after an arrival at which a collective may still be said to have waited for it: four times the
     /// fastest example, at least the usual.
     [[nodiscard]] Ns collective_limit(FunctionId function, std::uint64_t bytes, std::size_t members) const;
     /// Least time of any message.
     [[nodiscard]] Ns least_message() const { return std::min(transfer[0].of(0), transfer[1].of(0)); }
-
-private:
-    /// What a message takes for its bytes alone: as those of the trace do, or as usual.
-    [[nodiscard]] Ns beyond_nothing(std::uint64_t bytes) const;
 };
 
 }  // namespace critpath::replayer::rules

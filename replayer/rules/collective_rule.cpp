@@ -55,14 +55,27 @@ bool synchronised(const Instance& instance, Ns uncertainty)
     return instance.first_leave >= (instance.last.time - uncertainty).count();
 }
 
+/// Whether the call was over when `other` came, by clocks that tell.
+bool left_before(const Enter& other, const Waiting& call, const ClockUncertainty& clocks)
+{
+    return call.leave < other.time - clocks.between(other.call.location, call.call.location);
+}
+
+/// Whether all left after the last one came, as far as clocks tell: other calls on files are as long as the file system
+/// makes them.
+bool may_have_waited(const Waiting& call, const Instance& instance, const ClockUncertainty& clocks)
+{
+    return synchronised(instance, clocks.largest()) && !left_before(instance.last, call, clocks);
+}
+
 /// The call is longer than its dependencies explain: ask who came while it was inside. Implementations make members
 /// wait for each other beyond the semantics (trees, rendezvous), and neighbourhoods whose topology is not recorded
 /// leave nothing but this.
 CollectiveDecision ask_for_release(const Waiting& call, const Member& member, const CollectiveCase& instance,
                                    const Calibration& calibration, const Predecessor& otherwise)
 {
-    const bool may_wait = !instance.operation.on_file || synchronised(*instance.instance, calibration.clocks.largest());
-    if (!is_long(call) || instance.is_alone() || !may_wait)
+    if (!is_long(call) || instance.is_alone() ||
+        (instance.operation.on_file && !may_have_waited(call, *instance.instance, calibration.clocks)))
         return {otherwise, {}, {}};
     MemberQuery query{};
     query.call = call.call;
@@ -98,7 +111,7 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
 {
     const Instance& instance = *c.instance;
     const Predecessor local = unexplained(call, c.operation);
-    const Ns least = calibration.collective(member.function, instance.bytes, c.size, member.bytes);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
     const Ns cost = call.leave - call.enter - call.excess;
     const bool is_late = other.time + least > call.enter + cost && other.time <= call.leave;
     const bool explains_all = call.leave - other.time <= completion_limit(call, member, c, calibration);
@@ -109,14 +122,10 @@ CollectiveDecision wait_for(const Enter& other, const Waiting& call, const Membe
     if (!is_late)
         return doubted(ask_for_release(call, member, c, calibration, local), unsure);
     // Who explains only the beginning of a long call is not what released it: look for a better answer first.
-    Predecessor late = to(other, instance);
-    if (explains_all) {
-        // Who came before the call, and is late by a guess alone, may be late for another reason.
-        late.low_confidence =
-            other.time <= call.enter + cost && !calibration.has_seen(member.function, instance.bytes, c.size);
-        return {doubted(late, may_be_earlier(other, call, calibration)), {}, {}};
-    }
+    if (explains_all)
+        return {doubted(to(other, instance), may_be_earlier(other, call, calibration)), {}, {}};
     const bool waited = other.time > call.enter;
+    Predecessor late = to(other, instance);
     late.low_confidence = true;
     return doubted(ask_for_release(call, member, c, calibration, waited ? late : local), unsure);
 }
@@ -137,13 +146,15 @@ CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, con
         decision.query.leave = call.leave;
         decision.query.rank = member.rank;
         decision.query.shape = c.operation.shape;
+        if (is_long(call))  // on a file, where nobody may have released it
+            decision.query.limit = completion_limit(call, member, c, calibration);
         decision.otherwise = local;
     }
     MemberQuery& query = decision.query;
     query.may_depend = true;
     query.some_give = c.operation.some_give;
     query.since = call.enter;
-    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size, member.bytes);
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
     if (!waits_for_itself)
         query.since = call.leave - call.excess - least;
     if (c.operation.some_give)
@@ -155,7 +166,7 @@ CollectiveDecision ask_for_needed(const Waiting& call, const Member& member, con
 bool all_give(const Waiting& call, const Member& member, const CollectiveCase& c, const Calibration& calibration)
 {
     const Instance& instance = *c.instance;
-    const Ns least = calibration.collective(member.function, instance.bytes, c.size, member.bytes);
+    const Ns least = calibration.collective(member.function, instance.bytes, c.size);
     return last_giver(instance, c.operation).call == instance.last.call &&
            (!c.operation.some_give || call.leave - instance.last.time >= least);
 }
@@ -179,7 +190,7 @@ CollectiveDecision partly_all_to_all(const Waiting& call, const Member& member, 
 bool is_on_its_way(const Enter& other, const Waiting& call, const Member& member, const CollectiveCase& c,
                    const Calibration& calibration)
 {
-    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size, member.bytes);
+    const Ns least = calibration.collective(member.function, c.instance->bytes, c.size);
     return c.inter && call.waited() && other.time + least > call.leave - call.excess;
 }
 
@@ -223,9 +234,8 @@ CollectiveDecision all_to_all(const Waiting& call, const Member& member, const C
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     // Always the canonical last arriver, also for ties: so that all paths meet there.
     const Arriver last = last_arriver(instance, calibration.clocks);
-    // Who left before that, on a clock that tells, shows that it did not synchronise.
-    const Ns error = calibration.clocks.between(last.enter.call.location, call.call.location);
-    if (c.operation.sync_tested && call.leave < last.enter.time - error)
+    if (c.operation.sync_tested &&
+        (left_before(instance.last, call, calibration.clocks) || left_before(last.enter, call, calibration.clocks)))
         return ask_for_release(call, member, c, calibration, unexplained(call, c.operation));
     const bool is_own = last.enter.call == call.call;
     const Predecessor found = is_own ? Predecessor{Route::Completion, {}, 0, false, false} : to(last.enter, instance);

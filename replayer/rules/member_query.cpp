@@ -27,7 +27,7 @@ public:
         if (query_.returns)
             return mover();
         const Enter last = query_.may_depend ? last_needed() : Enter{};
-        const bool explains = last.valid() && (!query_.may_release || query_.leave - last.time <= query_.limit);
+        const bool explains = last.valid() && (query_.limit <= Ns{0} || query_.leave - last.time <= query_.limit);
         if (explains && last.call == query_.call)
             return doubted({Route::Completion, {}, 0, query_.some_give}, last);
         if (explains)

@@ -33,7 +33,7 @@ struct MemberQuery {
     Ns since;               // those that came after this; where some give,
     Ns completion;          // about so long before the end
     bool may_release;       // it waited so long that the release rule applies
-    Ns limit;               // for the release rule: the longest time after an arrival,
+    Ns limit;               // 0: none; for the release rule, the longest time after an arrival,
     Ns least;               // and the shortest, that of a message
     bool returns;           // who came back to MPI instead, after `since`, and moved on what stood still:
     Ns tolerance;           // `completion` before the end, by so much more or less; or within `limit`

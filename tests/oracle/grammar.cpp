@@ -29,7 +29,7 @@ constexpr Rule rules[block_kinds] = {
     {"overlap", blocks::overlap},
     {"crossing", blocks::crossing},
     {"probes", blocks::probes},
-    {"looking", blocks::looking},
+    {"probe loops", blocks::probe_loops},
     {"buffers", blocks::buffers},
     {"cancelled", blocks::cancelled},
     {"between groups", blocks::between_groups},

@@ -24,7 +24,7 @@ enum class BlockKind : std::uint8_t {
     Overlap,      // non-blocking collectives and messages around computation
     Crossing,     // messages that cross a collective
     Probes,
-    Looking,  // loops of probes
+    ProbeLoops,
     Buffers,  // buffered messages, and the detaching of the buffer that they are in
     Cancelled,
     BetweenGroups,   // collectives on an inter-communicator

@@ -182,7 +182,7 @@ bool polls(const Program& program)
 {
     return std::ranges::any_of(program.steps, [](const auto& steps) {
         return std::ranges::any_of(
-            steps, [](const Step& step) { return step.kind == Kind::PollLoop || step.kind == Kind::LookLoop; });
+            steps, [](const Step& step) { return step.kind == Kind::PollLoop || step.kind == Kind::ProbeLoop; });
     });
 }
 

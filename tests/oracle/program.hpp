@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
                // MPI_Request_get_status, of one, leaves it to be completed
     Probe,
     Mprobe,      // makes a message
-    LookLoop,    // probes until a message is there: MPI_Iprobe, or MPI_Improbe, which makes a message
+    ProbeLoop,   // probes until a message is there: MPI_Iprobe, or MPI_Improbe, which makes a message
     Mrecv,       // of the message `request`
     Detach,      // of the buffer that buffered sends are in
     Cancel,      // of the receive `request`, which nobody ever sends anything
@@ -60,7 +60,7 @@ struct Part {
 /// What a rank does next. Numbers of requests are the rank's own, from 0, each used once.
 struct Step {
     Kind kind = Kind::Compute;
-    std::int64_t ticks = 0;  // of Compute and Tool; of PollLoop and LookLoop: between two polls; of Local and
+    std::int64_t ticks = 0;  // of Compute and Tool; of PollLoop and ProbeLoop: between two polls; of Local and
                              // Collective: of its own work, behind what it waits for
     FunctionId function = FunctionId::none;
     SendMode mode = SendMode::Standard;

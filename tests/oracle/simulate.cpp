@@ -67,8 +67,8 @@ private:
         case Kind::Probe:
         case Kind::Mprobe:
             return messages_.probe(rank, step);
-        case Kind::LookLoop:
-            return messages_.look(rank, step);
+        case Kind::ProbeLoop:
+            return messages_.probe_loop(rank, step);
         case Kind::Mrecv:
             return messages_.receive_probed(rank, step);
         case Kind::Detach:

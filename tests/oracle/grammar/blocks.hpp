@@ -15,7 +15,7 @@ void sweep(Sketch& s);
 void pairs(Sketch& s);
 void farm(Sketch& s);
 void probes(Sketch& s);
-void looking(Sketch& s);
+void probe_loops(Sketch& s);
 void cancelled(Sketch& s);
 void buffers(Sketch& s);
 void threads(Sketch& s);

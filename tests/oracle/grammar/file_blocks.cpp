@@ -44,11 +44,11 @@ public:
     /// One half of it may wait, and what the file system does may be in either.
     void operate_split(FunctionId begin, FunctionId end, Waits waits, int most)
     {
-        const bool begins_with_all = s_.chance(2);
+        const bool begin_waits = s_.chance(2);
         each([&](int member, int r) {
-            const int request = s_.post(r, step(begin, begins_with_all ? waits : Waits::ForNobody, member, most));
+            const int request = s_.post(r, step(begin, begin_waits ? waits : Waits::ForNobody, member, most));
             s_.compute(r, 30);
-            Step second = step(end, begins_with_all ? Waits::ForNobody : waits, member, most);
+            Step second = step(end, begin_waits ? Waits::ForNobody : waits, member, most);
             second.request = request;
             s_.add(r, second);
             s_.compute(r, 30);

@@ -105,13 +105,14 @@ void probes(Sketch& s)
 }
 
 /// Loops that look for a message: of a neighbour, or, on one rank, of whoever has sent something.
-void looking(Sketch& s)
+void probe_loops(Sketch& s)
 {
     const bool matched = s.chance(2);
     const int tag = s.unique();
     const std::uint64_t bytes = s.size();
     const auto take = [&](int r, int from, std::size_t comm) {
-        const int message = s.look(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag, comm);
+        const int message =
+            s.probe_loop(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag, comm);
         s.compute(r, 10);
         if (matched)
             s.add(r, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});

@@ -111,9 +111,9 @@ void Sketch::poll(int r, FunctionId function, const std::vector<int>& requests)
     add(r, {.kind = Kind::PollLoop, .ticks = between_polls(), .function = function, .requests = requests});
 }
 
-int Sketch::look(int r, FunctionId function, int from, int tag, std::size_t comm)
+int Sketch::probe_loop(int r, FunctionId function, int from, int tag, std::size_t comm)
 {
-    return post(r, {.kind = Kind::LookLoop,
+    return post(r, {.kind = Kind::ProbeLoop,
                     .ticks = between_polls(),
                     .function = function,
                     .peer = from,

@@ -161,7 +161,8 @@ void Collectives::collective(int rank, const Step& step)
     });
 }
 
-/// Calls that overlap look as if they had waited for each other: not if they are short.
+/// Of calls on files that overlap, long ones look as if they had waited for each other: those that did not are as short
+/// as the file system lets them be.
 std::int64_t Collectives::own_work(const Step& step) const
 {
     const bool waits_for_all = !step.part || step.part->sources.size() == world_.program.comms[step.comm].size();

@@ -3,6 +3,7 @@
 #include "tests/oracle/simulation/messages.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace critpath::oracle
@@ -258,6 +259,8 @@ void Messages::find(const Node& call, const Step& step, bool is_matched)
 {
     Inbox& inbox = inboxes_[at(world_.rank_of(call.rank))];
     const Travelling* there = find_unexpected(call.rank, step);
+    if (there == nullptr)
+        throw std::logic_error("another thread has taken what was probed");
     Call& probing = scheduler_.call_of(call);
     probing.has_probed = true;
     probing.probed = there->send->message;
@@ -284,7 +287,7 @@ void Messages::probe(int rank, const Step& step)
     });
 }
 
-void Messages::look(int rank, const Step& step)
+void Messages::probe_loop(int rank, const Step& step)
 {
     const auto since = [this, rank, &step]() -> std::optional<std::int64_t> {
         const Travelling* there = find_unexpected(rank, step);

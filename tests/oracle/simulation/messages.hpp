@@ -33,7 +33,7 @@ public:
     void sendrecv(int rank, const Step& step);
     void post(int rank, const Step& step);  // Isend, Irecv
     void probe(int rank, const Step& step);
-    void look(int rank, const Step& step);  // a loop of Iprobe, Improbe
+    void probe_loop(int rank, const Step& step);  // a loop of Iprobe, Improbe
     void receive_probed(int rank, const Step& step);
     void cancel(int rank, const Step& step);
     void detach(int rank, const Step& step);
