@@ -10,8 +10,6 @@ namespace critpath::replayer::rules
 namespace
 {
 
-constexpr int chance = 8;
-
 /// What the transfer does not explain, of the time from `begin` on.
 Ns unexplained(const Standstill& s, Ns begin)
 {
@@ -42,7 +40,7 @@ Ns tolerance(Ns transfer, Ns threshold)
 
 Ns soon(const Standstill& s)
 {
-    // Where no core is free, it may be later, but so close to the enter hardly by chance.
+    constexpr int chance = 8;  // where no core is free, it may be later, but so close to the enter hardly by chance
     return std::max(4 * s.transfer + s.threshold, unexplained(s, s.start) / chance);
 }
 
@@ -61,10 +59,6 @@ Fit fit(const Standstill& s, Ns enter, Ns outside_since)
         return Fit::None;  // others explain more
     // Transfers scatter, and few of them are as fast as the fastest.
     if (!s.held && took >= s.transfer && took <= longest(s.transfer) && unexplained(s, s.start) > s.transfer)
-        return Fit::Loose;
-    // Who takes it when it looks lets go of the sender at once, which hardly happens by chance.
-    const Ns outside = enter - std::max(s.start, outside_since);
-    if (s.held && took <= usual && unexplained(s, s.start) > s.transfer + s.threshold && chance * took <= outside)
         return Fit::Loose;
     const bool is_soon = (s.held || 8 * took >= s.transfer) && took <= soon(s);
     return is_much(s) && is_soon ? Fit::Loose : Fit::None;

@@ -447,10 +447,11 @@ TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
 {
     Machine machine;
     machine.local_limit = 1024;
-    // Few are wrong, by a few ticks, but by all of their path: two of the first 150, 0.07 % of 10,000.
+    // Few are wrong, by a few ticks, but by all of their path, so that some hundred programs have to be judged. Loops
+    // of probes, in which ranks come and go, hide more of it: it was 0.1 % before programs had them.
     EXPECT_LE(
         false_critical_share(machine, Weights::Known, random_recipe, replayer::Rules::Arrival, 4 * judged_programs),
-        at_most(0.001));
+        at_most(0.002));
 }
 
 /// Collectives between groups that wait for the own group, too, as implementations have it. Without the release rule,
