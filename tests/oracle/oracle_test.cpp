@@ -448,7 +448,7 @@ TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
     Machine machine;
     machine.local_limit = 1024;
     // Few are wrong, by a few ticks, but by all of their path, so that some hundred programs have to be judged. Loops
-    // of probes, in which ranks come and go, hide more of it: it was 0.1 % before programs had them.
+    // of probes, in which ranks come and go, hide more of it (before programs had them, 0.1 % was enough).
     EXPECT_LE(
         false_critical_share(machine, Weights::Known, random_recipe, replayer::Rules::Arrival, 4 * judged_programs),
         at_most(0.002));
