@@ -110,20 +110,19 @@ void probe_loops(Sketch& s)
     const bool matched = s.chance(2);
     const int tag = s.unique();
     const std::uint64_t bytes = s.size();
-    const auto take = [&](int r, int from, std::size_t comm) {
-        const int message =
-            s.probe_loop(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag, comm);
+    const auto take = [&](int r, int from) {
+        const int message = s.probe_loop(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag);
         s.compute(r, 10);
         if (matched)
             s.add(r, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});
         else
-            s.recv(r, from, tag, comm);
+            s.recv(r, from, tag);
     };
     if (s.chance(2)) {
         for (int r = 0; r + 1 < s.ranks(); ++r) {
             s.compute(r);
             s.send(r, r + 1, tag, bytes);
-            take(r + 1, r, Sketch::world);
+            take(r + 1, r);
         }
         return;
     }
@@ -135,7 +134,7 @@ void probe_loops(Sketch& s)
         s.send(r, server, tag, bytes);
     });
     for (int i = 1; i < s.ranks(); ++i) {
-        take(server, any_source, Sketch::world);
+        take(server, any_source);
         s.compute(server, 10);
     }
 }

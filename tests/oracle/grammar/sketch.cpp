@@ -111,14 +111,9 @@ void Sketch::poll(int r, FunctionId function, const std::vector<int>& requests)
     add(r, {.kind = Kind::PollLoop, .ticks = between_polls(), .function = function, .requests = requests});
 }
 
-int Sketch::probe_loop(int r, FunctionId function, int from, int tag, std::size_t comm)
+int Sketch::probe_loop(int r, FunctionId function, int from, int tag)
 {
-    return post(r, {.kind = Kind::ProbeLoop,
-                    .ticks = between_polls(),
-                    .function = function,
-                    .peer = from,
-                    .tag = tag,
-                    .comm = comm});
+    return post(r, {.kind = Kind::ProbeLoop, .ticks = between_polls(), .function = function, .peer = from, .tag = tag});
 }
 
 void Sketch::poll_status(int r, int request)

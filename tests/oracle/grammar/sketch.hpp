@@ -95,7 +95,7 @@ public:
     /// The same by MPI_Request_get_status, which leaves it to a MPI_Wait behind it to complete the request.
     void poll_status(int r, int request);
     /// A loop that probes until a message is there. Returns that message, if `function` is MPI_Improbe.
-    int probe_loop(int r, FunctionId function, int from, int tag, std::size_t comm = world);
+    int probe_loop(int r, FunctionId function, int from, int tag);
     /// Completes all of `requests` in one of all ways.
     void complete(int r, std::vector<int> requests);
 
