@@ -74,8 +74,8 @@ bool may_have_waited(const Waiting& call, const Instance& instance, const ClockU
 CollectiveDecision ask_for_release(const Waiting& call, const Member& member, const CollectiveCase& instance,
                                    const Calibration& calibration, const Predecessor& otherwise)
 {
-    if (!is_long(call) || instance.is_alone() ||
-        (instance.operation.on_file && !may_have_waited(call, *instance.instance, calibration.clocks)))
+    const bool may_wait = !instance.operation.on_file || may_have_waited(call, *instance.instance, calibration.clocks);
+    if (!is_long(call) || instance.is_alone() || !may_wait)
         return {otherwise, {}, {}};
     MemberQuery query{};
     query.call = call.call;

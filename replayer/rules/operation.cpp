@@ -109,13 +109,6 @@ constexpr bool some_give(FunctionId function)
     return std::ranges::find(functions, function) != std::end(functions);
 }
 
-constexpr bool on_file(SemanticClass rule_class)
-{
-    constexpr SemanticClass classes[] = {SemanticClass::FileOpen, SemanticClass::FileClose, SemanticClass::FileMeta,
-                                         SemanticClass::FileIoAll, SemanticClass::FileIoOrdered};
-    return std::ranges::find(classes, rule_class) != std::end(classes);
-}
-
 /// The beginning and the end of a split operation on a file may each be the blocking one (MPI-3.1, 13.4.5).
 constexpr SemanticClass rule_class(const functions::FunctionInfo& info)
 {
@@ -136,7 +129,7 @@ constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId func
             result.shape = info.shape;  // the function table knows the shape of each collective
         result.has_amounts = has_amounts(info, function);
         result.some_give = some_give(function);
-        result.on_file = on_file(rule.semantic_class);
+        result.on_file = functions::group_of(info.semantic_class) == functions::Group::Io;
         return result;
     }
     return {};
