@@ -48,6 +48,7 @@ void wake_helper(State& state)
 
 std::uint32_t collect_polled(State& state)
 {
+    pthread_mutex_lock(&state.pass_lock);
     state.polled[0] = {state.wake.load(), POLLIN, 0};
     std::uint32_t count = 1;
     const std::uint32_t used = state.used.load(std::memory_order_acquire);
@@ -55,10 +56,11 @@ std::uint32_t collect_polled(State& state)
         const Slot& slot = state.slots[i];
         if (slot.state.load(std::memory_order_acquire) == SlotState::Active && slot.event.fd >= 0) {
             state.polled[count] = {slot.event.fd, POLLIN, 0};
-            state.polled_slot[count] = i;
+            state.polled_slot[count] = {i, slot.event.id};
             ++count;
         }
     }
+    pthread_mutex_unlock(&state.pass_lock);
     return count;
 }
 
@@ -70,8 +72,14 @@ void look_at_polled(State& state, std::uint32_t count)
             state.wake = -1;  // the application closed what it did not open; poll must not spin on it
         }
     }
+    pthread_mutex_lock(&state.pass_lock);
     for (std::uint32_t i = 1; i < count; ++i) {
-        Slot& slot = state.slots[state.polled_slot[i]];
+        const auto [number, event] = state.polled_slot[i];
+        Slot& slot = state.slots[number];
+        // Since then another thread may have closed the slot, and a third one may have it by now.
+        if (slot.state.load(std::memory_order_acquire) != SlotState::Active || slot.event.id != event) {
+            continue;
+        }
         const short events = state.polled[i].revents;
         slot.ready = events != 0;
         const bool is_closed = events != 0 && !is_ours(slot.event);         // by somebody else
@@ -81,6 +89,7 @@ void look_at_polled(State& state, std::uint32_t count)
             end_slot(state, slot);
         }
     }
+    pthread_mutex_unlock(&state.pass_lock);
 }
 
 /// As look_at_polled, for timers: they say nothing of a ring that fills, of the end of their thread, nor that they have

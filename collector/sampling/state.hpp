@@ -66,6 +66,12 @@ struct Slot {
     Descriptor system_call;      // that the thread is in, for that (proc(5), /proc/pid/syscall)
 };
 
+/// Whose event the helper waits for.
+struct PolledSlot {
+    std::uint32_t number;
+    std::uint64_t event;  // PerfEvent::id
+};
+
 /// As blocked.cpp writes it, which has no such stack.
 struct BlockedCopy {
     spool::BlockedRecord record;
@@ -105,7 +111,7 @@ struct State {
     std::uint64_t last_blocked;      // there was one then
     char directory[4096];
     pollfd polled[max_threads + 1];
-    std::uint32_t polled_slot[max_threads + 1];
+    PolledSlot polled_slot[max_threads + 1];  // in the same order
     Slot slots[max_threads];
 };
 

@@ -238,7 +238,8 @@ protected:
         const auto first_period = static_cast<double>(file.header.samples.first_period);
         const auto samples = static_cast<double>(file.samples.size());
         const double expected = samples_in(cpu_ns);
-        EXPECT_GE(samples, 0.7 * expected);
+        EXPECT_GE(samples, 0.7 * expected) << "lost " << file.header.lost << ", refused " << file.header.samples.why_not
+                                           << ", counted " << file.header.samples.counted << " ns";
         EXPECT_LE(samples, 1.3 * expected + (first_period > 0 ? until_seen / first_period : 0));
     }
 

@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <thread>
 #include <vector>
@@ -21,6 +23,7 @@
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -36,6 +39,94 @@ namespace
 
 namespace sampling = critpath::sampling;
 using namespace critpath::test;
+
+/// Where the helper stands that has no processor just when poll has returned.
+enum class Late : int { Never, Wanted, Woken, ThreadEnded, Held, Released };
+std::atomic<Late> late{Late::Never};
+std::atomic<nfds_t> polled{0};
+std::atomic<bool> has_heard_of_end{false};
+
+/// False if it takes too long.
+bool wait_until(const std::function<bool()>& is_so)
+{
+    constexpr int patience = 100'000;
+    for (int i = 0; i < patience; ++i) {
+        if (is_so()) {
+            return true;
+        }
+        usleep(100);
+    }
+    return false;
+}
+
+bool wait_until(Late wanted)
+{
+    return wait_until([wanted] { return late.load() >= wanted; });
+}
+
+}  // namespace
+
+extern "C" {
+// By the linker, in place of poll; with checks where the compiler adds them.
+int __real_poll(pollfd* descriptors, nfds_t count, int patience);
+int __wrap_poll(pollfd* descriptors, nfds_t count, int patience);
+int __wrap___poll_chk(pollfd* descriptors, nfds_t count, int patience, std::size_t size);
+
+int __wrap_poll(pollfd* descriptors, nfds_t count, int patience)
+{
+    polled = count;
+    int result = __real_poll(descriptors, count, patience);
+    Late wanted = Late::Wanted;
+    if (late.compare_exchange_strong(wanted, Late::Woken)) {
+        wait_until(Late::ThreadEnded);
+        has_heard_of_end = wait_until([&] {
+            result = __real_poll(descriptors, count, 0);
+            return (descriptors[count - 1].revents & POLLHUP) != 0;
+        });
+        late = Late::Held;
+        wait_until(Late::Released);
+    }
+    return result;
+}
+
+int __wrap___poll_chk(pollfd* descriptors, nfds_t count, int patience, std::size_t)
+{
+    return __wrap_poll(descriptors, count, patience);
+}
+}
+
+namespace
+{
+
+/// What the helper was told of a thread that has ended, it looks at when another has its place.
+void play_late_helper(Subject& subject)
+{
+    subject.start();
+    if (sampling::refused() != 0) {
+        subject.finish();
+        return;
+    }
+    std::thread([] {
+        sampling::start_thread(1);
+        constexpr nfds_t with_this_one = 3;  // behind the eventfd and the first thread
+        wait_until([] { return polled.load() == with_this_one; });
+        late = Late::Wanted;
+        sampling::stop_thread();
+        wait_until(Late::Woken);
+    }).join();
+    late = Late::ThreadEnded;
+    wait_until(Late::Held);
+    subject.open();
+    std::thread([&subject] {
+        sampling::start_thread(2);
+        late = Late::Released;
+        subject.facts["cpu"] = burn(0.3);
+        sampling::stop_thread();
+    }).join();
+    subject.finish();
+    subject.facts["has_heard_of_end"] = has_heard_of_end.load();
+    subject.facts["lost_events"] = sampling::lost_events();
+}
 
 void play_refused(Subject& subject)
 {
@@ -386,6 +477,7 @@ void critpath::test::refuse_perf_event_open(int error)
 critpath::test::Scenarios critpath::test::trouble_scenarios()
 {
     return {
+        {"late_helper", play_late_helper},
         {"refused", play_refused},
         {"refused_later", play_refused_later},
         {"fork", play_fork},

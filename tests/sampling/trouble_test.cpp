@@ -121,6 +121,15 @@ TEST_F(Sampling, WithFewDescriptorsPageFaultsAreLeftOut)
     expect_samples_match(file, facts["cpu"]);
 }
 
+TEST_F(Sampling, ALateHelperEndsNoOtherThread)
+{
+    PLAY_OR_SKIP("late_helper");
+    ASSERT_EQ(files.size(), 3);
+    EXPECT_EQ(facts["has_heard_of_end"], true);
+    expect_samples_match(files["7.2.samples"], facts["cpu"]);
+    EXPECT_EQ(facts["lost_events"], false);
+}
+
 TEST_F(Sampling, LittleLockedMemoryMeansSmallRingsThenNone)
 {
     PLAY_OR_SKIP("little_locked_memory");
