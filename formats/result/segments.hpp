@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns segments.bin, attribution.bin, counts.bin, totals.bin and computed.bin: what the replay writes in parallel with
-// MPI-IO, and the mapped readers (formats/FORMAT.md).
+// Owns segments.bin, attribution.bin, counts.bin, totals.bin and computed.bin: what the processes of a replay write in
+// parallel, and the mapped readers (formats/FORMAT.md).
 #pragma once
 
 #include "analysis/model/attribution.hpp"

@@ -7,10 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace critpath::replayer
 {
@@ -45,57 +51,90 @@ void agree(MPI_Comm comm, const fs::path& file, const std::string& cause)
     fail_to_write(file, words);
 }
 
-std::string cause_of(int code)
+/// The keeper of paged memory interrupts.
+template <class Call>
+auto again(Call call)
 {
-    if (code == MPI_SUCCESS)
-        return {};
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    return {text, static_cast<std::size_t>(length)};
+    auto result = call();
+    while (result < 0 && errno == EINTR)
+        result = call();
+    return result;
 }
 
-/// An open file of all processes. Closing is collective, so no destructor does it: between open and close nothing
-/// throws on one process only.
+/// A file that several processes have open, each of which writes a part of its own. Not by MPI_File: to open one takes
+/// as long as to write 30 MB with Open MPI 4.1, which calls it a success of fewer bytes when the disk is full. It has
+/// its full size before the second process opens it: where the file system is NFS, who writes behind the end that he
+/// knows of writes whole pages.
 class SharedFile
 {
 public:
-    SharedFile(MPI_Comm comm, fs::path path) : comm_(comm), path_(std::move(path))
+    SharedFile() = default;
+    SharedFile(const SharedFile&) = delete;
+    SharedFile& operator=(const SharedFile&) = delete;
+    ~SharedFile()
     {
-        const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;
-        agree(comm_, path_, cause_of(MPI_File_open(comm_, path_.c_str(), mode, MPI_INFO_NULL, &file_)));
+        if (descriptor_ >= 0)
+            ::close(descriptor_);
     }
 
-    /// On a full disk, Open MPI 4.1 calls it a success of fewer bytes.
-    int write(MPI_Offset offset, std::span<const std::byte> bytes)
+    void create(const fs::path& path, std::uint64_t size)
     {
-        const auto size = static_cast<int>(bytes.size());
-        MPI_Status status;
-        MPI_Status_set_elements(&status, MPI_BYTE, 0);
-        const int code = MPI_File_write_at(file_, offset, bytes.data(), size, MPI_BYTE, &status);
-        int written = 0;
-        MPI_Get_count(&status, MPI_BYTE, &written);
-        return code == MPI_SUCCESS && written != size ? MPI_ERR_NO_SPACE : code;
+        open(path, O_CREAT | O_EXCL);
+        if (cause_.empty())
+            note(again([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) == 0);
     }
 
-    int resize(MPI_Offset size) { return MPI_File_set_size(file_, size); }
+    void open(const fs::path& path, int flags = 0)
+    {
+        descriptor_ = again([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666); });
+        note(descriptor_ >= 0);
+    }
 
-    int close() { return MPI_File_close(&file_); }
+    void write(std::uint64_t offset, std::span<const std::byte> bytes)
+    {
+        while (!bytes.empty() && cause_.empty()) {
+            const auto written =
+                again([&] { return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+            if (written == 0)  // as some file systems of users do
+                errno = ENOSPC;
+            note(written > 0);
+            offset += static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
+            bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+        }
+    }
+
+    void close()
+    {
+        if (descriptor_ >= 0)
+            note(::close(std::exchange(descriptor_, -1)) == 0 || errno == EINTR);  // it is closed all the same
+    }
+
+    /// What went wrong first; empty: nothing.
+    [[nodiscard]] const std::string& cause() const { return cause_; }
 
 private:
-    MPI_Comm comm_;
-    fs::path path_;
-    MPI_File file_ = MPI_FILE_NULL;
+    void note(bool is_fine)
+    {
+        if (!is_fine && cause_.empty())
+            cause_ = std::strerror(errno);
+    }
+
+    int descriptor_ = -1;
+    std::string cause_;
 };
 
-/// Runs `action` on process 0.
-template <class Action>
-void on_first(MPI_Comm comm, int rank, const fs::path& file, Action action)
+/// In place of what there is of that name, in a directory that is made. Returns what went wrong; empty: nothing.
+std::string create(const fs::path& name, const result::RecordHeader& header, std::uint64_t size, SharedFile& file)
 {
     std::error_code error;
-    if (rank == 0)
-        action(error);
-    agree(comm, file, error ? error.message() : "");
+    fs::create_directories(name.parent_path(), error);
+    if (!error)
+        fs::remove(name, error);
+    if (error)
+        return error.message();
+    file.create(name, size);
+    file.write(0, std::as_bytes(std::span(&header, 1)));
+    return file.cause();
 }
 
 template <class Record>
@@ -126,7 +165,7 @@ Share share_of(MPI_Comm comm, std::uint64_t mine)
     return share;
 }
 
-/// At once; MPI counts bytes in an int.
+/// Records at once.
 constexpr std::size_t block_of_own = 1 << 20;
 
 fs::path part_of(const fs::path& final_name)
@@ -149,28 +188,18 @@ std::int64_t write_records(MPI_Comm comm, const fs::path& final_name, const resu
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     const fs::path name = part_of(final_name);
-    on_first(comm, rank, name, [&](std::error_code& error) {
-        fs::create_directories(final_name.parent_path(), error);
-        if (!error)
-            fs::remove(name, error);
-    });
-
-    const auto at = [&](std::uint64_t index) {
-        return static_cast<MPI_Offset>(result::record_header_size + index * header.record_size);
-    };
-    SharedFile file(comm, name);
-    int code = file.resize(at(header.records));
-    const auto note = [&](int other) { code = code == MPI_SUCCESS ? other : code; };
-    if (rank == 0)
-        note(file.write(0, std::as_bytes(std::span(&header, 1))));
+    const auto at = [&](std::uint64_t index) { return result::record_header_size + index * header.record_size; };
+    SharedFile file;
+    agree(comm, name, rank == 0 ? create(name, header, at(header.records), file) : "");
+    if (rank != 0)
+        file.open(name);
     std::uint64_t sum = 0;
     each_block([&](std::uint64_t first, const auto& records) {
         sum += result::checksum(records, first);
-        if (const std::span<const std::byte> bytes = bytes_of(records); !bytes.empty())
-            note(file.write(at(first), bytes));
+        file.write(at(first), bytes_of(records));
     });
-    note(file.close());
-    agree(comm, name, cause_of(code));
+    file.close();
+    agree(comm, name, file.cause());
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, comm);
     return static_cast<std::int64_t>(sum);
 }

@@ -131,7 +131,7 @@ class Disk(deaths.Case):
                              f"code=$?; diff -r before {trace}/critpath >&2 || exit 8; exit $code")
 
     def test_full_when_the_result_is_written(self):
-        self.assert_message(self.write_result_on_full_disk(), 1, "segments.bin.part: cannot be written: ",
+        self.assert_message(self.write_result_on_full_disk(), 1, "segments.bin.part: cannot be written: No space left",
                             "check the permissions and the free space")
 
     def test_room_for_the_records_of_the_result_only(self):

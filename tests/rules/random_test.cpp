@@ -17,11 +17,15 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace critpath::tests
@@ -355,6 +359,37 @@ TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
     EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, model::CountTable(1)), Failure);
     EXPECT_THROW(replayer::write_totals(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
     EXPECT_THROW(replayer::write_computed(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
+}
+
+/// The last process may write files of 4 KiB only.
+TEST(SegmentsFile, FailsOnAllProcessesIfOneCannotWriteAllOfItsPart)
+{
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int of_first = getpid();
+    MPI_Bcast(&of_first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const auto trace = std::filesystem::temp_directory_path() / fmt::format("critpath-segments-{}", of_first);
+    const std::vector<model::ComputedParts> parts(1000);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    if (rank == size - 1) {
+        const rlimit small = {4096, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    std::string words;
+    try {
+        replayer::write_computed(MPI_COMM_WORLD, trace, 0, 0, parts);
+    } catch (const Failure& failure) {
+        words = failure.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_THAT(words, ::testing::HasSubstr("computed.bin.part: cannot be written: File too large"));
+    if (rank == 0)
+        std::filesystem::remove_all(trace);
 }
 
 }  // namespace
