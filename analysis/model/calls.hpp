@@ -73,9 +73,8 @@ class Calls
 public:
     [[nodiscard]] std::size_t size() const { return enter_.size(); }
     [[nodiscard]] bool empty() const { return enter_.empty(); }
+    [[nodiscard]] std::size_t capacity() const { return enter_.capacity(); }
     void reserve(std::size_t calls);
-    /// Gives back what was reserved and is not used.
-    void shrink();
 
     void add(Ns enter, Ns leave, ContextId context);
     void set_leave(std::size_t i, Ns leave);
@@ -143,14 +142,6 @@ inline void Calls::reserve(std::size_t calls)
     duration_.reserve(calls);
     context_.reserve(calls);
     bucket_.reserve(calls);
-}
-
-inline void Calls::shrink()
-{
-    enter_.shrink_to_fit();
-    duration_.shrink_to_fit();
-    context_.shrink_to_fit();
-    bucket_.shrink_to_fit();
 }
 
 inline void Calls::add(Ns enter, Ns leave, ContextId context)

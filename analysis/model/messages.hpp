@@ -74,9 +74,8 @@ public:
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
     [[nodiscard]] bool empty() const { return entries_.empty(); }
+    [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
     void reserve(std::size_t messages) { entries_.reserve(messages); }
-    /// Gives back what was reserved and is not used.
-    void shrink() { entries_.shrink_to_fit(); }
 
     [[nodiscard]] std::uint32_t post(std::size_t i) const { return entries_[i].post; }
     [[nodiscard]] std::uint32_t completion(std::size_t i) const { return entries_[i].completion; }

@@ -83,16 +83,12 @@ EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     const auto& facts = vocabulary_.locations[location.value];
     out_.anomalies = facts.anomalies;
     out_.trace.recording_end = facts.recording_end;
-    // At most as many, and points where there are threads.
     const Location& defined = definitions_.locations[location.value];
-    const std::uint64_t calls = defined.events / 2;
+    promised_ = defined.events;
     has_siblings_ = definitions_.processes[defined.process.value].locations.size() > 1;
-    out_.trace.calls.reserve(has_siblings_ ? defined.events : calls);
     out_.sends = Sends(CallNumbers(location));
     out_.receives = Receives(CallNumbers(location));
     out_.collectives = CollectiveCalls(CallNumbers(location));
-    out_.sends.reserve(calls);
-    out_.receives.reserve(calls);
 }
 
 SemanticClass EventLoader::current_class() const
@@ -117,14 +113,6 @@ LocationEvents EventLoader::finish()
     const auto rest = open_.rest();
     out_.open_posts.insert(out_.open_posts.end(), rest.begin(), rest.end());
     scale_samples();
-    // Of large arrays, the rest has never been touched and costs nothing; small ones lie in memory that had been used
-    // before.
-    constexpr std::uint64_t few = 1 << 17;
-    if (definitions_.locations[out_.trace.location.value].events < few) {
-        out_.trace.calls.shrink();
-        out_.sends.shrink();
-        out_.receives.shrink();
-    }
     if (!clock_.correction().is_identity()) {
         out_.clock_uncertainty = clock_.uncertainty(first_tick_, last_tick_);
     }
@@ -134,6 +122,7 @@ LocationEvents EventLoader::finish()
 /// The time of an event, which never goes back on a location.
 Ns EventLoader::advance(const Moment& moment)
 {
+    ++seen_;
     if (!started_) {
         clock_ = LocationClock(vocabulary_.clock, otf2::ClockCorrection(std::move(clock_points_)));
         out_.anomalies.clock_violations += clock_.correction().contradictions();
@@ -280,6 +269,7 @@ void EventLoader::add_wake_up(Ns now)
     if (has_siblings_ && !in_call() && !out_.trace.off.empty()) {
         const OffProcessor& last = out_.trace.off.back();
         if (!last.preempted && last.end == now && last.end - last.begin >= least) {
+            make_room(out_.trace.calls);
             out_.trace.calls.add_point(now);
         }
     }
@@ -288,6 +278,7 @@ void EventLoader::add_wake_up(Ns now)
 void EventLoader::enter_call(Ns now, ContextId id)
 {
     auto& calls = out_.trace.calls;
+    make_room(calls);
     call_ = CallId{static_cast<std::uint32_t>(calls.size())};
     calls.add(now, now, id);
     bytes_in_call_ = 0;
@@ -374,6 +365,7 @@ void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bo
     if (vocabulary_.attributes.mode != OTF2_UNDEFINED_ATTRIBUTE) {
         mode = SendMode{moment.uint8(vocabulary_.attributes.mode).value_or(static_cast<std::uint8_t>(mode))};
     }
+    make_room(out_.sends);
     out_.sends.push_back({current_call(), blocking ? current_call() : CallRef{}, comm,
                           static_cast<std::int32_t>(send.receiver), static_cast<std::int32_t>(send.tag), mode,
                           send.bytes});
@@ -395,6 +387,7 @@ void EventLoader::on(const Moment& moment, const event::MpiIrecvRequest& record)
             out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
         }
     }
+    make_room(out_.receives);
     out_.receives.push_back({current_call(), {}, {}, CommId::none(), -1, -1, 0});
     post(now, Posted::Kind::Receive, record.request, out_.receives.size() - 1);
 }
@@ -412,6 +405,7 @@ void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
             out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
         }
     }
+    make_room(out_.receives);
     out_.receives.push_back({current_call(),
                              current_call(),
                              {},

@@ -11,6 +11,7 @@
 #include "replayer/load/open_requests.hpp"
 #include "replayer/load/thread_waits.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -80,7 +81,6 @@ struct LocationEvents {
 class EventLoader : public otf2::EventHandler
 {
 public:
-    /// `events`: as promised by the definitions; memory is reserved accordingly.
     EventLoader(const LoadedDefinitions& loaded, model::LocationId location);
 
     /// Of the events so far; nothing: there were none.
@@ -144,6 +144,10 @@ public:
 private:
     model::Ns advance(const otf2::Moment& moment);
     [[noreturn]] void refuse_time(std::uint64_t ticks) const;
+    /// Before an item is added: if there is no room, as much as the events to come will take if they are like those so
+    /// far. What would be reserved beyond comes into memory in part, where pages are huge.
+    template <class Table>
+    void make_room(Table& table) const;
     void enter(model::Ns now, model::ContextId context);
     void leave(model::Ns now, model::ContextId context, const otf2::Moment& moment);
     void enter_call(model::Ns now, model::ContextId context);
@@ -196,7 +200,9 @@ private:
     const Vocabulary& vocabulary_;
     LocationEvents out_;
     std::vector<otf2::ClockPoint> clock_points_;
-    LocationClock clock_;  // of these, from the first event on
+    LocationClock clock_;         // of these, from the first event on
+    std::uint64_t promised_ = 0;  // events
+    std::uint64_t seen_ = 0;      // of these
     bool started_ = false;
     std::uint64_t first_tick_ = 0;
     std::uint64_t last_tick_ = 0;
@@ -221,5 +227,17 @@ private:
     std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
     std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events
 };
+
+template <class Table>
+void EventLoader::make_room(Table& table) const
+{
+    const std::uint64_t size = table.size();
+    if (size < table.capacity()) {
+        return;
+    }
+    const std::uint64_t first = promised_ / 256 + 16;
+    const std::uint64_t to_come = size * (promised_ - std::min(promised_, seen_)) / std::max<std::uint64_t>(seen_, 1);
+    table.reserve(size + to_come + to_come / 32 + size / 8 + first);
+}
 
 }  // namespace critpath::replayer::load

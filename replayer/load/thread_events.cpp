@@ -21,6 +21,7 @@ bool EventLoader::add_thread_record(Ns now, What what, std::uint32_t object)
     }
     auto& calls = out_.trace.calls;
     out_.threads.records.push_back({what, {static_cast<std::uint32_t>(calls.size())}, object});
+    make_room(calls);
     calls.add_point(now);
     return true;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <map>
 
 namespace critpath::test
@@ -48,6 +49,38 @@ TEST_F(Load, OnlyTheOutermostMpiRegionIsACall)
     }
     EXPECT_THAT(changes,
                 ElementsAre(std::pair(1, "main"), std::pair(5, "reduce"), std::pair(6, "main"), std::pair(10, "")));
+}
+
+/// Memory is reserved for what the events so far make likely, not for what there may be.
+TEST_F(Load, LittleIsReservedThatIsNotUsed)
+{
+    constexpr int many = 20000;
+    const auto work = [](TinyTrace& t, std::uint64_t time) { t.thread(0).enter(time, "work").leave(time + 1, "work"); };
+    const auto send = [](TinyTrace& t, std::uint64_t time) {
+        t.thread(0).enter(time, "MPI_Send").send(time, "world", 0, 1, 8).leave(time + 1, "MPI_Send");
+    };
+    // All the time, at the end only, and at the beginning only.
+    for (const auto& [first, end] : {std::pair(0, many), std::pair(many / 4 * 3, many), std::pair(0, many / 4)}) {
+        std::filesystem::remove_all(scratch_.path() / "trace");
+        const auto& replay = load(1, [&, first = first, end = end](TinyTrace& t) {
+            t.thread(0);
+            for (int i = 0; i < many; ++i) {
+                const auto time = static_cast<std::uint64_t>(10 * i + 1);
+                work(t, time);
+                if (first <= i && i < end) {
+                    send(t, time + 5);
+                }
+            }
+        });
+        const auto& process = replay.processes[0];
+        const Calls& calls = process.locations[0].calls;
+        ASSERT_EQ(calls.size(), end - first);
+        ASSERT_EQ(process.sends.size(), end - first);
+        const std::size_t bound = first == 0 && end == many ? calls.size() + calls.size() / 8 : 4 * calls.size();
+        EXPECT_LT(calls.capacity(), bound) << first;
+        EXPECT_LT(process.sends.capacity(), bound) << first;
+        EXPECT_LT(process.receives.capacity(), many / 100) << first;
+    }
 }
 
 TEST_F(Load, CallsOfUnknownMpiFunctionsStayCalls)
