@@ -14,6 +14,7 @@
 #include "replayer/clocks/clocks.hpp"
 #include "replayer/clocks/tighten.hpp"
 #include "replayer/exchange.hpp"
+#include "replayer/huge_pages.hpp"
 #include "replayer/load/load.hpp"
 #include "replayer/options.hpp"
 #include "replayer/paged_memory.hpp"
@@ -35,8 +36,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <malloc.h>
 
 namespace critpath::replayer
 {
@@ -273,15 +272,6 @@ int end(const CommandLine& command_line)
         MPI_Finalize();
     }
     return static_cast<int>(command_line.code);
-}
-
-/// What one phase gives back the next one takes: a page that comes anew from the system costs more than what is done
-/// with its content. Only large arrays, which would leave holes, are given back to the system.
-void keep_memory()
-{
-    mallopt(M_MMAP_THRESHOLD, 4 * mebi);
-    mallopt(M_TRIM_THRESHOLD, 1024 * mebi);
-    mallopt(M_TOP_PAD, mebi);
 }
 
 int main(int argc, char** argv)

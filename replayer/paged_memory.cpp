@@ -3,6 +3,7 @@
 #include "replayer/paged_memory.hpp"
 
 #include "formats/support/error.hpp"
+#include "replayer/huge_pages.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -114,10 +115,14 @@ void free_paged(void* array)
 
 [[maybe_unused]] void* allocate(std::size_t bytes)
 {
-    if (bytes >= least && file.is_open.load(std::memory_order_relaxed))
+    const bool is_large = bytes >= least;
+    if (is_large && file.is_open.load(std::memory_order_relaxed))
         if (void* array = make(bytes))
             return array;
-    return std::malloc(bytes == 0 ? 1 : bytes);
+    void* array = std::malloc(bytes == 0 ? 1 : bytes);
+    if (is_large && array != nullptr)
+        ask_for_huge_pages(array, bytes);
+    return array;
 }
 
 [[maybe_unused]] void deallocate(void* array)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/support/error.hpp"
 #include "replayer/growing_list.hpp"
+#include "replayer/huge_pages.hpp"
 #include "replayer/paged_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -68,6 +70,48 @@ bool falls_below(std::size_t bytes)
     for (int i = 0; i < 1000 && resident() >= bytes; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return resident() < bytes;
+}
+
+/// Whether the memory at `address` is to lie in huge pages, by proc(5), /proc/pid/smaps.
+bool is_for_huge_pages(const void* address)
+{
+    std::ifstream smaps("/proc/self/smaps");
+    bool is_there = false;
+    for (std::string line; std::getline(smaps, line);) {
+        unsigned long begin = 0;
+        unsigned long end = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+            is_there =
+                begin <= reinterpret_cast<std::uintptr_t>(address) && reinterpret_cast<std::uintptr_t>(address) < end;
+        else if (is_there && line.starts_with("VmFlags:"))
+            return line.find(" hg") != std::string::npos;
+    }
+    return false;
+}
+
+/// Wherever the heap lies: above mappings, where the stack has no limit.
+TEST(HugePages, AreForLargeArraysOnly)
+{
+    keep_memory();
+    const bool exist = std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled");
+    constexpr std::size_t size = 16 * mebi;
+    void* other = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(other, MAP_FAILED);
+    std::vector<std::vector<std::uint64_t>> mapped;
+    for (int i = 0; i < 3; ++i)
+        mapped.push_back(numbers(128 * mebi));
+    std::vector<std::vector<std::uint64_t>> in_heap;
+    for (int i = 0; i < 200; ++i)  // more than the heap grows by at a time
+        in_heap.push_back(numbers(mebi));
+    for (const auto& array : mapped)
+        EXPECT_EQ(is_for_huge_pages(array.data() + array.size() / 2), exist);
+    for (std::size_t i = 2; i < in_heap.size(); ++i)  // before there is a whole huge page
+        EXPECT_EQ(is_for_huge_pages(in_heap[i].data() + in_heap[i].size() / 2), exist) << i;
+    EXPECT_FALSE(is_for_huge_pages(static_cast<char*>(other) + size / 2));
+    EXPECT_FALSE(is_for_huge_pages(&exist));
+    EXPECT_TRUE(are_numbers(mapped.back()));
+    EXPECT_TRUE(are_numbers(in_heap.back()));
+    munmap(other, size);
 }
 
 class Paged : public testing::Test

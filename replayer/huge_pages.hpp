@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns how the memory of a replay comes from the system. A page anew costs more than what is done with its content,
+// tens of microseconds in some virtual machines: so what one phase gives back the next one takes, and where the system
+// has huge pages for those who ask (transparent_hugepage/enabled: madvise), it is asked.
+#pragma once
+
+#include <cstddef>
+
+namespace critpath::replayer
+{
+
+/// At the beginning of a program.
+void keep_memory();
+
+/// For an array that malloc has made, of 64 KiB and more, and for what the heap has grown by. Does nothing before
+/// keep_memory(), and where there are no huge pages.
+void ask_for_huge_pages(void* array, std::size_t bytes);
+
+}  // namespace critpath::replayer
