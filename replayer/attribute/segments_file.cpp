@@ -98,8 +98,10 @@ public:
             if (written == 0)  // as some file systems of users do
                 errno = ENOSPC;
             note(written > 0);
-            offset += static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
-            bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
+            if (written > 0) {
+                offset += static_cast<std::uint64_t>(written);
+                bytes = bytes.subspan(static_cast<std::size_t>(written));
+            }
         }
     }
 
