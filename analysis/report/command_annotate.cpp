@@ -301,6 +301,8 @@ Document run_annotate(const Request& request)
     if (std::string note = inlined_note(annotation, whole.path_ns); !note.empty())
         document.notes.push_back(std::move(note));
     explain_errors(document, sums);
+    if (std::string note = skid_note(profile); !note.empty())
+        document.notes.push_back(std::move(note));
     if (window) {
         document.notes.push_back(fmt::format("Shares are of {}.", path_text(window, window->length())));
         add_window(document, *window);

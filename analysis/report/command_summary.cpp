@@ -51,10 +51,12 @@ std::string sampling_text(const model::Profile& profile, std::uint64_t path_samp
     const std::int64_t value = period_of(profile);
     const bool is_time = property(profile, "period_unit") == "ns";
     const std::string call_graph = property(profile, "call_graph");
-    return fmt::format("{} about every {}: {}, {} on the path{}", event,
+    const std::string precise_ip = property(profile, "precise_ip");
+    return fmt::format("{} about every {}: {}, {} on the path{}{}", event,
                        is_time ? duration_text(value) : count_text(static_cast<std::uint64_t>(value)),
                        counted(static_cast<std::uint64_t>(fact(profile, "samples")), "sample"),
-                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph));
+                       count_text(path_samples), call_graph.empty() ? "" : fmt::format("; call graph: {}", call_graph),
+                       precise_ip.empty() ? "" : fmt::format("; precise_ip: {}", precise_ip));
 }
 
 std::string clocks_text(const model::Profile& profile)
@@ -125,6 +127,7 @@ std::vector<Field> fields(const model::Profile& profile, const Request& request,
         {"period", "", period_of(profile) > 0 ? Cell(period_of(profile)) : Cell()},
         {"period_unit", "", property(profile, "period_unit")},
         {"call_graph", "", property(profile, "call_graph")},
+        {"precise_ip", "", property(profile, "precise_ip")},
         {"samples", "", fact(profile, "samples")},
         {"path_samples", "", static_cast<std::int64_t>(path_samples)},
         {"", "Uncertainty",

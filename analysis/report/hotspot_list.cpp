@@ -46,6 +46,7 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
             return false;
         if (is_of_path && item.path_ns > 0 && folding.leaves_out(item)) {
             ++coverage.below_error;
+            coverage.below_error_ns += item.path_ns;
             return false;
         }
         const bool has_total = item.total_ns.value_or(0) > 0 && !item.total_is_elsewhere;
@@ -87,6 +88,7 @@ void describe(Document& document, const Coverage& coverage, const Hotspots& hots
         {"rows_shown", "", static_cast<std::int64_t>(coverage.shown)},
         {"rows", "", static_cast<std::int64_t>(coverage.rows)},
         {"rows_below_error", "", static_cast<std::int64_t>(coverage.below_error)},
+        {"below_error_seconds", "", Seconds{coverage.below_error_ns}},
         {"shown_path_percent", "", Share{path_share}},
     };
     if (window && hotspots.total_ns == 0)  // it is not known there
@@ -96,14 +98,21 @@ void describe(Document& document, const Coverage& coverage, const Hotspots& hots
         covered = fmt::format("{} % of the time on all ranks ({}) and {}",
                               percent_text(part(coverage.shown_total_ns, hotspots.total_ns)),
                               duration_text(hotspots.total_ns), covered);
-    std::string note =
-        fmt::format("{} of {} shown: {}.", count_text(coverage.shown), counted(coverage.rows, "row"), covered);
-    if (coverage.below_error > 0)
-        note += fmt::format(" Left out: {} below the sampling error.", counted(coverage.below_error, "row"));
-    document.notes.push_back(std::move(note));
+    document.notes.push_back(
+        fmt::format("{} of {} shown: {}.{}", count_text(coverage.shown), counted(coverage.rows, "row"), covered,
+                    below_error_note(coverage.below_error, "row", part(coverage.below_error_ns, hotspots.path_ns))));
     if (coverage.is_undecided)
         document.notes.push_back(undecided_note(hotspots));
     explain_errors(document, hotspots);
+}
+
+std::string below_error_note(std::size_t rows, const char* name, std::optional<double> share)
+{
+    if (rows == 0)
+        return {};
+    const std::string sum =
+        share ? fmt::format(" ({} % {})", percent_text(*share), rows == 1 ? "of the path" : "together") : "";
+    return fmt::format(" Left out: {} below the sampling error{}.", counted(rows, name), sum);
 }
 
 std::string undecided_note(const Hotspots& hotspots)

@@ -39,15 +39,20 @@ struct Coverage {
     bool is_undecided = false;    // Folding
     std::int64_t shown_path_ns = 0;
     std::int64_t shown_total_ns = 0;
+    std::int64_t below_error_ns = 0;  // on the path
 };
 
 /// Leaves the first `top` rows (0: all) that `sort` ("path", "all", "imbalance", "name") is about, in its order, and
-/// counts those that it leaves out. Where rows contain each other, `shown_path_ns` means nothing.
+/// counts those that it leaves out. Where rows contain each other, `shown_path_ns` and `below_error_ns` mean nothing.
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top);
 
 /// Fields and notes of a list. `window`: that `hotspots` are of, if not of the whole run.
 void describe(Document& document, const Coverage& coverage, const Hotspots& hotspots, const std::string& sort,
               const std::optional<Window>& window);
+
+/// " Left out: ...", of rows (by the name of one) that Folding leaves out, with their part of the path if that can be
+/// told; empty if there are none.
+std::string below_error_note(std::size_t rows, const char* name, std::optional<double> share);
 
 /// That there were too few samples (Folding).
 std::string undecided_note(const Hotspots& hotspots);

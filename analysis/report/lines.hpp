@@ -81,4 +81,8 @@ std::string_view why_in_no_file(std::string_view module);
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
                                              binary::SourceLines& lines);
 
+/// That lines and instructions may have the time of those before them, where the processor said late where it was
+/// (skid); empty if nothing says so.
+std::string skid_note(const model::Profile& profile);
+
 }  // namespace critpath::report

@@ -332,8 +332,9 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
 /// How much of the tree is shown.
 struct Shown {
     std::size_t rows, all_rows, below_error;
-    // Path time of the rows that are shown, and of the others, each without those below it.
-    std::int64_t own_ns, hidden_ns;
+    // Path time of the rows that are shown, of those that are not, and of those below the error, each without those
+    // below it.
+    std::int64_t own_ns, hidden_ns, below_error_ns;
 };
 
 /// The rows with most time are those that call much, and may have next to nothing themselves.
@@ -353,9 +354,7 @@ std::string coverage_note(const Shown& shown, const std::string& sort, std::int6
                             percent_text(part(shown.hidden_ns, path_ns)), count_text(shown.all_rows - shown.rows),
                             2 * shown.rows);
     note += ".";
-    if (shown.below_error > 0)
-        note += fmt::format(" Left out: {} below the sampling error.", counted(shown.below_error, "call path"));
-    return note;
+    return note + below_error_note(shown.below_error, "call path", part(shown.below_error_ns, path_ns));
 }
 
 }  // namespace
@@ -373,12 +372,15 @@ Document call_path_view(const HotspotRequest& request)
     std::vector<std::size_t> candidates;
     const Folding folding(hotspots.items);
     std::size_t below_error = 0;
+    std::int64_t below_error_ns = 0;
     for (std::size_t i = 0; i < hotspots.items.size(); ++i) {
         const Hotspot& item = hotspots.items[i];
-        if (!by_total && item.path_ns > 0 && folding.leaves_out(item))
+        if (!by_total && item.path_ns > 0 && folding.leaves_out(item)) {
             ++below_error;
-        else if ((by_total ? item.total_ns.value_or(0) : item.path_ns) > 0)
+            below_error_ns += own[i];
+        } else if ((by_total ? item.total_ns.value_or(0) : item.path_ns) > 0) {
             candidates.push_back(i);
+        }
     }
     std::vector<std::int64_t> whole;
     for (const Hotspot& item : hotspots.items)
@@ -444,10 +446,11 @@ Document call_path_view(const HotspotRequest& request)
                        {"rows_shown", "", static_cast<std::int64_t>(shown)},
                        {"rows", "", static_cast<std::int64_t>(all)},
                        {"rows_below_error", "", static_cast<std::int64_t>(below_error)},
+                       {"below_error_seconds", "", Seconds{below_error_ns}},
                        {"shown_path_percent", "", Share{share}}};
     document.tables.push_back(std::move(table));
-    document.notes.push_back(
-        coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns}, sort, hotspots.path_ns, request.window));
+    document.notes.push_back(coverage_note({shown, all, below_error, shown_ns, all_ns - shown_ns, below_error_ns}, sort,
+                                           hotspots.path_ns, request.window));
     if (!calls.knows_inlined())
         document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
                                     "--to, or sorted by the path.");

@@ -184,9 +184,14 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
         add_declarations(request.profile, lines, hotspots.items);
     Document document;
     describe(document, coverage, hotspots, sort, request.window);
-    if (request.inclusive)
-        document.notes.front() = fmt::format("{} of {} shown; a row has the time of those that it calls, too.",
-                                             coverage.shown, coverage.rows);
+    if (request.inclusive) {  // rows contain each other: their sums mean nothing
+        std::erase_if(document.fields, [](const Field& field) {
+            return field.key == "shown_path_percent" || field.key == "below_error_seconds";
+        });
+        document.notes.front() =
+            fmt::format("{} of {} shown; a row has the time of those that it calls, too.{}", coverage.shown,
+                        coverage.rows, below_error_note(coverage.below_error, "row", std::nullopt));
+    }
     if (request.request.arguments.flag("--inside"))
         document.notes.push_back(inside_note());
     document.tables.push_back(table(hotspots.items));

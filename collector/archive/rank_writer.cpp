@@ -54,6 +54,11 @@ std::string call_graph_name(const spool::SampleFormat& sampling)
     return mode < std::size(spool::call_graph_names) ? spool::call_graph_names[mode] : "";
 }
 
+std::string precise_ip_of(const spool::SampleFormat& sampling)
+{
+    return otf2::is_time_event(sampling.event) ? "" : std::to_string(sampling.precise_ip);
+}
+
 // Equal where the clock is the same: processes in different time namespaces of one machine have different ones.
 std::string clock_domain(const spool::SpoolHeader& header)
 {
@@ -129,6 +134,7 @@ private:
         describe_sampling(location, data, spool.sampling());
         if (!data.generator.is_zero()) {
             summary_.call_graph = call_graph_name(spool.sampling());
+            summary_.precise_ip = precise_ip_of(spool.sampling());
         }
         add_kernel_counts(location, counts.off, spool.sampling());
         describe_end(location, data.lost_records > 0, spool.is_closed());

@@ -44,7 +44,7 @@ void read(Unpacker& in, std::map<std::string, T>& properties)
 void pack_summary(const ProcessSummary& own, Packer& out)
 {
     out << static_cast<std::uint8_t>(own.ended) << own.begin << own.end << own.realtime << own.call_graph
-        << own.process.host;
+        << own.precise_ip << own.process.host;
     write(out, own.process.properties);
     out << static_cast<std::uint64_t>(own.locations.size());
     for (const LocationDefinition& location : own.locations) {
@@ -61,7 +61,8 @@ ProcessSummary unpack_summary(Unpacker& in)
     std::uint8_t ended = 0;
     in >> ended;
     summary.ended = static_cast<RankEnd>(ended);
-    in >> summary.begin >> summary.end >> summary.realtime >> summary.call_graph >> summary.process.host;
+    in >> summary.begin >> summary.end >> summary.realtime >> summary.call_graph >> summary.precise_ip >>
+        summary.process.host;
     read(in, summary.process.properties);
     summary.locations.resize(in.length());
     for (LocationDefinition& location : summary.locations) {
@@ -104,12 +105,16 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
     definitions.begin = std::numeric_limits<std::uint64_t>::max();
     std::vector<RankEnd> ends;
     std::set<std::string> call_graphs;  // one, unless ranks were started with different options
+    std::set<std::string> precise;      // one, unless nodes differ
     Unpacker in(summaries);
     while (!in.at_end()) {
         ProcessSummary summary = unpack_summary(in);
         ends.push_back(summary.ended);
         if (!summary.call_graph.empty()) {
             call_graphs.insert(summary.call_graph);
+        }
+        if (!summary.precise_ip.empty()) {
+            precise.insert(summary.precise_ip);
         }
         if (summary.begin < definitions.begin) {
             definitions.begin = summary.begin;
@@ -120,6 +125,7 @@ void define_processes(std::span<const std::byte> summaries, const std::vector<Di
         std::move(summary.locations.begin(), summary.locations.end(), std::back_inserter(definitions.locations));
     }
     definitions.call_graph = fmt::format("{}", fmt::join(call_graphs, ","));
+    definitions.precise_ip = precise.empty() ? "" : *precise.begin();
     definitions.incomplete = describe_ends(ends);
     definitions.inconsistent = describe(disagreements, ends);
 }

@@ -37,6 +37,7 @@ spool::SpoolHeader& slot_header(State& state, const Slot& slot)
         header.samples.registers = state.choice.registers;
         header.samples.stack_bytes = state.choice.stack_bytes;
         header.samples.call_graph = state.choice.call_graph;
+        header.samples.precise_ip = state.choice.precise_ip;
         header.samples.counted_events = slot.counted_events;
         for (std::uint32_t i = 0; i < state.choice.followers; ++i) {
             std::strncpy(header.samples.events[i], event_names[state.choice.follower[i]].name,

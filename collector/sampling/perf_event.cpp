@@ -33,6 +33,8 @@ constexpr std::uint32_t most_unread = 16'384;
 constexpr std::uint32_t fewest_samples = 16;
 
 constexpr std::uint64_t trial_period = 100'003;  // cycles
+/// That a sample should be of the very instruction. What more asks for (3) takes the only counter that can.
+constexpr std::uint32_t most_precise = 2;
 
 perf_event_mmap_page* control_page(const PerfEvent& event)
 {
@@ -76,6 +78,7 @@ int open_leader(const EventChoice& choice, std::size_t wakeup_bytes)
     attr.sample_type |= choice.stack_bytes != 0 ? PERF_SAMPLE_STACK_USER : 0;
     attr.sample_regs_user = choice.registers;
     attr.sample_stack_user = choice.stack_bytes;
+    attr.precise_ip = choice.precise_ip & 3;
     attr.disabled = 1;
     attr.exclude_callchain_kernel = 1;
     attr.sample_id_all = 1;
@@ -272,6 +275,41 @@ void drop_follower(std::uint32_t place, EventChoice& choice)
     }
 }
 
+void choose_group(const char* list, EventChoice& choice)
+{
+    choice.followers = 0;
+    choice.follower[choice.followers++] = 0;  // tried by each thread
+    const bool samples_cycles = !choice.timer && choice.type == PERF_TYPE_HARDWARE;
+    const char* rest = list != nullptr && *list != '\0' ? list : samples_cycles ? "instructions,cache-misses" : "";
+    const char* word = nullptr;
+    while (const std::size_t size = next_word(rest, word)) {
+        const std::uint32_t name = find_event_name(word, size);
+        if (choice.timer && name > 0 && name < event_name_count) {
+            choice.refused[name] = ENXIO;  // its handler asks for page faults, and nothing else
+        } else if (name < event_name_count) {
+            try_follower(name, choice);
+        }
+    }
+    // A group that needs more counters than there are opens, and never counts.
+    EventChoice trial = choice;
+    trial.period = samples_cycles ? trial_period : ns_per_second / 10'000;
+    for (std::uint32_t last = last_counter(choice); last < choice.followers && !delivers_samples(trial);
+         last = last_counter(choice)) {
+        drop_follower(last, choice);
+        drop_follower(last, trial);
+    }
+}
+
+/// True if a hardware event was asked for that is not in the group.
+bool lacks_counter(const EventChoice& choice)
+{
+    bool lacks = false;
+    for (std::uint32_t i = 0; i < event_name_count; ++i) {
+        lacks = lacks || (choice.refused[i] != 0 && event_names[i].type == PERF_TYPE_HARDWARE);
+    }
+    return lacks;
+}
+
 // Bits by the kernel's numbers of registers: what unwinding begins with, and all that it may come to need. Other
 // processors have the kernel's walk alone.
 #if defined(__x86_64__)
@@ -374,9 +412,12 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
     choice.kernel = true;
     choice.clock_id = clock_id;
     choose_contents(frequency, call_graph, choice);
-    if (try_event(choice) == 0 && delivers_samples(choice)) {
-        choice.period = uneven(nominal_frequency() / frequency);
-        return 0;
+    for (std::uint32_t less = 0; less <= most_precise; ++less) {
+        choice.precise_ip = most_precise - less;
+        if (try_event(choice) == 0 && delivers_samples(choice)) {
+            choice.period = uneven(nominal_frequency() / frequency);
+            return 0;
+        }
     }
     choice.name = "cpu-clock";
     choice.type = PERF_TYPE_SOFTWARE;
@@ -387,26 +428,17 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
 
 void choose_followers(const char* list, EventChoice& choice)
 {
-    choice.followers = 0;
-    choice.follower[choice.followers++] = 0;  // tried by each thread
-    const bool samples_cycles = !choice.timer && choice.type == PERF_TYPE_HARDWARE;
-    const char* rest = list != nullptr && *list != '\0' ? list : samples_cycles ? "instructions,cache-misses" : "";
-    const char* word = nullptr;
-    while (const std::size_t size = next_word(rest, word)) {
-        const std::uint32_t name = find_event_name(word, size);
-        if (choice.timer && name > 0 && name < event_name_count) {
-            choice.refused[name] = ENXIO;  // its handler asks for page faults, and nothing else
-        } else if (name < event_name_count) {
-            try_follower(name, choice);
-        }
+    EventChoice rough = choice;
+    choose_group(list, choice);
+    if (choice.precise_ip == 0 || !lacks_counter(choice)) {
+        return;
     }
-    // A group that needs more counters than there are opens, and never counts.
-    EventChoice trial = choice;
-    trial.period = samples_cycles ? trial_period : ns_per_second / 10'000;
-    for (std::uint32_t last = last_counter(choice); last < choice.followers && !delivers_samples(trial);
-         last = last_counter(choice)) {
-        drop_follower(last, choice);
-        drop_follower(last, trial);
+    // Where precise samples come from a unit of its own (AMD), no counter can be in their group. To know what a sample
+    // has counted is worth more than the very instruction.
+    rough.precise_ip = 0;
+    choose_group(list, rough);
+    if (rough.followers > choice.followers) {
+        choice = rough;
     }
 }
 

@@ -33,6 +33,7 @@ struct EventChoice {
     std::uint64_t config;
     std::uint64_t period;
     std::uint64_t first_period;  // until end_first_period(); 0: `period`. Of timers, when the first one is over
+    std::uint32_t precise_ip;    // as SampleFormat::precise_ip
     bool kernel;                 // time in the kernel is sampled too
     int clock_id;
     std::uint32_t ring_pages;    // wished for

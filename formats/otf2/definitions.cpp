@@ -353,6 +353,9 @@ void write_definitions(Archive& archive, const TraceDefinitions& definitions)
     if (!definitions.call_graph.empty()) {
         archive.set_property(call_graph_property, definitions.call_graph);
     }
+    if (!definitions.precise_ip.empty()) {
+        archive.set_property(precise_ip_property, definitions.precise_ip);
+    }
     if (!definitions.incomplete.empty()) {
         archive.set_property(incomplete_property, definitions.incomplete);
     }

@@ -129,6 +129,7 @@ struct TraceDefinitions {
     std::uint64_t end = 0;       // greatest
     std::uint64_t realtime = 0;  // ns since the epoch at `begin`
     std::string incomplete;      // which ranks' recordings did not end as they should, and how; empty: all did
+    std::string precise_ip;      // of samples of a hardware event, "0" to "3"; empty: there are none
     std::string call_graph;      // where the callers of samples come from; empty: nothing was sampled
     std::string inconsistent;    // about which communicators the ranks disagree; empty: about none
 };

@@ -117,6 +117,10 @@ inline constexpr const char* blocked_region = "[blocked]";
 /// Archive property that says which ranks' recordings did not end in MPI_Finalize, and how they did.
 inline constexpr const char* incomplete_property = "CRITPATH::INCOMPLETE";
 
+/// Archive property that says how close samples are to their instructions, as perf_event_attr::precise_ip: of the rank
+/// where that is least.
+inline constexpr const char* precise_ip_property = "CRITPATH::PRECISE_IP";
+
 /// Archive property that says where the callers of samples come from: spool::call_graph_names.
 inline constexpr const char* call_graph_property = "CRITPATH::CALL_GRAPH";
 

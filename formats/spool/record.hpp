@@ -121,7 +121,8 @@ struct SampleFormat {
     std::uint64_t registers;     // of user code: sample_regs_user, by the kernel's numbers (asm/perf_regs.h)
     std::uint32_t stack_bytes;   // of the user's stack: sample_stack_user
     CallGraph call_graph;
-    std::uint64_t timer_stopped;   // 1: its timer was off, or its event closed, before the thread ended (on close)
+    std::uint32_t timer_stopped;   // 1: its timer was off, or its event closed, before the thread ended (on close)
+    std::uint32_t precise_ip;      // as that of perf_event_attr: how close to its instruction a sample of an event is
     std::uint64_t counted_events;  // bit i: events[i] is counted on this thread
     char events[max_events][24];   // that were to be counted, by perf's names; empty behind the last
 };

@@ -700,6 +700,7 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     loaded.definitions.incomplete = reader.property(otf2::incomplete_property);
     loaded.definitions.inconsistent = reader.property(otf2::inconsistent_property);
     loaded.definitions.build_ids = read_build_ids(reader);
+    loaded.definitions.precise_ip = reader.property(otf2::precise_ip_property);
     loaded.definitions.call_graph = reader.property(otf2::call_graph_property);
     if (loaded.definitions.call_graph.find("fp") != std::string::npos) {
         const auto same = continue_cut_chains(loaded.definitions);

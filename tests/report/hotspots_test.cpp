@@ -358,6 +358,7 @@ TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
     EXPECT_TRUE(uneven.is_undecided);
     EXPECT_EQ(uneven.rows, 5U);
     EXPECT_EQ(uneven.below_error, 3U);
+    EXPECT_EQ(uneven.below_error_ns, 3);
     // The rest is no function: if it alone is sure, nothing is known.
     EXPECT_TRUE(list({1, 1}, 10).is_undecided);
     EXPECT_EQ(list({1, 1}, 10).rows, 3U);
@@ -365,6 +366,8 @@ TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
     EXPECT_FALSE(sure.is_undecided);
     EXPECT_EQ(sure.rows, 1U);
     EXPECT_EQ(sure.below_error, 2U);
+    EXPECT_EQ(sure.below_error_ns, 2);
+    EXPECT_EQ(sure.shown_path_ns, 8);
     EXPECT_FALSE(list({1}, 0).is_undecided) << "all that there is";
     EXPECT_FALSE(list({}, 10).is_undecided);
 }

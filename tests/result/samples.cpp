@@ -545,8 +545,11 @@ Sample awkward_run()
     PathBuilder path(sample);
     path.add(SegmentKind::Compute, 91 * ms, 0, 0, RowId::none().value);
     path.finish();
-    p.properties = {
-        {"command", "./a 'b c' \x1b[2J"}, {"event", "cycles"}, {"period", "2000003"}, {"period_unit", "count"}};
+    p.properties = {{"command", "./a 'b c' \x1b[2J"},
+                    {"event", "cycles"},
+                    {"period", "2000003"},
+                    {"period_unit", "count"},
+                    {"precise_ip", "0"}};
     return sample;
 }
 

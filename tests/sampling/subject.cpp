@@ -365,6 +365,7 @@ int main(int argc, char** argv)  // NOLINT(bugprone-exception-escape): a failed 
         {"twice", play_twice},
         {"wakes", play_wakes},
     };
+    scenarios.merge(counter_scenarios());
     scenarios.merge(switch_scenarios());
     scenarios.merge(trouble_scenarios());
     scenarios.merge(timer_scenarios());

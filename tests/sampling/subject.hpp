@@ -110,7 +110,8 @@ using Scenarios = std::map<std::string, std::function<void(Subject&)>>;
 /// As a container without CAP_PERFMON does; the process ends where that cannot be had.
 void refuse_perf_event_open(int error);
 
-/// Of subject_switches.cpp, subject_timers.cpp and subject_trouble.cpp.
+/// Of subject_counters.cpp, subject_switches.cpp, subject_timers.cpp and subject_trouble.cpp.
+Scenarios counter_scenarios();
 Scenarios switch_scenarios();
 Scenarios timer_scenarios();
 Scenarios trouble_scenarios();
