@@ -129,6 +129,7 @@ TEST_F(Counted, WithTheClockAsLeaderThereIsNothingButTheOthers)
                                {"cpu-migrations MPI_Send", "1 of 1000, 1000, 0"},
                                {"page-faults [unknown]", "9 of 7500, 3000, 0"},
                                {"page-faults MPI_Send", "3 of 1000, 1000, 0"}}));
+    EXPECT_FALSE(profile_.properties.contains("precise_ip")) << "a clock has no skid that anybody says";
 }
 
 /// Three ranks that come from MPI_Send to MPI_Finalize, rank 1 in twice the time. Nothing but their samples counts.
@@ -176,6 +177,7 @@ protected:
         std::strcpy(header.samples.events[1], "cache-misses");
         std::strcpy(header.samples.events[2], "branch-misses");
         header.samples.counted_events = 7;
+        header.samples.precise_ip = rank == 1 ? 1 : 2;
         header.samples.period = 1000;
         header.samples.counted = header.samples.time_running = ns;
         header.samples.call_graph = spool::CallGraph::FramePointers;
@@ -194,6 +196,7 @@ TEST_F(CountedRanks, ARankThatMissesItsCaches)
                                 "cycles per instruction. Cache misses in 1,000 instructions: 20, on its peers 1. "
                                 "Branch misses in 1,000 instructions: 2, on its peers 2 (not more)."),
                       HasSubstr("look at its memory accesses: where its data lie, and who shares its caches.")));
+    EXPECT_EQ(profile_.properties["precise_ip"], "1") << "no more is promised than all ranks hold";
     const report::Explanation e = report::explain(profile_, 0);
     EXPECT_EQ(e.cause, report::Factor::Cycles);
     EXPECT_FALSE(e.untold);
