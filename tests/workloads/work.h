@@ -31,10 +31,16 @@ __attribute__((always_inline)) static inline void use_processor(double seconds)
     } while (thread_seconds() < end);
 }
 
+#ifdef __clang__
+#define IN_ITS_OWN_FUNCTION __attribute__((noinline))
+#else
+#define IN_ITS_OWN_FUNCTION __attribute__((noipa))
+#endif
+
 /// Defines `void name(double milliseconds)`, a function of its own in the symbol table.
 #define WORK(name)                                                                                                     \
     void name(double milliseconds);                                                                                    \
-    __attribute__((noipa)) void name(double milliseconds)                                                              \
+    IN_ITS_OWN_FUNCTION void name(double milliseconds)                                                                 \
     {                                                                                                                  \
         use_processor(1e-3 * milliseconds);                                                                            \
     }
