@@ -25,7 +25,7 @@ using replayer::Gap;
 using replayer::PeerSums;
 using replayer::Split;
 
-std::int64_t sum_of_parts(const Split& s)
+std::int64_t sum_of_split(const Split& s)
 {
     return s.instructions + s.cycles + s.frequency + s.instruction_time + s.all_cycles + s.processor + s.preempted +
            s.blocked;
@@ -133,7 +133,7 @@ TEST(Split, TimeOffTheProcessorIsSharedByDifferences)
     EXPECT_NEAR(static_cast<double>(s.processor), mean * std::log(2.0), 10);
     EXPECT_NEAR(static_cast<double>(s.preempted), mean * (0.8 - 0.2) / mean_factor, 10);
     EXPECT_NEAR(static_cast<double>(s.blocked), mean * (0.1 - 0.4) / mean_factor, 10);
-    EXPECT_EQ(sum_of_parts(s), own.ns - peer.ns);
+    EXPECT_EQ(sum_of_split(s), own.ns - peer.ns);
     // Preempted instead of blocked: the factor is the same, and what one is longer the other one is shorter.
     const Split other = split_from({150 * ms, 50 * ms, 0, 0, {}}, {150 * ms, 0, 50 * ms, 0, {}});
     EXPECT_NEAR(static_cast<double>(other.preempted), 50 * ms, 10);
@@ -165,7 +165,7 @@ TEST(Split, IsFiniteAndExactWhateverTheGaps)
             others.add(gap(), own.ns);
         const std::int64_t path_ns = draw(own.ns);
         const Split s = split(own, others, path_ns);
-        EXPECT_EQ(s.peers + sum_of_parts(s), path_ns);
+        EXPECT_EQ(s.peers + sum_of_split(s), path_ns);
         EXPECT_GE(s.peers, 0);
     }
 }
