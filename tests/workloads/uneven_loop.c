@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 // 2 ranks smooth rows in so many steps, and meet in MPI_Allreduce behind each: uneven_loop STEPS
-// On rank 1, two threads of OpenMP share 16 rows that take 60 ms together, (row + 1)^3 - row^3 in proportion: in halves,
-// of which the first is an eighth of the work. Rank 0 does the first half, 7.5 ms, by one thread.
+// On rank 1, two threads of OpenMP share 16 rows that take 60 ms together, (row + 1)^3 - row^3 in proportion: in
+// halves, of which the first is an eighth of the work. Rank 0 does the first half, 7.5 ms, by one thread.
 //
-// Path: rank 1, in a step: smooth_rows for 52.5 ms, 7.5 of its first thread and then the second one, for which the first
-// waits. The second thread has a processor of its own. Of two processors, rank 0 and the first thread share the other
-// one: for these 7.5 ms more the first thread may be without a processor, and waits for so much less.
+// Path: rank 1, in a step: smooth_rows for 52.5 ms, 7.5 of its first thread and then the second one, for which the
+// first waits. The second thread has a processor of its own. Of two processors, rank 0 and the first thread share the
+// other one: for these 7.5 ms more the first thread may be without a processor, and waits for so much less.
 #define _GNU_SOURCE
 #include "work.h"
 
