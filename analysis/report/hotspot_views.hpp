@@ -32,7 +32,8 @@ Document call_path_view(const HotspotRequest& request);
 Document phase_view(const HotspotRequest& request);
 Document rank_view(const HotspotRequest& request);
 Document node_view(const HotspotRequest& request);
-/// Of these two, with --module.
+/// Of these three, with --module.
+Document module_phase_view(const HotspotRequest& request);
 Document module_rank_view(const HotspotRequest& request);
 Document module_node_view(const HotspotRequest& request);
 Document thread_view(const HotspotRequest& request);

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns `cpreport hotspots --by rank` and `--by node` with `--module`: who carries the path in these binaries.
+// Owns `cpreport hotspots --by rank`, `--by node` and `--by phase` with `--module`: who carries the path in these
+// binaries, and when.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
+#include "analysis/report/numbers.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,13 +24,12 @@ namespace
 
 /// Path time in the selected binaries, by what `index_of(rank)` says; of as many items.
 template <class IndexOf>
-Hotspots path_times(const HotspotRequest& request, std::size_t items, IndexOf index_of)
+Hotspots path_times(const model::Profile& profile, const Selection& selection, std::size_t items, IndexOf index_of)
 {
-    const model::Profile& profile = request.profile;
     Hotspots hotspots = sums(profile);
     hotspots.items.resize(items);
     for (const model::CallPathTime& time : profile.path)
-        if (request.selection.has_rank(time.process) && request.selection.has_row(profile.row(time.call_path)))
+        if (selection.has_rank(time.process) && selection.has_row(profile.row(time.call_path)))
             add_path(hotspots.items[index_of(time.process.value)], time, is_found_by_samples(profile, time));
     for (Hotspot& item : hotspots.items)
         hotspots.add_share(item);
@@ -61,12 +63,23 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const std::strin
     return document;
 }
 
+/// Of the selected functions, the one that has most of the path; without a name if none has any.
+Hotspot costliest(const model::Profile& profile, const Selection& selection)
+{
+    Hotspots functions = by_function(profile, selection);
+    if (functions.is_sampled && functions.path_samples == 0)  // those of samples of elsewhere are a guess
+        std::erase_if(functions.items, [](const Hotspot& item) { return item.kind == "sampled"; });
+    const auto most = std::ranges::max_element(functions.items, {}, [](const Hotspot& item) { return item.path_ns; });
+    return most == functions.items.end() || most->path_ns == 0 ? Hotspot() : *most;
+}
+
 }  // namespace
 
 Document module_rank_view(const HotspotRequest& request)
 {
     const auto& processes = request.profile.processes;
-    Hotspots hotspots = path_times(request, processes.size(), [](std::uint32_t rank) { return rank; });
+    Hotspots hotspots =
+        path_times(request.profile, request.selection, processes.size(), [](std::uint32_t rank) { return rank; });
     for (std::size_t rank = 0; rank < processes.size(); ++rank) {
         hotspots.items[rank].name = fmt::format("{:010}", rank);  // to sort by
         hotspots.items[rank].module = processes[rank].name;
@@ -85,12 +98,53 @@ Document module_node_view(const HotspotRequest& request)
     std::map<std::string, std::size_t> places;
     for (const model::ProcessTotals& process : request.profile.processes)
         places.emplace(process.node, places.size());
-    Hotspots hotspots = path_times(request, places.size(),
+    Hotspots hotspots = path_times(request.profile, request.selection, places.size(),
                                    [&](std::uint32_t rank) { return places.at(request.profile.processes[rank].node); });
     for (const auto& [node, place] : places)
         hotspots.items[place].name = node;
     return list(request, std::move(hotspots), "nodes", {{"node", "Node", Align::Left, Fit::Middle}},
                 [](const Hotspot& item) -> Row { return {item.name}; });
+}
+
+Document module_phase_view(const HotspotRequest& request)
+{
+    const Window whole = request.window.value_or(whole_run(request.profile));
+    Table table;
+    table.key = "phases";
+    table.columns = {{"phase", "#"}, {"begin_seconds", "Begin s"}, {"end_seconds", ""}};
+    for (Column& column : time_columns(false))
+        table.columns.push_back(std::move(column));
+    table.columns.insert(table.columns.end(), {{"function", "Function", Align::Left, Fit::Name}, {"module", ""}});
+    for (Column& column : share_columns("function_percent", "Its %"))
+        table.columns.push_back(std::move(column));
+    std::vector<Row> rows;
+    std::uint64_t guesses = 0;
+    model::Profile profile = request.profile;
+    for (division::Parts& parts :
+         parts_of(request.request, request.profile, phases_of(request.request.arguments, whole))) {
+        Row& row = rows.emplace_back();
+        row = {static_cast<std::int64_t>(rows.size()), Seconds{parts.window.begin}, Seconds{parts.window.end}};
+        division::restrict_to(profile, std::move(parts));
+        add_time_cells(row, path_times(profile, request.selection, 1, [](std::uint32_t) { return 0; }).items[0], false);
+        const Hotspot function = costliest(profile, request.selection);
+        row.push_back(function.name.empty() ? Cell() : Cell(function.name));
+        row.push_back(function.name.empty() ? Cell() : Cell(function.module));
+        add_share_cells(row, function);
+        guesses += function.is_below_error() ? 1 : 0;
+    }
+    Document document;
+    document.fields = {{"path_seconds", "", Seconds{whole.length()}},
+                       {"rows", "", static_cast<std::int64_t>(rows.size())}};
+    document.notes.push_back(fmt::format(
+        "{} of equal length: {}. Time in binaries with '{}' in their path; shares are of the phase. Function is the "
+        "one of these that has most of it.",
+        counted(rows.size(), "phase"), path_text(request.window, whole.length()), request.selection.module));
+    if (guesses > 0)
+        document.notes.push_back(
+            fmt::format("Too few samples to tell the function of {}; give fewer --phases.", counted(guesses, "phase")));
+    table.each_row = rows_of(std::move(rows));
+    document.tables.push_back(std::move(table));
+    return document;
 }
 
 }  // namespace critpath::report

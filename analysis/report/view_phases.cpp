@@ -206,6 +206,8 @@ std::vector<Column> phase_columns()
 
 Document phase_view(const HotspotRequest& request)
 {
+    if (!request.selection.module.empty())
+        return module_phase_view(request);
     const Window whole = request.window.value_or(whole_run(request.profile));
     model::Profile profile = request.profile;
     const std::vector<Window> windows = phases_of(request.request.arguments, whole);

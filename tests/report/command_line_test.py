@@ -413,6 +413,27 @@ class CommandLine(ReportCase):
             nodes, _ = path("--by", "node", "--module", module, *window, trace)
             self.assertAlmostEqual(sum(row["path_seconds"] for row in nodes), sum(row["path_seconds"] for row in ranks))
 
+    def test_phases_in_some_modules(self):
+        """Each phase has what the functions of these modules have in it as a window, of which one has most."""
+        for module in ("phased", "MPI"):
+            document = json.loads(self.succeed("hotspots", "--by", "phase", "--phases", "4", "--module", module,
+                                               "--format", "json", "phased"))
+            self.assertEqual(len(document["phases"]), 4)
+            for row in document["phases"]:
+                window = ("--from", f"{row['begin_seconds']:.9f}", "--to", f"{row['end_seconds']:.9f}")
+                part = json.loads(self.succeed("hotspots", "--module", module, *window, "--top", "0", "--format", "json",
+                                               "phased"))
+                functions = [item for item in part["hotspots"] if item["path_seconds"] > 0]
+                self.assertAlmostEqual(row["path_seconds"], sum(item["path_seconds"] for item in functions), msg=row)
+                self.assertEqual(row["path_samples"], sum(item["path_samples"] for item in functions), row)
+                self.assertAlmostEqual(row["path_percent"], 100 * row["path_seconds"] / part["path_seconds"], places=3)
+                most = max(functions, key=lambda item: item["path_seconds"], default={"function": None, "path_percent": 0})
+                self.assertEqual(row["function"], most["function"])
+                self.assertAlmostEqual(row["function_percent"], most["path_percent"], places=3)
+            self.assertTrue(any(row["path_seconds"] > 0 for row in document["phases"]))
+        lines = self.succeed("hotspots", "--by", "phase", "--phases", "2", "--module", "MPI", "phased").splitlines()
+        self.assertIn("Time in binaries with 'MPI' in their path; shares", " ".join(lines))
+
     def test_call_paths_compare_where_nothing_waits(self):
         paths = json.loads(self.succeed("hotspots", "phased", "--by", "callpath", "--format", "json"))["call_paths"]
         imbalance = {row["call_path"]: row["imbalance_seconds"] for row in paths}
