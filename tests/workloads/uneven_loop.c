@@ -6,7 +6,8 @@
 //
 // Path: rank 1, in a step: smooth_rows for 52.5 ms, 7.5 of its first thread and then the second one, for which the
 // first waits. The second thread has a processor of its own. Of two processors, rank 0 and the first thread share the
-// other one: for these 7.5 ms more the first thread may be without a processor, and waits for so much less.
+// other one, so that the first thread may be without one for 7.5 ms, or 15 ms if rank 0 polls then, and waits for so
+// much less.
 #define _GNU_SOURCE
 #include "work.h"
 
