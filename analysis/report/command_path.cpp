@@ -171,8 +171,7 @@ void fill(Row& row, const Segment& segment, const PathView& view)
     const bool has_origin =
         kind == SegmentKind::Transfer || kind == SegmentKind::Collective || kind == SegmentKind::Thread;
     const model::CallPathId call{segment.call};
-    const bool has_function = call.valid();
-    const std::string function = has_function ? profile.row(call).name : std::string();
+    const std::string* const function = call.valid() ? &profile.row(call).name : nullptr;
     const std::int64_t path_ns = view.segments.header().makespan_ns;
     row.clear();
     row.emplace_back(Seconds{segment.begin});
@@ -186,8 +185,8 @@ void fill(Row& row, const Segment& segment, const PathView& view)
     row.emplace_back(has_origin ? Cell(profile.locations[segment.origin()]) : Cell());
     // A compute segment is in no MPI function: it is known by the one that it follows.
     const char* before = kind == SegmentKind::Compute ? "after " : "";
-    row.emplace_back(has_function ? Cell(before + function) : Cell());
-    row.emplace_back(has_function ? Cell(function) : Cell());
+    row.emplace_back(function != nullptr ? Cell(before + *function) : Cell());
+    row.emplace_back(function != nullptr ? Cell(*function) : Cell());
     row.emplace_back(kind == SegmentKind::Transfer ? Cell(static_cast<std::int64_t>(segment.bytes)) : Cell());
     const bool within_clocks =
         static_cast<model::Confidence>(segment.low_confidence) == model::Confidence::WithinClocks;

@@ -46,11 +46,13 @@ std::string seconds_text(std::int64_t ns, int decimals)
     const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
     const auto unit = static_cast<std::uint64_t>(power_of_ten(9 - decimals));
     const std::uint64_t rounded = magnitude / unit + (magnitude % unit >= unit - unit / 2 && unit > 1 ? 1 : 0);
-    const auto scale = static_cast<std::uint64_t>(power_of_ten(decimals));
-    const char* sign = negative && rounded > 0 ? "-" : "";
-    if (decimals == 0)
-        return fmt::format("{}{}", sign, rounded);
-    return fmt::format("{}{}.{:0{}}", sign, rounded / scale, rounded % scale, decimals);
+    const auto behind_point = static_cast<std::size_t>(decimals);
+    std::string text = fmt::format_int(rounded).str();  // tables of the whole path have millions of them
+    if (text.size() <= behind_point)
+        text.insert(0, behind_point + 1 - text.size(), '0');
+    if (behind_point > 0)
+        text.insert(text.size() - behind_point, 1, '.');
+    return negative && rounded > 0 ? '-' + text : text;
 }
 
 std::string duration_text(std::int64_t ns)

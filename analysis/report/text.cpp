@@ -45,6 +45,13 @@ CodePoint decode(std::string_view text)
     return {value, length, true};
 }
 
+/// How many characters `text` begins with that are ASCII and printable: as most texts are from end to end.
+std::size_t plain_characters(std::string_view text)
+{
+    const auto* const end = std::ranges::find_if(text, [](char c) { return c < ' ' || c > '~'; });
+    return static_cast<std::size_t>(end - text.begin());
+}
+
 struct Range {
     char32_t first;
     char32_t last;
@@ -129,19 +136,28 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
 std::size_t display_width(std::string_view text)
 {
     std::size_t width = 0;
-    while (!text.empty()) {
+    for (;;) {
+        const std::size_t plain = plain_characters(text);
+        width += plain;
+        text.remove_prefix(plain);
+        if (text.empty())
+            return width;
         const CodePoint point = decode(text);
         width += point.valid ? width_of(point.value) : 1;
         text.remove_prefix(point.bytes);
     }
-    return width;
 }
 
 std::string valid_utf8(std::string_view text, bool replace_controls)
 {
     std::string result;
     result.reserve(text.size());
-    while (!text.empty()) {
+    for (;;) {
+        const std::size_t plain = plain_characters(text);
+        result += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty())
+            return result;
         const CodePoint point = decode(text);
         const bool is_control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0) ||
                                 (point.value >= 0x202A && point.value <= 0x202E) ||
@@ -152,7 +168,6 @@ std::string valid_utf8(std::string_view text, bool replace_controls)
             result += text.substr(0, point.bytes);
         text.remove_prefix(point.bytes);
     }
-    return result;
 }
 
 std::string shorten_middle(std::string_view text, std::size_t width)

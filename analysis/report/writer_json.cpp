@@ -7,6 +7,8 @@
 #include "analysis/report/text.hpp"
 #include "analysis/report/writer.hpp"
 
+#include <algorithm>
+
 namespace critpath::report
 {
 
@@ -15,46 +17,67 @@ namespace
 
 constexpr int json_schema_version = 3;
 
-std::string json_quoted(const std::string& text)
+void append_quoted(std::string& line, std::string_view raw)
 {
-    std::string result = "\"";
-    for (const char c : valid_utf8(text, false)) {
+    const std::string text = valid_utf8(raw, false);
+    const auto is_special = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            result.append(1, '\\').append(1, c);
-        else if (byte < 0x20 || byte == 0x7F)
-            result += fmt::format("\\u{:04x}", byte);
+        return c == '"' || c == '\\' || byte < 0x20 || byte == 0x7F;
+    };
+    line += '"';
+    for (auto at = text.begin(); at != text.end();) {
+        const auto special = std::find_if(at, text.end(), is_special);
+        line.append(at, special);
+        at = special;
+        if (at == text.end())
+            break;
+        if (*at == '"' || *at == '\\')
+            line.append(1, '\\').append(1, *at);
         else
-            result += c;
+            line += fmt::format("\\u{:04x}", static_cast<unsigned char>(*at));
+        ++at;
     }
-    return result + '"';
+    line += '"';
 }
 
-struct JsonText {
-    std::string operator()(std::monostate /*none*/) const { return "null"; }
-    std::string operator()(const std::string& text) const { return json_quoted(text); }
-    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
-    std::string operator()(Seconds time) const { return exact_seconds(time.ns); }
-    std::string operator()(Share share) const { return exact_percent(share.value); }
-    std::string operator()(const Estimate& estimate) const { return exact_percent(estimate.value); }
-    std::string operator()(Ratio ratio) const { return fmt::format("{:.6g}", ratio.value); }
+std::string json_quoted(std::string_view text)
+{
+    std::string quoted;
+    append_quoted(quoted, text);
+    return quoted;
+}
+
+/// Appends a cell.
+struct AppendJson {
+    std::string& line;
+
+    void operator()(std::monostate /*none*/) const { line += "null"; }
+    void operator()(const std::string& text) const { append_quoted(line, text); }
+    void operator()(std::int64_t number) const { line += fmt::format_int(number).str(); }
+    void operator()(Seconds time) const { line += exact_seconds(time.ns); }
+    void operator()(Share share) const { line += exact_percent(share.value); }
+    void operator()(const Estimate& estimate) const { line += exact_percent(estimate.value); }
+    void operator()(Ratio ratio) const { line += fmt::format("{:.6g}", ratio.value); }
 };
 
 void write_rows(const Table& table, Output& output)
 {
-    const char* before = "\n";
+    std::vector<std::string> keys;  // as they stand before the values; empty: not in JSON
+    bool is_first = true;
+    for (const Column& column : table.columns) {
+        keys.push_back(column.key.empty() ? "" : (is_first ? "    {" : ", ") + json_quoted(column.key) + ": ");
+        is_first = is_first && column.key.empty();
+    }
+    std::string line = "\n";
     table.each_row([&](std::span<const Cell> row) {
-        output.write(before);
-        before = ",\n";
-        const char* separator = "    {";
         for (std::size_t i = 0; i < row.size(); ++i) {
-            if (table.columns[i].key.empty())
+            if (keys[i].empty())
                 continue;
-            output.write(
-                fmt::format("{}{}: {}", separator, json_quoted(table.columns[i].key), std::visit(JsonText(), row[i])));
-            separator = ", ";
+            line += keys[i];
+            std::visit(AppendJson{line}, row[i]);
         }
-        output.write("}");
+        output.write(line += '}');
+        line = ",\n";
     });
 }
 
@@ -67,8 +90,11 @@ void write_json(const Document& document, const Style& style, Output& output)
                              json_quoted("critpath.report." + document.view), json_schema_version,
                              json_quoted(style.tool_version), json_quoted(document.trace)));
     for (const Field& field : document.fields) {
-        if (!field.key.empty())
-            output.write(fmt::format(",\n  {}: {}", json_quoted(field.key), std::visit(JsonText(), field.value)));
+        if (field.key.empty())
+            continue;
+        std::string line = fmt::format(",\n  {}: ", json_quoted(field.key));
+        std::visit(AppendJson{line}, field.value);
+        output.write(line);
     }
     for (const Table& table : document.tables) {
         output.write(fmt::format(",\n  {}: [", json_quoted(table.key)));

@@ -155,10 +155,10 @@ void place(std::string& line, const std::string& text, const Shape& shape, const
     const auto known = shape.names.find(text);
     const std::string fitted = known != shape.names.end() ? known->second : shortened(text, column.fit, shape.width);
     const std::size_t used = display_width(fitted);
-    const std::string padding(shape.width > used ? shape.width - used : 0, ' ');
-    line.append(align == Align::Right ? padding : "")
+    const std::size_t padding = shape.width > used ? shape.width - used : 0;
+    line.append(align == Align::Right ? padding : 0, ' ')
         .append(fitted)
-        .append(align == Align::Left ? padding : "")
+        .append(align == Align::Left ? padding : 0, ' ')
         .append(gap);
 }
 
