@@ -33,9 +33,36 @@ struct EndDwarf {
 };
 using UniqueDwarf = std::unique_ptr<Dwarf, EndDwarf>;
 
+/// libdw unpacks what was compressed when it begins, also what is not asked for here. It passes over sections without
+/// content.
+void hide_what_is_not_asked_for(Elf* elf)
+{
+    constexpr std::array<std::string_view, 7> sections = {".debug_aranges",  ".debug_frame",   ".debug_loc",
+                                                          ".debug_loclists", ".debug_macinfo", ".debug_macro",
+                                                          ".debug_names"};
+    std::size_t names = 0;
+    if (elf_getshdrstrndx(elf, &names) != 0) {
+        return;
+    }
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr; section = elf_nextscn(elf, section)) {
+        Elf64_Shdr* const header = elf64_getshdr(section);
+        if (header == nullptr || (header->sh_flags & SHF_COMPRESSED) == 0) {
+            continue;
+        }
+        const char* const name = elf_strptr(elf, names, header->sh_name);
+        if (name != nullptr && std::ranges::find(sections, name) != sections.end()) {
+            header->sh_type = SHT_NOBITS;  // in memory: the file stays as it is
+        }
+    }
+}
+
 UniqueDwarf begin_dwarf(const ElfFile& file)
 {
-    return UniqueDwarf(file ? dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr) : nullptr);
+    if (!file) {
+        return nullptr;
+    }
+    hide_what_is_not_asked_for(file.elf());
+    return UniqueDwarf(dwarf_begin_elf(file.elf(), DWARF_C_READ, nullptr));
 }
 
 /// Calls `take` with each child, in order, until it returns false.
