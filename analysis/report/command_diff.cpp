@@ -112,7 +112,9 @@ DiffView of_lines()
         return with_module(Row{place, d.file, has_line ? Cell(d.line) : Cell(), d.name, inlined_cell(d)}, d);
     };
     return {"line",
-            [](const model::Profile& profile, binary::SourceLines& lines) { return by_line(profile, {}, lines); },
+            [](const model::Profile& profile, binary::SourceLines& lines) {
+                return by_line(profile, {}, Items::OnPath, lines);
+            },
             with_module(Columns{{"", "Line", Align::Left, Fit::Middle},
                                 {"file", ""},
                                 {"line", ""},
@@ -136,7 +138,7 @@ DiffView of_inlined()
 {
     return {"inlined",
             [](const model::Profile& profile, binary::SourceLines& lines) {
-                return by_inlined_function(profile, {}, lines);
+                return by_inlined_function(profile, {}, Items::OnPath, lines);
             },
             with_module(Columns{function_column(), inlined_column()}),
             [](const Difference& d) {

@@ -35,22 +35,27 @@ bool Folding::leaves_out(const Hotspot& item) const
     return item.is_below_error() && (!is_undecided() || item.path_ns < least_ns_);
 }
 
+bool is_of_path(const std::string& sort)
+{
+    return sort == "path" || sort == "imbalance";
+}
+
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top)
 {
     Coverage coverage;
     const Folding folding(items);
-    const bool is_of_path = sort == "path" || sort == "imbalance";
-    coverage.is_undecided = is_of_path && folding.is_undecided();
+    const bool of_path = is_of_path(sort);
+    coverage.is_undecided = of_path && folding.is_undecided();
     const auto keep = [&](const Hotspot& item) {
         if (sort == "imbalance" && !item.imbalance_ns)
             return false;
-        if (is_of_path && item.path_ns > 0 && folding.leaves_out(item)) {
+        if (of_path && item.path_ns > 0 && folding.leaves_out(item)) {
             ++coverage.below_error;
             coverage.below_error_ns += item.path_ns;
             return false;
         }
         const bool has_total = item.total_ns.value_or(0) > 0 && !item.total_is_elsewhere;
-        return (sort != "all" && item.path_ns > 0) || (!is_of_path && has_total);
+        return (sort != "all" && item.path_ns > 0) || (!of_path && has_total);
     };
     items.erase(std::remove_if(items.begin(), items.end(), [&](const Hotspot& item) { return !keep(item); }),
                 items.end());

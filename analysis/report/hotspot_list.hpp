@@ -42,6 +42,9 @@ struct Coverage {
     std::int64_t below_error_ns = 0;  // on the path
 };
 
+/// Whether all rows that `sort` is about have path time.
+bool is_of_path(const std::string& sort);
+
 /// Leaves the first `top` rows (0: all) that `sort` ("path", "all", "imbalance", "name") is about, in its order, and
 /// counts those that it leaves out. Where rows contain each other, `shown_path_ns` and `below_error_ns` mean nothing.
 Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint64_t top);

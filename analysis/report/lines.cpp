@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -187,18 +188,37 @@ std::string site_text(const model::Profile& profile, model::CallPathId call, std
 namespace
 {
 
+/// Binaries that have path time, or call MPI on the path. `functions`: by RowId.
+std::set<std::string_view> modules_on_path(const model::Profile& profile, const Selection& selection,
+                                           const std::vector<Hotspot>& functions)
+{
+    std::set<std::string_view> modules;
+    for (const Hotspot& function : functions)
+        if (function.path_ns > 0)
+            modules.insert(function.module);
+    for (const model::AddressTime& time : profile.addresses)
+        modules.insert(profile.row(time.call_path).module);
+    for (const CallTime& time : call_times(profile, selection))
+        if (const model::CallPathId caller = profile.call_paths[time.call.value].parent; caller.valid())
+            modules.insert(profile.row(caller).module);
+    return modules;
+}
+
 /// By what is known of addresses (`place_of`, which finds nothing where that belongs to its function) and of the calls
 /// of MPI (`place_of_call`).
 template <class PlaceOf, class PlaceOfCall>
-Hotspots by_place(const model::Profile& profile, const Selection& selection, std::string_view kind, PlaceOf place_of,
-                  PlaceOfCall place_of_call)
+Hotspots by_place(const model::Profile& profile, const Selection& selection, Items wanted, std::string_view kind,
+                  PlaceOf place_of, PlaceOfCall place_of_call)
 {
     const Selection of_ranks = {selection.ranks, {}};  // a line that calls MPI is of the module of the caller
     Hotspots hotspots = by_function(profile, of_ranks);
+    const std::set<std::string_view> on_path = modules_on_path(profile, of_ranks, hotspots.items);
     add_addresses(profile, hotspots.items);
     Lines found;
     const auto line_of = [&](const model::AddressTime& time) -> Hotspot* {
         const model::Row& row = profile.row(time.call_path);
+        if (!selection.has_row(row) || (wanted == Items::OnPath && !on_path.contains(row.module)))
+            return nullptr;  // it stays with its function, which is left out as its lines would be
         const std::optional<SourceLine> at = place_of(row, time.address);
         if (!at)
             return nullptr;
@@ -251,18 +271,19 @@ Hotspots by_place(const model::Profile& profile, const Selection& selection, std
 
 }  // namespace
 
-Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
+Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines)
 {
     return by_place(
-        profile, selection, "line",
+        profile, selection, wanted, "line",
         [&](const model::Row& row, std::uint64_t address) { return source_line_of(profile, row, address, lines); },
         [&](model::CallPathId call) { return line_of_call(profile, call, lines); });
 }
 
-Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines)
+Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, Items wanted,
+                             binary::SourceLines& lines)
 {
     return by_place(
-        profile, selection, result::name(model::RowKind::Sampled),
+        profile, selection, wanted, result::name(model::RowKind::Sampled),
         [&](const model::Row& row, std::uint64_t address) -> std::optional<SourceLine> {
             const std::vector<std::string> inlined = inlined_functions_at(profile, row, address, lines);
             return inlined.empty() ? std::nullopt : std::optional<SourceLine>({"", 0, inlined.front(), row.name});

@@ -58,14 +58,19 @@ std::optional<SourceLine> line_of_call(const model::Profile& profile, model::Cal
 std::string site_text(const model::Profile& profile, model::CallPathId call, std::uint64_t site,
                       binary::SourceLines& lines);
 
+/// Which are asked for: what has no path time may be left with its function, where that has none either. To look up
+/// what other ranks did in libraries takes longer than all else.
+enum class Items : std::uint8_t { OnPath, All };
+
 /// An item a source line, function, and function that it is inlined into; MPI functions by the lines that call them;
 /// what belongs to no line stays one item a function. If ranks are selected, the addresses of the profile must be
 /// theirs (window.hpp).
-Hotspots by_line(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
+Hotspots by_line(const model::Profile& profile, const Selection& selection, Items wanted, binary::SourceLines& lines);
 
 /// An item a function; what is inlined into it by the innermost function that is not of the C++ library
 /// (inlined_functions_at()). Otherwise as by_line().
-Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, binary::SourceLines& lines);
+Hotspots by_inlined_function(const model::Profile& profile, const Selection& selection, Items wanted,
+                             binary::SourceLines& lines);
 
 /// Where functions that samples have found are declared: `file` and `line` of items that have none.
 void add_declarations(const model::Profile& profile, binary::SourceLines& lines, std::vector<Hotspot>& items);

@@ -234,8 +234,9 @@ Document inlined_view(const HotspotRequest& request)
         return table_of(std::move(columns), items, inlined_cells, of_all);
     };
     binary::SourceLines lines = source_lines(request.profile);
-    Document document =
-        list(request, by_inlined_function(request.profile, request.selection, lines), table, " --inlined", lines);
+    const Items wanted = is_of_path(request.request.arguments.text("--sort")) ? Items::OnPath : Items::All;
+    Document document = list(request, by_inlined_function(request.profile, request.selection, wanted, lines), table,
+                             " --inlined", lines);
     if (!of_all)
         document.notes.emplace_back("What is inlined on all ranks is known of the whole run only: without --from and "
                                     "--to.");

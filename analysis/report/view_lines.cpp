@@ -18,7 +18,8 @@ Document line_view(const HotspotRequest& request)
 {
     const std::string& sort = request.request.arguments.text("--sort");
     binary::SourceLines lines = source_lines(request.profile);
-    Hotspots hotspots = by_line(request.profile, request.selection, lines);
+    Hotspots hotspots =
+        by_line(request.profile, request.selection, is_of_path(sort) ? Items::OnPath : Items::All, lines);
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
     Document document;
     describe(document, coverage, hotspots, sort, request.window);

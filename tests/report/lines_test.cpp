@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is known by address, by source line: all of it, or as far as rows with path time need it.
+#include "analysis/report/lines.hpp"
+#include "tests/report/one_rank.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace critpath::report
+{
+namespace
+{
+
+/// `solve` is on the path; a copy of it, with its source lines, and `poll` in another binary are not.
+class Lines : public testing::Test
+{
+protected:
+    Lines()
+    {
+        const model::CallPathId solve = run.add("solve", model::CallPathId::none(), 100);
+        const model::CallPathId copy = run.add("solve [clone .part.0]", model::CallPathId::none(), 0);
+        const model::CallPathId poll = run.add("poll", model::CallPathId::none(), 0);
+        model::Profile& p = run.profile();
+        p.rows[0].module = p.rows[1].module = "/app/solver";
+        p.rows[2].module = "/lib/libpoll.so";
+        p.modules = {{"/app/solver", "a1", true}, {"/lib/libpoll.so", "b2", true}};
+        p.source_files = {"solve.c", "poll.c"};
+        p.source_functions = {{"solve", 0, 1}, {"poll", 1, 1}};
+        p.source_frames = {{0, 0x10, 0, 0, 5}, {0, 0x20, 0, 0, 6}, {0, 0x30, 0, 0, 5}, {1, 0x10, 1, 1, 7}};
+        p.addresses = {{solve, 0x10, 70, 70}, {solve, 0x20, 30, 30}};
+        p.total_addresses = {
+            {solve, 0x10, 70, 70}, {solve, 0x20, 30, 30}, {copy, 0x30, 40, 40}, {poll, 0x10, 500, 500}};
+        p.totals.push_back({copy, model::ProcessId::none(), 40, 40});
+        p.totals.push_back({poll, model::ProcessId::none(), 500, 500});
+    }
+
+    /// "file:line" or the function: time on the path and on all ranks.
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> times(Items wanted, const std::string& module = "")
+    {
+        binary::SourceLines lines = source_lines(run.profile());
+        std::map<std::string, std::pair<std::int64_t, std::int64_t>> result;
+        for (const Hotspot& item : by_line(run.profile(), {{}, module}, wanted, lines).items)
+            if (item.path_ns != 0 || item.total_ns.value_or(0) != 0)
+                result[item.kind == "line" ? item.file + ":" + std::to_string(item.line) : item.name] = {
+                    item.path_ns, item.total_ns.value_or(0)};
+        return result;
+    }
+
+    OneRank run;
+};
+
+using Times = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
+
+TEST_F(Lines, HaveTheTimeOfTheirAddresses)
+{
+    EXPECT_EQ(times(Items::All), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll.c:7", {0, 500}}}));
+}
+
+TEST_F(Lines, OnThePathHaveAllTheirTime)
+{
+    // The copy's, too, which is in no row with path time.
+    EXPECT_EQ(times(Items::OnPath), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}, {"poll", {0, 500}}}));
+}
+
+TEST_F(Lines, OfOneModuleAreThoseOfAll)
+{
+    for (const Items wanted : {Items::OnPath, Items::All})
+        EXPECT_EQ(times(wanted, "solver"), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}}));
+    EXPECT_EQ(times(Items::All, "poll"), (Times{{"poll.c:7", {0, 500}}}));
+}
+
+}  // namespace
+}  // namespace critpath::report
