@@ -197,6 +197,7 @@ Document run_diff(const Request& request)
     Run before = {"Base", load(base)}, after = {"Trace", load(request.trace)};
     for (Run* of : {&before, &after}) {
         of->lines = source_lines(of->profile);
+        of->lines.open_with(before.lines);
         of->hotspots = view.items(of->profile, of->lines);
     }
     const std::optional<Renamed> renamed = renamed_program(before.profile, after.profile);

@@ -24,7 +24,10 @@ std::unique_ptr<DebugInfo> read(std::unique_ptr<ElfFile> file, std::span<const f
 
 }  // namespace
 
-SourceLines::SourceLines(std::vector<fs::path> directories) : directories_(std::move(directories)) {}
+SourceLines::SourceLines(std::vector<fs::path> directories)
+    : directories_(std::move(directories)), modules_(std::make_shared<std::map<Module, OpenModule>>())
+{
+}
 
 SourceLines::~SourceLines() = default;
 SourceLines::SourceLines(SourceLines&&) noexcept = default;
@@ -37,6 +40,12 @@ void SourceLines::know(const Module& module, bool lacks_split_units, std::vector
     for (KnownAddress& at : addresses) {
         known.addresses.insert_or_assign(at.address, std::move(at));
     }
+}
+
+void SourceLines::open_with(const SourceLines& other)
+{
+    directories_ = other.directories_;
+    modules_ = other.modules_;
 }
 
 ModuleState SourceLines::state(const Module& module)
@@ -105,7 +114,7 @@ const KnownAddress* SourceLines::known(const Module& module, std::uint64_t addre
 
 SourceLines::OpenModule& SourceLines::open(const Module& module)
 {
-    const auto [known, is_new] = modules_.try_emplace(module);
+    const auto [known, is_new] = modules_->try_emplace(module);
     if (is_new) {
         known->second = find_info(module);
     }

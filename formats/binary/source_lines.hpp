@@ -49,6 +49,9 @@ public:
     /// The module counts as Found from now on, and its file is opened for other addresses than these only.
     void know(const Module& module, bool lacks_split_units, std::vector<KnownAddress> addresses);
 
+    /// Binaries that one of both has opened are open for the other, too, from now on.
+    void open_with(const SourceLines& other);
+
     [[nodiscard]] ModuleState state(const Module& module);
 
     /// As DebugInfo::lacks_split_units; false if the module is not Found.
@@ -87,7 +90,7 @@ private:
 
     std::vector<std::filesystem::path> directories_;
     std::map<Module, KnownModule> known_;
-    std::map<Module, OpenModule> modules_;
+    std::shared_ptr<std::map<Module, OpenModule>> modules_;
 };
 
 }  // namespace critpath::binary

@@ -274,6 +274,27 @@ TEST(SourceLines, AddressesAreLookedUpOnce)
     EXPECT_EQ(first->size(), 1U);
 }
 
+TEST(SourceLines, BinariesAreOpenedForSeveralRuns)
+{
+    const Subject subject("-O2 -g -Wl,--build-id");
+    const Module module = subject.module();
+    SourceLines first, second, alone;
+    second.open_with(first);
+    const std::vector<SourceFrame> frames = first.find(module, subject["in_smooth"]);
+    EXPECT_EQ(frames.size(), 3U);
+    std::filesystem::remove(subject.bench / "libsubject.so");
+    EXPECT_EQ(second.state(module), ModuleState::Found);
+    EXPECT_EQ(second.find(module, subject["in_smooth"]), frames);
+    EXPECT_EQ(second.find(module, subject["in_plain"]), first.find(module, subject["in_plain"]));
+    EXPECT_EQ(alone.state(module), ModuleState::Missing);
+    // What one of them knew before is its own.
+    SourceLines third;
+    third.know(module, false, {{subject["in_smooth"], {{"known", "known.c", 1}}, {}}});
+    third.open_with(first);
+    EXPECT_EQ(third.find(module, subject["in_smooth"]).size(), 1U);
+    EXPECT_EQ(first.find(module, subject["in_smooth"]), frames);
+}
+
 TEST(SourceLines, FunctionsHaveTheRangesOfTheirSymbols)
 {
     Workbench bench;
