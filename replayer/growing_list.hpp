@@ -50,6 +50,14 @@ public:
         std::size_t array_ = 0, item_ = 0;
     };
 
+    [[nodiscard]] std::size_t size() const
+    {
+        std::size_t sum = 0;
+        for (const std::vector<Item>& array : arrays_)
+            sum += array.size();
+        return sum;
+    }
+
     template <class Visit>
     void for_each(Visit visit) const
     {

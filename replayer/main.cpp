@@ -154,7 +154,8 @@ void write_files(const Replay& replay, const Predecessors& predecessors, const P
     facts[std::string(result::attribution_checksum_fact)] =
         write_attributions(replay.comm, replay.trace, begin, makespan, attributed.attributions);
     facts[std::string(result::counts_checksum_fact)] =
-        write_counts(replay.comm, replay.trace, begin, makespan, attributed.counts);
+        write_counts(replay.comm, replay.trace, begin, makespan,
+                     replay.definitions.has_samples ? replay.definitions.counted.size() : 0, attributed.counts);
     facts[std::string(result::totals_checksum_fact)] =
         write_totals(replay.comm, replay.trace, begin, makespan, attributed.totals);
     facts[std::string(result::computed_checksum_fact)] =

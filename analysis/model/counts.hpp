@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace critpath::model
@@ -106,10 +105,6 @@ public:
         return words_.subspan(i * words_each_, words_each_);
     }
     [[nodiscard]] std::span<const std::int64_t> words() const { return words_; }
-    [[nodiscard]] CountRecords part(std::size_t first, std::size_t number) const
-    {
-        return {words_.subspan(first * words_each_, number * words_each_), words_each_ - interval_words};
-    }
 
 private:
     std::span<const std::int64_t> words_;
@@ -130,15 +125,7 @@ public:
         for (std::size_t event = 0; event < events_; ++event)
             words_[at + CountRecords::interval_words + event] = counts[event];
     }
-    /// All of `more`, which counts the same events and is empty afterwards.
-    void append(CountTable&& more)
-    {
-        if (words_.empty())
-            words_ = std::move(more.words_);
-        else
-            words_.insert(words_.end(), more.words_.begin(), more.words_.end());
-        more.words_ = {};
-    }
+    void reserve(std::size_t records) { words_.reserve(records * CountRecords::words_for(events_)); }
     /// Calls `change(interval)` for what stands before the counts of each record.
     template <class Change>
     void change_intervals(Change change)

@@ -204,24 +204,23 @@ std::vector<std::uint32_t> call_paths_of_contexts(const Replay& replay, const Pl
 
 /// Takes them out of the tally. Those of a process are mostly in order already, while the path goes to and fro between
 /// processes.
-std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, const model::Definitions& definitions,
+std::vector<model::Attribution> in_order(GrowingList<PlacedAttribution> placed, const model::Definitions& definitions,
                                          const Places& places)
 {
     const auto process_of = [&](const PlacedAttribution& p) {
         return definitions.locations[p.path_location.value].process.value;
     };
     std::map<std::uint32_t, std::size_t> next;  // by process: where its next one goes
-    for (const PlacedAttribution& p : placed)
-        ++next[process_of(p)];
+    placed.for_each([&](const PlacedAttribution& p) { ++next[process_of(p)]; });
     std::size_t begin = 0;
     for (auto& [process, at] : next)
         begin += std::exchange(at, begin);
     std::vector<model::Attribution> result(placed.size());
-    for (const PlacedAttribution& p : placed) {
+    placed.for_each([&](const PlacedAttribution& p) {
         model::Attribution& attribution = result[next[process_of(p)]++];
         attribution = p.attribution;
         attribution.call_path = places.id(p.place).value;
-    }
+    });
     begin = 0;
     for (const auto& [process, end] : next) {
         sort_runs(std::span(result).subspan(begin, end - begin), [](const model::Attribution& a) { return a.order(); });
@@ -230,14 +229,16 @@ std::vector<model::Attribution> in_order(std::vector<PlacedAttribution> placed, 
     return result;
 }
 
-model::CountTable with_call_paths(model::CountTable counts, const Replay& replay, const Places& places)
+std::vector<model::CountTable> with_call_paths(std::vector<model::CountTable> counts, const Replay& replay,
+                                               const Places& places)
 {
     const CountPlaceNumbers numbers(replay.definitions);
-    counts.change_intervals([&](model::CountInterval& interval) {
-        for (model::CountPlace* place : {&interval.last, &interval.before})
-            if (place->owner != model::CountOwner::None)
-                place->call_path = places.id(numbers.place(place->call_path)).value;
-    });
+    for (model::CountTable& table : counts)
+        table.change_intervals([&](model::CountInterval& interval) {
+            for (model::CountPlace* place : {&interval.last, &interval.before})
+                if (place->owner != model::CountOwner::None)
+                    place->call_path = places.id(numbers.place(place->call_path)).value;
+        });
     return counts;
 }
 

@@ -34,7 +34,7 @@ struct Attributed {
     Numbers numbers;                        // of the segments
     std::vector<std::uint32_t> call_paths;  // CallPathId of each call, by ContextId: the names of Segment::call
     std::vector<model::Attribution> attributions;  // of the processes that this one has; in the order of the file
-    model::CountTable counts;                      // likewise
+    std::vector<model::CountTable> counts;         // likewise, one behind the other
     std::vector<model::TotalPart> totals;          // likewise
     std::vector<model::ComputedParts> computed;    // likewise
 };

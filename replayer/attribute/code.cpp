@@ -104,10 +104,10 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
     GapsThatWait waiting(replay.processes.size());
     bool any_preempted = false;
     const std::vector<model::CallingContext>& contexts = replay.definitions.contexts;
-    for (const PlacedAttribution& placed : tally.attributions) {
+    tally.attributions.for_each([&](const PlacedAttribution& placed) {
         const std::uint32_t stretch = finder.of(placed, origin);
         if (stretch == GapPlaces::none)
-            continue;
+            return;
         const model::Attribution& a = placed.attribution;
         const std::int64_t spinning = placed.thread == PathThread::Spins ? a.ns : 0;
         const std::int64_t blocked = placed.thread == PathThread::Blocked ? a.ns : 0;
@@ -125,7 +125,7 @@ std::vector<ThreadsOfPeers> add_code(const Replay& replay, const Stretches& stre
             waiting[process].insert(*finder.gap_at(process, origin + Ns{a.begin}));
             any_preempted = any_preempted || placed.place.pseudo == Pseudo::Preempted;
         }
-    }
+    });
     const SampledCode code(replay.definitions);
     const bool any_spinning = may_spin(replay.definitions, code);
     any_preempted = on_any(replay.comm, any_preempted);

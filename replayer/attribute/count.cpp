@@ -71,7 +71,6 @@ void CountDivider::add_work(LocationId location, Ns time, std::int64_t ns, const
 
 void CountDivider::finish()
 {
-    tally_.counts = model::CountTable(replay_.definitions.has_samples ? replay_.definitions.counted.size() : 0);
     std::vector<ThreadCounts*> threads;
     for (auto& [location, counts] : threads_)
         threads.push_back(&counts);

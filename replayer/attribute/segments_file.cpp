@@ -246,14 +246,19 @@ std::int64_t write_computed(MPI_Comm comm, const fs::path& trace, std::int64_t b
 }
 
 std::int64_t write_counts(MPI_Comm comm, const fs::path& trace, std::int64_t begin_ns, std::int64_t makespan_ns,
-                          const model::CountTable& own)
+                          std::size_t events, std::span<const model::CountTable> own)
 {
-    const model::CountRecords records = own.records();
-    const Share share = share_of(comm, records.size());
-    const auto header = result::make_header(result::counts_format(own.events()), share.all, begin_ns, makespan_ns);
+    std::uint64_t mine = 0;
+    for (const model::CountTable& table : own)
+        mine += table.records().size();
+    const Share share = share_of(comm, mine);
+    const auto header = result::make_header(result::counts_format(events), share.all, begin_ns, makespan_ns);
     return write_records(comm, result::counts_path(trace), header, [&](const auto& write) {
-        for (std::size_t i = 0; i < records.size(); i += block_of_own)
-            write(share.before + i, records.part(i, std::min(block_of_own, records.size() - i)));
+        std::uint64_t before = share.before;
+        for (const model::CountTable& table : own) {
+            write(before, table.records());
+            before += table.records().size();
+        }
     });
 }
 

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -32,9 +33,9 @@ std::int64_t write_segments(MPI_Comm comm, const std::filesystem::path& trace, c
 std::int64_t write_attributions(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
                                 std::int64_t makespan_ns, std::span<const model::Attribution> own);
 
-/// Likewise TRACE/critpath/counts.bin.
+/// Likewise TRACE/critpath/counts.bin, of so many events; the tables come one behind the other.
 std::int64_t write_counts(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,
-                          std::int64_t makespan_ns, const model::CountTable& own);
+                          std::int64_t makespan_ns, std::size_t events, std::span<const model::CountTable> own);
 
 /// Likewise TRACE/critpath/totals.bin.
 std::int64_t write_totals(MPI_Comm comm, const std::filesystem::path& trace, std::int64_t begin_ns,

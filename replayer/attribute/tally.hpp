@@ -11,6 +11,7 @@
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/places.hpp"
 #include "replayer/attribute/totals.hpp"
+#include "replayer/growing_list.hpp"
 #include "replayer/restore/blocks.hpp"
 
 #include <cstdint>
@@ -111,11 +112,12 @@ struct Tally {
     std::vector<PieceSum> pieces;                 // of the path, by piece
     std::vector<Choices> choices;                 // likewise
     std::vector<bool> on_path;                    // by ContextId: there is a segment with this call
-    std::vector<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
+    GrowingList<PlacedAttribution> attributions;  // of the path, those of a process in the order of its segments
     std::map<std::pair<std::uint32_t, Place>, CodeAmount> stretch_code;  // by the stretch's index
     /// Of what the path's thread does itself there: by the stretch's index, RegionId and address.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, CodeAmount> stretch_addresses;
-    model::CountTable counts;  // in the order of counts.bin; call paths are CountPlaceNumbers
+    std::vector<model::CountTable> counts;  // one behind the other in the order of counts.bin; call paths are
+                                            // CountPlaceNumbers
 
     void add_path(Place place, std::uint32_t process, const Amount& amount)
     {

@@ -59,15 +59,15 @@ void ThreadCounts::add_moment(const CountInterval& moment, std::span<const std::
     moments_.push_back(moment, counts);
 }
 
-void ThreadCounts::move_to(model::CountTable& table)
+void ThreadCounts::move_to(std::vector<model::CountTable>& tables)
 {
-    table.append(std::move(intervals_));
     const CountRecords moments = moments_.records();
     std::vector<std::size_t> order(moments.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return moments.interval(i).begin; });
     for (const std::size_t i : order)
-        table.push_back(moments.interval(i), moments.counts(i));
+        intervals_.push_back(moments.interval(i), moments.counts(i));
+    intervals_.move_to(tables);
 }
 
 void ThreadCounts::make_until(Ns begin, Ns end)

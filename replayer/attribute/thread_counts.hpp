@@ -10,8 +10,10 @@
 #include "replayer/attribute/places.hpp"
 #include "replayer/attribute/team.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -52,6 +54,49 @@ private:
     std::uint32_t contexts_;
 };
 
+/// Records that are made one behind the other. As they become many they are not copied, which would cost more than to
+/// make them.
+class CountBlocks
+{
+public:
+    explicit CountBlocks(std::size_t events) : events_(events) {}
+
+    void push_back(const model::CountInterval& interval, std::span<const std::int64_t> counts)
+    {
+        if (size_ % block_size == 0) {
+            blocks_.emplace_back(events_);
+            if (size_ > 0)  // most are few
+                blocks_.back().reserve(block_size);
+        }
+        blocks_.back().push_back(interval, counts);
+        ++size_;
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] model::CountInterval interval(std::size_t i) const { return block_of(i).interval(i % block_size); }
+    [[nodiscard]] std::span<const std::int64_t> counts(std::size_t i) const
+    {
+        return block_of(i).counts(i % block_size);
+    }
+    [[nodiscard]] std::size_t events() const { return events_; }
+    /// Appends all blocks to `tables`; none is left.
+    void move_to(std::vector<model::CountTable>& tables)
+    {
+        std::ranges::move(blocks_, std::back_inserter(tables));
+        blocks_.clear();
+        size_ = 0;
+    }
+
+private:
+    static constexpr std::size_t block_size = 8192;  // records: large enough to be paged (paged_memory.hpp)
+
+    [[nodiscard]] model::CountRecords block_of(std::size_t i) const { return blocks_[i / block_size].records(); }
+
+    std::vector<model::CountTable> blocks_;
+    std::size_t size_ = 0;
+    std::size_t events_;
+};
+
 /// The intervals of one thread, which are made where the path comes to them.
 class ThreadCounts
 {
@@ -64,17 +109,17 @@ public:
     void for_each(model::Ns begin, model::Ns end, Visit visit)
     {
         make_until(begin, end);
-        const model::CountRecords records = intervals_.records();
-        while (next_ < records.size() && records.interval(next_).end() <= (begin - run_.begin).count())
+        while (next_ < intervals_.size() && intervals_.interval(next_).end() <= (begin - run_.begin).count())
             ++next_;
-        for (std::size_t i = next_; i < records.size(); ++i)
-            if (const model::CountInterval interval = records.interval(i); interval.begin < (end - run_.begin).count())
-                visit(interval, records.counts(i));
+        for (std::size_t i = next_; i < intervals_.size(); ++i)
+            if (const model::CountInterval interval = intervals_.interval(i);
+                interval.begin < (end - run_.begin).count())
+                visit(interval, intervals_.counts(i));
     }
 
     void add_moment(const model::CountInterval& moment, std::span<const std::int64_t> counts);
-    /// Hands over all that was made, in the order of the file.
-    void move_to(model::CountTable& table);
+    /// Appends all that was made to `tables`, in the order of the file.
+    void move_to(std::vector<model::CountTable>& tables);
 
     [[nodiscard]] std::uint32_t process() const { return process_; }
 
@@ -99,7 +144,8 @@ private:
     CountPlaceNumbers numbers_;
     model::Interval run_;
     std::uint32_t process_;
-    model::CountTable intervals_, moments_;
+    CountBlocks intervals_;
+    model::CountTable moments_;
     std::size_t next_ = 0;                  // of the intervals: the first that may still meet what is asked for
     model::Ns made_;                        // until here there are intervals of what the path has something of
     std::vector<std::int64_t> off_before_;  // ns without a processor, until each of LocationTrace::off

@@ -94,14 +94,17 @@ std::vector<Record> all_of(const replayer::Replay& replay, const std::vector<Rec
 }
 
 /// On process 0.
-model::CountTable all_counts(const replayer::Replay& replay, const model::CountTable& own)
+model::CountTable all_counts(const replayer::Replay& replay, std::span<const model::CountTable> own)
 {
+    const std::size_t events = replay.definitions.has_samples ? replay.definitions.counted.size() : 0;
     std::vector<std::vector<std::int64_t>> to(static_cast<std::size_t>(replay.size));
-    const std::span<const std::int64_t> mine = own.records().words();
-    to[0].assign(mine.begin(), mine.end());
+    for (const model::CountTable& table : own) {
+        const std::span<const std::int64_t> mine = table.records().words();
+        to[0].insert(to[0].end(), mine.begin(), mine.end());
+    }
     const std::vector<std::int64_t> words = replayer::exchange(replay.comm, to).items;
-    const model::CountRecords records(words, own.events());
-    model::CountTable all(own.events());
+    const model::CountRecords records(words, events);
+    model::CountTable all(events);
     for (std::size_t i = 0; i < records.size(); ++i)
         all.push_back(records.interval(i), records.counts(i));
     return all;

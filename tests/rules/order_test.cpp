@@ -69,6 +69,7 @@ TEST(GrowingList, GivesBackAllInOrder)
         list.for_each([&](const Item& item) { visited.push_back(item); });
         for (replayer::GrowingList<Item>::Reader reader(list); const Item* item = reader.peek(); reader.next())
             read.push_back(*item);
+        EXPECT_EQ(list.size(), expected.size());
         EXPECT_EQ(visited, expected) << size;
         EXPECT_EQ(read, expected) << size;
     }

@@ -320,7 +320,7 @@ TEST(SegmentsFile, HoldsThePathWhoeverWroteIt)
     MPI_Barrier(MPI_COMM_WORLD);
     replayer::write_segments(MPI_COMM_WORLD, trace, header, visit_share);
     replayer::write_attributions(MPI_COMM_WORLD, trace, 0, makespan, {});
-    replayer::write_counts(MPI_COMM_WORLD, trace, 0, makespan, model::CountTable(1));
+    replayer::write_counts(MPI_COMM_WORLD, trace, 0, makespan, 1, {});
     replayer::write_totals(MPI_COMM_WORLD, trace, 0, makespan, {});
     replayer::write_computed(MPI_COMM_WORLD, trace, 0, makespan, {});
     if (loaded.rank == 0)
@@ -356,7 +356,7 @@ TEST(SegmentsFile, FailsOnAllProcessesIfItCannotBeWritten)
                                           [](const replayer::VisitBlock&) {}),
                  Failure);
     EXPECT_THROW(replayer::write_attributions(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
-    EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, model::CountTable(1)), Failure);
+    EXPECT_THROW(replayer::write_counts(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, 1, {}), Failure);
     EXPECT_THROW(replayer::write_totals(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
     EXPECT_THROW(replayer::write_computed(MPI_COMM_WORLD, "/proc/nowhere", 0, 0, {}), Failure);
 }
