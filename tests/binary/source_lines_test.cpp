@@ -111,7 +111,8 @@ TEST_P(Formats, FramesAreThoseOfTheText)
 INSTANTIATE_TEST_SUITE_P(SourceLines, Formats,
                          testing::Values("-O2 -g", "-O0 -g", "-O3 -g -gdwarf-4", "-O2 -g -gdwarf-3",
                                          "-O2 -g -gsplit-dwarf", "-O2 -g -gdwarf-4 -gsplit-dwarf", "-O2 -g -gz",
-                                         "-O2 -g -gz -gdwarf-4", "-O2 -g -flto", "-O2 -g -fdebug-types-section",
+                                         "-O2 -g -gz -gdwarf-4 -ffunction-sections", "-O2 -g -flto",
+                                         "-O2 -g -fdebug-types-section",
                                          "-O2 -g -Wl,--gc-sections -ffunction-sections"));
 
 // Packed into a .dwp, which libdw knows since 0.191, or lost: the lines are in the library itself.
