@@ -75,7 +75,7 @@ void EventLoader::on(const Moment& moment, const event::RmaCollectiveEnd& record
     out_.collectives.push_back({current_call(), definitions_.windows[window.value].comm,
                                 is_fence && !precedes ? CollectiveCall::no_precede : -1, std::max(bytes, record.sent),
                                 record.received});
-    bytes_in_call_ += std::max({bytes, record.sent, record.received});
+    bytes_in_call_ += std::max(record.sent, record.received);  // as of all that completes transfers
 }
 
 void EventLoader::on(const Moment& moment, const event::RmaGroupSync& record)

@@ -49,6 +49,8 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
     processes.reserve(result.size());
     for (std::size_t p = 0; p < result.size(); ++p)
         processes.emplace_back(replay, p, calibration, result[p]);
+    for (WindowProcess& process : processes)
+        match_fences(process, fences_of(replay.definitions, process.trace));
     match_active(replay, processes);
     match_passive(replay, calibration, processes);
     if (replay.rules == Rules::Arrival)
@@ -68,6 +70,7 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         std::ranges::stable_sort(process.dependencies, {}, &WindowDependency::call);
         std::ranges::stable_sort(process.progress, {}, &TargetProgress::call);
         std::ranges::stable_sort(process.found, {}, &FoundInWindow::call);
+        std::ranges::stable_sort(process.fenced, {}, &TransferBeforeFence::fence);
     }
     return result;
 }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns the phase "one-sided": what calls on windows waited for at other processes (posts, ends of epochs, locks), in
-// the terms of messages. Fences and the life of windows are collectives and none of its business. (docs/ALGORITHM,
-// "One-sided communication"; MPI-3.1, 11.5)
+// the terms of messages. Fences and the life of windows are collectives and, but for what is transferred between
+// fences, none of its business. (docs/ALGORITHM, "One-sided communication"; MPI-3.1, 11.5)
 #pragma once
 
 #include "replayer/analysis.hpp"
 #include "replayer/pair/waited_messages.hpp"
 #include "replayer/rules/calibration.hpp"
+#include "replayer/rules/fence_rule.hpp"
 #include "replayer/rules/message_rule.hpp"
 
 #include <cstdint>
@@ -39,11 +40,18 @@ struct FoundInWindow {
     rules::Message message;
 };
 
+/// A transfer that was to be over at the end of `fence`.
+struct TransferBeforeFence {
+    model::CallRef fence;
+    rules::FencedTransfer transfer;
+};
+
 /// What is known of one owned process; ascending by call, one TargetProgress and one FoundInWindow a call at most.
 struct ProcessWindows {
     std::vector<WindowDependency> dependencies;
     std::vector<TargetProgress> progress;
     std::vector<FoundInWindow> found;
+    std::vector<TransferBeforeFence> fenced;
 };
 
 /// Learns from each transfer and the call that completed it how long transfers between windows take; the examples.

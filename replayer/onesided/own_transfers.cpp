@@ -4,6 +4,7 @@
 
 #include "replayer/exchange.hpp"
 #include "replayer/onesided/came_back.hpp"
+#include "replayer/onesided/fences.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/channels.hpp"
 #include "replayer/pair/lookup.hpp"
@@ -82,7 +83,25 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
             some.pop_back();
     };
     std::map<std::pair<model::WindowId, std::int32_t>, std::vector<const WindowEvent*>> under_way;  // by target
+    const std::vector<Fence> fences = fences_of(replay.definitions, trace);
+    auto fence = fences.begin();
+    // Whoever is in a fence may wait for others, so that transfers took that long at most.
+    const auto pass_fences = [&](Ns before) {
+        for (; fence != fences.end() && fence->enter < before; ++fence) {
+            const auto begin = under_way.lower_bound({fence->window, 0});
+            const auto end = under_way.upper_bound({fence->window, INT32_MAX});
+            for (auto to = begin; to != end; ++to)
+                for (const WindowEvent* transfer : to->second)
+                    if (const auto target =
+                            peers.at(replay.definitions.windows[fence->window.value].comm, transfer->target))
+                        examples[static_cast<std::size_t>(link_between(replay.definitions, trace.process, *target))]
+                            .add(leave_of(trace, fence->call) - enter_of(trace, transfer->call).time, Ns{0},
+                                 transfer->bytes);
+            under_way.erase(begin, end);
+        }
+    };
     for (const WindowEvent& event : trace.window_events) {
+        pass_fences(enter_of(trace, event.call).time);
         if (event.what == WindowEvent::What::Transfer) {
             under_way[{event.window, event.target}].push_back(&event);
             continue;
@@ -97,6 +116,7 @@ std::vector<OwnTransfer> waited_transfers(const model::ProcessTrace& trace, cons
                 add(*transfer, event);
         under_way.erase(begin, end);
     }
+    pass_fences(Ns::max());
     std::vector<OwnTransfer> result;
     for (const auto& [key, some] : fastest)
         std::ranges::copy(some, std::back_inserter(result));

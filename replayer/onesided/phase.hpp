@@ -5,6 +5,7 @@
 #pragma once
 
 #include "replayer/onesided/epochs.hpp"
+#include "replayer/onesided/fences.hpp"
 #include "replayer/onesided/onesided.hpp"
 #include "replayer/pair/call_costs.hpp"
 #include "replayer/pair/channels.hpp"
@@ -132,6 +133,27 @@ public:
              {true, enter_of(trace, end), write, bytes, rules::Protocol::Eager, link(origin), false, true}});
     }
 
+    /// When a transfer that nothing held up is there; never, if its target is not known.
+    [[nodiscard]] Ns arrival(std::uint32_t transfer)
+    {
+        const auto to = target(event(transfer).window, event(transfer).target);
+        return to ? enter(transfer).time + transfer_time(*to, event(transfer).bytes) : Ns::min();
+    }
+
+    /// A transfer that the fence ends. What cannot be under way any more when that begins is of no interest.
+    void fenced(CallRef fence, std::uint32_t transfer)
+    {
+        const model::WindowEvent& event = trace.window_events[transfer];
+        const auto to = target(event.window, event.target);
+        if (!to)
+            return;
+        const Ns takes = transfer_time(*to, event.bytes);
+        if (may_be_under_way(enter(transfer).time, takes, fence))
+            result_.fenced.push_back(
+                {fence,
+                 {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes()}});
+    }
+
     void add_progress(CallRef call, const rules::Enter& target) { result_.progress.push_back({call, target}); }
 
     const model::ProcessTrace& trace;
@@ -150,6 +172,8 @@ private:
     ProcessWindows& result_;
 };
 
+/// Fences.
+void match_fences(WindowProcess& process, const std::vector<Fence>& fences);
 /// Post, start, complete, wait. Collective.
 void match_active(const Replay& replay, std::vector<WindowProcess>& processes);
 /// Loops that look for what others put into a window. Collective.

@@ -32,7 +32,8 @@ void resolve_completions(const Replay& replay, std::size_t process, const Awaite
 
 /// Blocking collectives that are still open. For all owned processes at once, because some answers are asked from other
 /// processes. Collective.
-void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
+void resolve_collectives(const Replay& replay, const Collectives& collectives,
+                         const std::vector<ProcessWindows>& windows, const rules::Calibration& calibration,
                          std::vector<ProcessAnswers>& answers);
 
 }  // namespace critpath::replayer

@@ -3,6 +3,7 @@
 #include "replayer/collect/queries.hpp"
 #include "replayer/pair/lookup.hpp"
 #include "replayer/resolve/calls.hpp"
+#include "replayer/resolve/fences.hpp"
 
 #include <span>
 
@@ -53,10 +54,24 @@ bool is_waited_for(const rules::Member& member, const rules::CollectiveCase& ins
     return member.is_blocking && instance.operation.dependence == rules::Dependence::Members && !instance.is_alone();
 }
 
+rules::Waiting waiting_of(const Replay& replay, const rules::Calibration& calibration, const Part& part,
+                          const rules::Member& member)
+{
+    return waiting(replay, replay.processes[part.process], calibration.calls, member.enter.call);
+}
+
+/// Whether a fence may have waited for what its members transferred before. The other rule sets know of none.
+bool waits_for_transfers(const Replay& replay, const rules::Calibration& calibration, const Part& part,
+                         const rules::Member& member, const rules::CollectiveCase& instance)
+{
+    return replay.rules == Rules::Arrival && Fences::may_wait(member, *instance.instance) &&
+           waiting_of(replay, calibration, part, member).waited();
+}
+
 rules::CollectiveDecision decide(const Replay& replay, const rules::Calibration& calibration, const Part& part,
                                  const rules::Member& member, const rules::CollectiveCase& instance)
 {
-    const rules::Waiting waits = waiting(replay, replay.processes[part.process], calibration.calls, member.enter.call);
+    const rules::Waiting waits = waiting_of(replay, calibration, part, member);
     rules::CollectiveDecision decision =
         rules::collective_predecessor(replay.rules, waits, member, instance, calibration);
     decision.predecessor.meeting = is_meeting(replay, member.function, instance, decision.predecessor);
@@ -73,6 +88,8 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
             return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
         if (member.function >= functions::FunctionId::count)
             return false;  // other rules look at it as well; this one has the last word
+        if (waits_for_transfers(replay, calibration, part, member, instance))
+            return false;
         const rules::Predecessor found = decide(replay, calibration, part, member, instance).predecessor;
         if (found.route == rules::Route::Ask)
             return false;
@@ -81,9 +98,11 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
     };
 }
 
-void resolve_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration,
+void resolve_collectives(const Replay& replay, const Collectives& collectives,
+                         const std::vector<ProcessWindows>& windows, const rules::Calibration& calibration,
                          std::vector<ProcessAnswers>& answers)
 {
+    Fences fences(replay, windows, calibration);
     std::vector<InstanceQuery> queries;
     std::vector<Pending> pending;
     collectives.for_each_open(
@@ -91,7 +110,12 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             if (!is_waited_for(member, instance))
                 return;
             const auto decision = decide(replay, calibration, part, member, instance);
-            if (decision.predecessor.route != rules::Route::Ask) {
+            const bool is_decided = decision.predecessor.route != rules::Route::Ask;
+            if (is_decided && waits_for_transfers(replay, calibration, part, member, instance)) {
+                fences.add(part, member, *instance.instance, decision.predecessor);
+                return;
+            }
+            if (is_decided) {
                 answers[part.process].set(member.enter.call, decision.predecessor);
                 return;
             }
@@ -105,6 +129,9 @@ void resolve_collectives(const Replay& replay, const Collectives& collectives, c
             pending.push_back({part.process, member.enter.call, instance.instance->bytes, decision.otherwise,
                                instance.inter ? std::size_t{2} : std::size_t{1}});
         });
+    fences.answer([&](std::size_t process, CallRef call, const rules::Predecessor& predecessor) {
+        answers[process].set(call, predecessor);
+    });
     const auto found = ask(replay, collectives.members, queries);
     std::span<const rules::Predecessor> rest = found;
     for (const Pending& p : pending) {

@@ -101,7 +101,7 @@ Predecessors resolve(const Replay& replay, const Pairs& pairs, const std::vector
     resolve_messages(replay, collectives.members, answers, [&](std::size_t p, LateCalls& late) {
         resolve_completions(replay, p, {pairs.processes[p], windows[p], completed[p]}, calibration, answers[p], late);
     });
-    resolve_collectives(replay, collectives, calibration, answers);
+    resolve_collectives(replay, collectives, windows, calibration, answers);
     resolve_threads(replay, answers);
 
     Predecessors result;

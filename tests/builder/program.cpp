@@ -15,8 +15,9 @@ using model::Ns;
 namespace
 {
 
-/// Tells each call how many bytes it moved.
-void note_sizes(model::ProcessTrace& trace, const std::vector<std::uint32_t>& receives)
+/// Tells each call how many bytes it moved. What is transferred between windows counts where it begins.
+void note_sizes(const model::Definitions& definitions, model::ProcessTrace& trace,
+                const std::vector<std::uint32_t>& receives)
 {
     model::Calls& calls = trace.locations[0].calls;
     std::vector<std::uint64_t> bytes(calls.size(), 0);
@@ -31,7 +32,8 @@ void note_sizes(model::ProcessTrace& trace, const std::vector<std::uint32_t>& re
     for (const std::uint32_t i : receives)
         add(trace.receives[i].completion, trace.receives[i].bytes);
     for (const model::CollectiveCall& collective : trace.collectives)
-        add(collective.call, std::max(collective.sent, collective.received));
+        if (std::ranges::count(definitions.windows, collective.comm, &model::Window::comm) == 0)
+            add(collective.call, std::max(collective.sent, collective.received));
     for (const model::WindowEvent& event : trace.window_events)
         add(event.what == model::WindowEvent::What::Transfer ? event.call : CallRef{}, event.bytes);
     for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -434,7 +436,7 @@ model::ProcessTrace Program::trace(int number) const
             kept.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    note_sizes(trace, kept);
+    note_sizes(definitions_, trace, kept);
     for (model::Probe& probe : trace.probes) {
         std::uint32_t i = probe.receive;
         const auto is_it = [&](const model::Receive& r) {

@@ -98,7 +98,8 @@ public:
     void split_end(FunctionId function, Span span, Request begun, int root = -1, std::uint64_t bytes = 8);
 
     // One-sided communication (windows.cpp).
-    void fence(Span span, model::WindowId window, bool precedes = true);
+    /// `bytes`: of the transfers that it ends.
+    void fence(Span span, model::WindowId window, bool precedes = true, std::uint64_t bytes = 0);
     void window_collective(FunctionId function, Span span, model::WindowId window);
     void post(Span span, model::WindowId window, std::initializer_list<std::uint32_t> origins);
     void start(Span span, model::WindowId window, std::initializer_list<std::uint32_t> targets, bool no_check = false);

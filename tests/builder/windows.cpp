@@ -34,10 +34,10 @@ WindowEvent& Rank::window_event(CallRef call, WindowId window, What what, int ta
     return trace_.window_events.back();
 }
 
-void Rank::fence(Span span, WindowId window, bool precedes)
+void Rank::fence(Span span, WindowId window, bool precedes, std::uint64_t bytes)
 {
     const model::CommId comm = program_->definitions().windows[window.value].comm;
-    collective(FunctionId::MPI_Win_fence, span, comm, precedes ? -1 : model::CollectiveCall::no_precede, 0);
+    collective(FunctionId::MPI_Win_fence, span, comm, precedes ? -1 : model::CollectiveCall::no_precede, bytes);
 }
 
 void Rank::window_collective(FunctionId function, Span span, WindowId window)

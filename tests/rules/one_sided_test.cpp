@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace critpath::tests
 {
 namespace
@@ -73,6 +75,74 @@ TEST(OneSided, FenceWithoutPrecedingEpoch)
         EXPECT_THAT(path(p), HasSubstr(waits ? "compute 1: 11-300 | collective 1>0: 300-303 | compute 0: 303-500"
                                              : "compute 0: 11-100 | mpi 0: 100-101 | compute 0: 101-500"));
     }
+}
+
+constexpr std::uint64_t large = 100'000;
+
+/// A put of `large` takes 100 us, a fence 4 after the last member. The next one of the window, 0 to 2, ends at 214.
+model::WindowId teach_fences(Program& p)
+{
+    teach(p, 0, 1);
+    const auto pair = p.window({0, 1});
+    p[0].lock({40, 41}, pair, 1);
+    p[0].put({42, 43}, pair, 1, large);
+    p[0].unlock({44, 142}, pair, 1, large);
+    const auto window = p.window({0, 1, 2});
+    for (int r = 0; r < 3; ++r)
+        p[r].fence({200 + 5 * r, 214}, window);
+    return window;
+}
+
+/// Implementations have all transfers done before the members meet.
+TEST(OneSided, FenceWaitsForTheTransfersBeforeIt)
+{
+    for (const std::int64_t last : {350, 402}) {
+        Program p(3);
+        const auto window = teach_fences(p);
+        const std::int64_t leave = std::max<std::int64_t>(300 + 100, last) + 4;
+        p[0].put({300, 301}, window, 1, large);
+        p[0].fence({310, leave}, window, true, large);
+        p[1].fence({320, leave}, window);
+        p[2].fence({last, leave}, window);
+        for (int r = 0; r < 3; ++r)
+            p[r].finish(r == 1 ? 500 : 450);
+        EXPECT_THAT(path(p),
+                    HasSubstr(last == 402 ? "compute 2: 214-402 | collective 2>1: 402-406 | compute 1: 406-500"
+                                          : "compute 0: 214-300 | transfer 0>1: 300-404 | compute 1: 404-500"));
+    }
+}
+
+/// Or each waits for its own, and for those to its own memory.
+TEST(OneSided, FenceOfWhoIsNoSideOfATransfer)
+{
+    for (const int longest : {0, 1, 2}) {
+        Program p(3);
+        const auto window = teach_fences(p);
+        p[0].put({300, 301}, window, 1, large);
+        p[0].fence({310, 400}, window, true, large);
+        p[1].fence({350, 400}, window);
+        p[2].fence({320, 354}, window);
+        for (int r = 0; r < 3; ++r)
+            p[r].finish(r == longest ? 500 : 450);
+        const char* expected[] = {"compute 0: 214-300 | transfer 0: 300-400 | compute 0: 400-500",
+                                  "compute 0: 214-300 | transfer 0>1: 300-400 | compute 1: 400-500",
+                                  "compute 1: 214-350 | collective 1>2: 350-354 | compute 2: 354-500"};
+        EXPECT_THAT(path(p), HasSubstr(expected[longest]));
+    }
+}
+
+/// What is over before its origin comes to the fence holds up nobody, however long that takes.
+TEST(OneSided, FenceBehindATransferThatIsOver)
+{
+    Program p(3);
+    const auto window = teach_fences(p);
+    p[0].put({300, 301}, window, 1, large);
+    p[0].fence({700, 708}, window, true, large);
+    p[1].fence({690, 708}, window);
+    p[2].fence({320, 708}, window);
+    for (int r = 0; r < 3; ++r)
+        p[r].finish(r == 2 ? 900 : 800);
+    EXPECT_THAT(path(p), HasSubstr("compute 0: 301-700 | collective 0>2: 700-708 | compute 2: 708-900"));
 }
 
 /// A late post holds up whichever call of the access epoch the implementation lets wait for it.

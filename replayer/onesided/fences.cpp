@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/onesided/fences.hpp"
+
+#include "replayer/onesided/phase.hpp"
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace critpath::replayer
+{
+
+namespace
+{
+
+using model::WindowEvent;
+using model::WindowId;
+
+std::unordered_map<model::CommId, WindowId> windows_by_comm(const model::Definitions& definitions)
+{
+    std::unordered_map<model::CommId, WindowId> result;
+    for (std::uint32_t w = 0; w < definitions.windows.size(); ++w)
+        result[definitions.windows[w].comm] = WindowId{w};
+    return result;
+}
+
+/// Of each target, the transfer that must be there last.
+std::map<std::int32_t, std::uint32_t> last_by_target(WindowProcess& process, const std::vector<std::uint32_t>& events)
+{
+    std::map<std::int32_t, std::uint32_t> result;
+    for (const std::uint32_t i : events) {
+        const auto [entry, is_new] = result.try_emplace(process.event(i).target, i);
+        if (!is_new && process.arrival(i) >= process.arrival(entry->second))
+            entry->second = i;
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<Fence> fences_of(const model::Definitions& definitions, const model::ProcessTrace& trace)
+{
+    const auto windows = windows_by_comm(definitions);
+    std::vector<Fence> result;
+    for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
+        const model::CollectiveCall collective = trace.collectives[i];
+        const auto window = windows.find(collective.comm);
+        const auto function = function_of(definitions, trace, collective.begin());
+        if (window != windows.end() && functions::semantic_class(function) == functions::SemanticClass::WinFence)
+            result.push_back({collective.call, enter_of(trace, collective.call).time, window->second});
+    }
+    return result;
+}
+
+void match_fences(WindowProcess& process, const std::vector<Fence>& fences)
+{
+    const std::vector<WindowEvent>& events = process.trace.window_events;
+    std::map<WindowId, std::vector<std::uint32_t>> under_way;
+    std::uint32_t next = 0;
+    for (const Fence& fence : fences) {
+        for (; next < events.size() && process.enter(next).time < fence.enter; ++next)
+            if (events[next].what == WindowEvent::What::Transfer &&
+                process.epochs.of_event[next].kind == Epochs::Kind::None)
+                under_way[events[next].window].push_back(next);
+        for (const auto& [target, transfer] : last_by_target(process, under_way[fence.window]))
+            process.fenced(fence.call, transfer);
+        under_way[fence.window].clear();
+    }
+}
+
+}  // namespace critpath::replayer

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/resolve/fences.hpp"
+
+#include "replayer/exchange.hpp"
+#include "replayer/pair/lookup.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace critpath::replayer
+{
+
+using functions::FunctionId;
+using model::Ns;
+
+bool Fences::may_wait(const rules::Member& member, const rules::Instance& instance)
+{
+    return member.function == FunctionId::MPI_Win_fence && instance.bytes > 0;
+}
+
+void Fences::add(const Part& part, const rules::Member& member, const rules::Instance& instance,
+                 const rules::Predecessor& otherwise)
+{
+    const Name name{part.side.value, part.number};
+    const auto own =
+        std::ranges::equal_range(windows_[part.process].fenced, member.enter.call, {}, &TransferBeforeFence::fence);
+    for (const TransferBeforeFence& before : own)
+        told_.push_back({name, before.transfer});
+    const Ns least = completion(instance.members);
+    constexpr int apart = 4;  // what tells them that they may leave reaches some of them sooner
+    const bool together = instance.last_leave - instance.first_leave <= least.count() / apart;
+    asked_.push_back({part.process,
+                      name,
+                      {member.enter.call, replay_.processes[part.process].process, member.leave, instance.last.time,
+                       least, together},
+                      otherwise});
+}
+
+/// How long a fence takes of itself does not depend on what was transferred.
+Ns Fences::completion(std::size_t members) const
+{
+    const int bucket = rules::size_bucket(members);
+    Ns least = rules::usual_completion(FunctionId::MPI_Win_fence, 0, members);
+    for (auto c = calibration_.collectives.lower_bound({FunctionId::MPI_Win_fence, 0, 0});
+         c != calibration_.collectives.end() && c->first.function == FunctionId::MPI_Win_fence; ++c)
+        if (c->first.members_bucket == bucket)
+            least = std::min(least, c->second);
+    return least;
+}
+
+std::size_t Fences::home_of(Name instance) const
+{
+    return (Side{instance.side}.comm().value + instance.number) % static_cast<std::size_t>(replay_.size);
+}
+
+std::vector<rules::Predecessor> Fences::find() const
+{
+    std::vector<rules::Predecessor> result(asked_.size());
+    if (!on_any(replay_.comm, !told_.empty()))
+        return result;
+    auto to_tell = lists_for<Told>(replay_.size);
+    for (const Told& told : told_)
+        to_tell[home_of(told.instance)].push_back(told);
+    std::map<Name, std::vector<rules::FencedTransfer>> transfers;
+    for (const Told& told : replayer::exchange(replay_.comm, to_tell).items)
+        transfers[told.instance].push_back(told.transfer);
+
+    constexpr std::size_t window = 65536;  // questions of one process in one round
+    const std::uint64_t rounds = exchange_rounds(replay_.comm, asked_.size(), window);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        auto questions = lists_for<Question>(replay_.size);
+        for (std::size_t i = round * window; i < std::min<std::size_t>(asked_.size(), (round + 1) * window); ++i)
+            questions[home_of(asked_[i].instance)].push_back(
+                {asked_[i].instance, static_cast<std::uint32_t>(i), asked_[i].wait});
+        const auto received = replayer::exchange(replay_.comm, questions);
+        auto answers = lists_for<Answer>(replay_.size);
+        for (std::size_t asker = 0; asker < answers.size(); ++asker)
+            for (const Question& question : received.from(static_cast<int>(asker)))
+                if (const auto found = transfers.find(question.instance); found != transfers.end())
+                    answers[asker].push_back({question.index, rules::fence_predecessor(question.wait, found->second)});
+        for (const Answer& answer : replayer::exchange(replay_.comm, answers).items)
+            result[answer.index] = answer.predecessor;
+    }
+    return result;
+}
+
+}  // namespace critpath::replayer

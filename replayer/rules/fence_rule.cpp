@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replayer/rules/fence_rule.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace critpath::replayer::rules
+{
+
+namespace
+{
+
+constexpr double not_at_all = std::numeric_limits<double>::infinity();
+
+double ratio(Ns larger, Ns smaller)
+{
+    return static_cast<double>(larger.count()) / static_cast<double>(std::max(smaller, Ns{1}).count());
+}
+
+/// By which factor the last member must have been waited for longer than that takes.
+double excess_of_last(const FenceWait& wait)
+{
+    const Ns elapsed = wait.leave - wait.last;
+    return elapsed <= Ns{0} ? not_at_all : std::max(1.0, ratio(elapsed, wait.completion));
+}
+
+/// By which factor the transfer must have taken longer than is known to have held up the call. Implementations have
+/// transfers done before the members meet, or while they do.
+double factor(const FencedTransfer& transfer, const FenceWait& wait)
+{
+    const Ns elapsed = wait.leave - transfer.enter.time;
+    const Ns most = transfer.takes + wait.completion;
+    return elapsed > most ? ratio(elapsed - wait.completion, transfer.takes)
+                          : std::min(1.0, ratio(elapsed, transfer.takes));
+}
+
+/// Where members leave by themselves, each has waited for its own transfers and for those to its own memory alone.
+bool concerns(const FencedTransfer& transfer, const FenceWait& wait)
+{
+    return transfer.enter.time < wait.leave &&
+           (wait.together || transfer.origin == wait.process || transfer.target == wait.process);
+}
+
+/// The one that can have held up the call if all took as much longer than is known, or shorter: none of the others may
+/// have taken so long. Null: there is none.
+const FencedTransfer* last_of(const FenceWait& wait, std::span<const FencedTransfer> transfers)
+{
+    const FencedTransfer* last = nullptr;
+    const auto order = [&](const FencedTransfer& t) {
+        return std::tuple(-factor(t, wait), t.enter.time + t.takes, t.enter.order());
+    };
+    for (const FencedTransfer& transfer : transfers)
+        if (concerns(transfer, wait) && (last == nullptr || order(transfer) > order(*last)))
+            last = &transfer;
+    return last;
+}
+
+}  // namespace
+
+Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers)
+{
+    // Where costs are off by no more than this, the last member may have been the reason as well.
+    constexpr double doubtful = 2.25;
+    const FencedTransfer* transfer = last_of(wait, transfers);
+    if (transfer == nullptr)
+        return {};
+    const double off = factor(*transfer, wait), excess = excess_of_last(wait);
+    if (std::max(off, 1 / off) >= excess)
+        return {};
+    const bool is_own = transfer->origin == wait.process;
+    Predecessor result{Route::Message, transfer->enter, transfer->bytes, excess <= doubtful};
+    result.peer = is_own ? transfer->target_location : model::LocationId::none();
+    result.sends = is_own && transfer->puts;
+    return result;
+}
+
+}  // namespace critpath::replayer::rules
