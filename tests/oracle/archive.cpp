@@ -26,9 +26,9 @@ class RankEvents
 {
 public:
     /// `clock` translates ticks to the time that the rank's clock shows.
-    RankEvents(TraceWriter& trace, const std::vector<OTF2_CommRef>& comms,
+    RankEvents(TraceWriter& trace, const Program& program, const std::vector<OTF2_CommRef>& comms,
                std::function<std::uint64_t(std::int64_t)> clock, otf2::EventWriter& out)
-        : trace_(trace), comms_(comms), clock_(std::move(clock)), out_(out)
+        : trace_(trace), program_(program), comms_(comms), clock_(std::move(clock)), out_(out)
     {
     }
 
@@ -70,9 +70,17 @@ public:
 private:
     [[nodiscard]] std::uint64_t ns(std::int64_t ticks) const { return clock_(ticks); }
 
+    /// In an inter-communicator, a rank of its own group.
+    [[nodiscard]] int rank_of_peer(const Message& message) const
+    {
+        const auto first = program_.first_groups.find(message.comm);
+        const int border = first == program_.first_groups.end() ? 0 : static_cast<int>(first->second);
+        return message.peer < border ? message.peer : message.peer - border;
+    }
+
     [[nodiscard]] otf2::Envelope envelope(const Message& message) const
     {
-        return {message.peer, comms_[message.comm], message.tag, message.bytes};
+        return {rank_of_peer(message), comms_[message.comm], message.tag, message.bytes};
     }
 
     void post(std::uint64_t time, const Message& message)
@@ -116,7 +124,7 @@ private:
 
     void describe(const Message& probed)
     {
-        out_.attach(otf2::Attribute::Source, static_cast<std::int32_t>(probed.peer));
+        out_.attach(otf2::Attribute::Source, static_cast<std::int32_t>(rank_of_peer(probed)));
         out_.attach(otf2::Attribute::Tag, static_cast<std::int32_t>(probed.tag));
         out_.attach(otf2::Attribute::Comm, comms_[probed.comm]);
         if (probed.probed != 0)
@@ -124,6 +132,7 @@ private:
     }
 
     TraceWriter& trace_;
+    const Program& program_;
     const std::vector<OTF2_CommRef>& comms_;
     std::function<std::uint64_t(std::int64_t)> clock_;
     otf2::EventWriter& out_;
@@ -189,7 +198,7 @@ void write_archive(const std::string& directory, const Program& program, const M
         if (thread == r)
             describe_rank(trace, rank, node, machine, execution, clocks);
         RankEvents events(
-            trace, comms,
+            trace, program, comms,
             [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },
             trace.location(rank, threads[r]++));
         const std::vector<Times>& times = execution.graph.calls(thread);

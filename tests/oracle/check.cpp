@@ -26,6 +26,10 @@ namespace
 
 namespace fs = std::filesystem;
 
+constexpr const char* all_messages_used[] = {"unmatched_sends",        "unmatched_receives",     "unfinished_requests",
+                                             "incomplete_collectives", "mismatched_collectives", "clock_violations",
+                                             "ignored_records"};
+
 /// In memory, if there is such a place: half of the time goes into files otherwise.
 fs::path scratch_place()
 {
@@ -68,10 +72,9 @@ std::string broken_chain(const tests::Replayed& replayed, std::int64_t makespan)
     return {};
 }
 
-std::string anomaly(const tests::Replayed& replayed)
+std::string anomaly(const tests::Replayed& replayed, std::span<const char* const> all_used)
 {
-    for (const char* key : {"unmatched_sends", "unmatched_receives", "unfinished_requests", "incomplete_collectives",
-                            "mismatched_collectives", "clock_violations", "ignored_records"})
+    for (const char* key : all_used)
         if (replayed.fact(key) != 0)
             return fmt::format("{} is {}", key, replayed.fact(key));
     return {};
@@ -196,6 +199,12 @@ tests::Replayed analyze(const Program& program, const Machine& machine, const Ex
     return tests::replay(replay, [&](Calibration& calibration) { tell(as_told(machine, weights), calibration); });
 }
 
+std::string broken(const tests::Replayed& replayed, std::int64_t makespan, std::span<const char* const> all_used)
+{
+    const std::string chain = broken_chain(replayed, makespan);
+    return chain.empty() ? anomaly(replayed, all_used) : chain;
+}
+
 Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, replayer::Rules rules)
 {
     const Program program = expand(recipe);
@@ -204,9 +213,7 @@ Outcome check(const Recipe& recipe, const Machine& machine, Weights weights, rep
         const Execution execution = simulate(program, machine);
         const tests::Replayed replayed = analyze(program, machine, execution, weights, rules);
         outcome.verdict = judge(execution, machine, replayed.segments);
-        outcome.broken = broken_chain(replayed, outcome.verdict.makespan);
-        if (outcome.broken.empty())
-            outcome.broken = anomaly(replayed);
+        outcome.broken = broken(replayed, outcome.verdict.makespan, all_messages_used);
     } catch (const std::exception& error) {
         outcome.broken = error.what();
     }

@@ -13,7 +13,9 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace critpath::oracle
@@ -43,6 +45,10 @@ struct Outcome {
     Verdict verdict;
     std::string broken;  // what does not hold that must always hold; empty: all does
 };
+
+/// What does not hold of the path of a program that took so long, as in Outcome: that it is one chain from the first
+/// moment to the last, and that the replay could use all that was recorded (the facts `all_used` are 0).
+std::string broken(const tests::Replayed& replayed, std::int64_t makespan, std::span<const char* const> all_used);
 
 Outcome check(const Recipe& recipe, const Machine& machine, Weights weights,
               replayer::Rules rules = replayer::Rules::Arrival);

@@ -39,6 +39,8 @@ constexpr Rule rules[block_kinds] = {
     {"tool", blocks::tool},
     {"files", blocks::files},
     {"creations", blocks::creations},
+    {"ready", blocks::ready},
+    {"across groups", blocks::across_groups},
     {"standing", blocks::standing},
 };
 
@@ -106,25 +108,6 @@ std::string text(const Recipe& recipe)
     for (const Block& block : recipe.blocks)
         words += fmt::format(" {}({})", name(block.kind), block.seed);
     return words;
-}
-
-Recipe shrink(Recipe recipe, const std::function<bool(const Recipe&)>& fails)
-{
-    for (bool smaller = true; smaller;) {
-        smaller = false;
-        for (std::size_t i = 0; i < recipe.blocks.size() && !smaller; ++i) {
-            Recipe without = recipe;
-            without.blocks.erase(without.blocks.begin() + static_cast<std::ptrdiff_t>(i));
-            smaller = fails(without);
-            recipe = smaller ? without : recipe;
-        }
-        if (Recipe without = recipe; !smaller && recipe.ranks > 2) {
-            --without.ranks;
-            smaller = fails(without);
-            recipe = smaller ? without : recipe;
-        }
-    }
-    return recipe;
 }
 
 }  // namespace critpath::oracle

@@ -7,8 +7,8 @@
 
 #include "tests/oracle/program.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,10 +34,12 @@ enum class BlockKind : std::uint8_t {
     Tool,            // messages around the collector's own work
     Files,           // collective, split and independent operations on one
     Creations,       // of communicators, by their members alone
+    Ready,           // sends in ready mode, to receives that are there
+    AcrossGroups,    // messages on an inter-communicator
     Standing,        // messages beside whose transfer one side always computes; only in standing_recipe()
 };
-inline constexpr int block_kinds = 19;
-inline constexpr int random_kinds = 18;  // of random_recipe() and alike_recipe()
+inline constexpr int block_kinds = 21;
+inline constexpr int random_kinds = 20;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
 
@@ -62,6 +64,24 @@ Program expand(const Recipe& recipe);
 std::string text(const Recipe& recipe);
 
 /// The smallest recipe that can be had from a failing one by leaving out blocks and ranks.
-Recipe shrink(Recipe recipe, const std::function<bool(const Recipe&)>& fails);
+template <class AnyRecipe, class Fails>
+AnyRecipe shrink(AnyRecipe recipe, const Fails& fails)
+{
+    for (bool smaller = true; smaller;) {
+        smaller = false;
+        for (std::size_t i = 0; i < recipe.blocks.size() && !smaller; ++i) {
+            AnyRecipe without = recipe;
+            without.blocks.erase(without.blocks.begin() + static_cast<std::ptrdiff_t>(i));
+            smaller = fails(without);
+            recipe = smaller ? without : recipe;
+        }
+        if (AnyRecipe without = recipe; !smaller && recipe.ranks > 2) {
+            --without.ranks;
+            smaller = fails(without);
+            recipe = smaller ? without : recipe;
+        }
+    }
+    return recipe;
+}
 
 }  // namespace critpath::oracle

@@ -76,8 +76,7 @@ Outcome outcome_of(std::uint32_t seed, const Machine& machine, const Options& op
 {
     if (!options.windows)
         return check(recipe_of(seed, options), machine, options.weights, options.rules);
-    const windows::Judged judged = windows::check(seed, machine, options.weights, options.rules);
-    return {judged.verdict, judged.ignored > 0 ? fmt::format("{} records ignored", judged.ignored) : ""};
+    return windows::check(windows::random_recipe(seed), machine, options.weights, options.rules);
 }
 
 void keep(std::uint32_t seed, const Machine& machine, const Options& options)
@@ -98,22 +97,32 @@ void keep(std::uint32_t seed, const Machine& machine, const Options& options)
     write_truth(directory, machine, execution.graph, functions_of(execution.calls));
 }
 
+void print_faults(const Outcome& outcome)
+{
+    if (!outcome.broken.empty())
+        fmt::print("    {}\n", outcome.broken);
+    for (const std::string& fault : outcome.verdict.faults)
+        fmt::print("    {}\n", fault);
+}
+
 void explain(std::uint32_t seed, const Machine& machine, const Options& options)
 {
     const Weights weights = options.weights;
     if (options.windows) {
-        const windows::Judged judged = windows::check(seed, machine, weights);
-        fmt::print("seed {}:\n    {}\n{}\n", seed, fmt::join(judged.verdict.faults, "\n    "), judged.words);
+        const windows::Recipe smallest = shrink(windows::random_recipe(seed), [&](const windows::Recipe& recipe) {
+            return is_wrong(windows::check(recipe, machine, weights));
+        });
+        const windows::Judged judged = windows::check(smallest, machine, weights);
+        fmt::print("seed {}: {}\n", seed, text(smallest));
+        print_faults(judged);
+        fmt::print("{}\n", judged.words);
         return;
     }
     const Recipe smallest = shrink(recipe_of(seed, options),
                                    [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
     const Outcome outcome = check(smallest, machine, weights);
     fmt::print("seed {}: {}\n", seed, text(smallest));
-    if (!outcome.broken.empty())
-        fmt::print("    {}\n", outcome.broken);
-    for (const std::string& fault : outcome.verdict.faults)
-        fmt::print("    {}\n", fault);
+    print_faults(outcome);
     try {
         fmt::print("{}", text(simulate(expand(smallest), machine)));
     } catch (const std::logic_error&) {  // has been said

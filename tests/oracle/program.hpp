@@ -42,7 +42,7 @@ enum class Kind : std::uint8_t {
     ProbeLoop,   // probes until a message is there: MPI_Iprobe, or MPI_Improbe, which makes a message
     Mrecv,       // of the message `request`
     Detach,      // of the buffer that buffered sends are in
-    Cancel,      // of the receive `request`, which nobody ever sends anything
+    Cancel,      // of the receive `request`; what has met a message stays
     Collective,  // also each half of a split one on a file
     Icollective,
     Local,  // a call that needs nobody
@@ -64,7 +64,7 @@ struct Step {
                              // Collective: of its own work, behind what it waits for
     FunctionId function = FunctionId::none;
     SendMode mode = SendMode::Standard;
-    int peer = 0;    // rank of the communicator; of Sendrecv, the destination
+    int peer = 0;    // member of the communicator; of Sendrecv, the destination
     int source = 0;  // of Sendrecv
     int tag = 0;
     std::size_t comm = 0;

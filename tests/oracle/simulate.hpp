@@ -80,7 +80,7 @@ Machine random_machine(std::uint32_t seed);
 struct Message {
     bool receiving = false;
     bool cancelled = false;
-    int peer = 0;  // rank of the communicator: the actual one
+    int peer = 0;  // member of the communicator: the actual one
     int tag = 0;
     std::size_t comm = 0;
     std::uint64_t bytes = 0;

@@ -20,6 +20,8 @@ void cancelled(Sketch& s);
 void buffers(Sketch& s);
 void threads(Sketch& s);
 void tool(Sketch& s);
+void ready(Sketch& s);
+void across_groups(Sketch& s);
 void standing(Sketch& s);
 
 // Collectives (collective_blocks.cpp)

@@ -33,10 +33,11 @@ FunctionId function_of(Sketch& s, const Operation& operation, std::size_t member
     return operation.function == MPI_Comm_accept && is_second ? MPI_Comm_connect : operation.function;
 }
 
-/// Barriers move nothing.
+/// Barriers move nothing, nor does the making of communicators.
 void draw_size(Sketch& s, Operation& operation)
 {
-    if (operation.function != MPI_Barrier && operation.function != MPI_Ibarrier)
+    if (operation.function != MPI_Barrier && operation.function != MPI_Ibarrier &&
+        functions::semantic_class(operation.function) != functions::SemanticClass::CommCreate)
         operation.bytes = s.collective_size();
 }
 
@@ -95,9 +96,10 @@ FunctionId choose(Sketch& s, Operation& operation, const Both& functions)
 void collectives(Sketch& s)
 {
     for (int i = s.draw(1, 4); i > 0; --i) {
-        Operation operation{s.one_of({MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather, MPI_Bcast, MPI_Scatter,
-                                      MPI_Reduce, MPI_Gather, MPI_Scan, MPI_Exscan}),
-                            s.one_of({Sketch::world, Sketch::world, Sketch::even, Sketch::reversed})};
+        Operation operation{
+            s.one_of({MPI_Barrier, MPI_Allreduce, MPI_Alltoall, MPI_Allgather, MPI_Bcast, MPI_Scatter, MPI_Reduce,
+                      MPI_Gather, MPI_Scan, MPI_Exscan, MPI_Reduce_scatter_block, MPI_Comm_dup, MPI_Comm_split}),
+            s.one_of({Sketch::world, Sketch::world, Sketch::even, Sketch::reversed})};
         operation.root = draw_root(s, operation.function, operation.comm);
         draw_size(s, operation);
         perform(s, operation);
@@ -106,9 +108,9 @@ void collectives(Sketch& s)
 
 void overlap(Sketch& s)
 {
-    Operation operation{
-        s.one_of({MPI_Ibarrier, MPI_Iallreduce, MPI_Ialltoall, MPI_Ibcast, MPI_Ireduce, MPI_Iscan, MPI_Iexscan}),
-        s.one_of({Sketch::world, Sketch::even, Sketch::reversed})};
+    Operation operation{s.one_of({MPI_Ibarrier, MPI_Iallreduce, MPI_Ialltoall, MPI_Ibcast, MPI_Ireduce, MPI_Iscan,
+                                  MPI_Iexscan, MPI_Ireduce_scatter_block}),
+                        s.one_of({Sketch::world, Sketch::even, Sketch::reversed})};
     operation.root = draw_root(s, operation.function, operation.comm);
     operation.is_blocking = false;
     draw_size(s, operation);
@@ -264,12 +266,14 @@ void amounts(Sketch& s)
             break;
         case 4:
             operation.comm = of_neighbours();
-            choose(s, operation, {MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv});
+            choose(s, operation,
+                   s.one_of<Both>({{MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv},
+                                   {MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw}}));
             Amounts(s, operation).some_give_to_some();
             break;
         default:
             operation.comm = of_some();
-            choose(s, operation, {MPI_Alltoallv, MPI_Ialltoallv});
+            choose(s, operation, s.one_of<Both>({{MPI_Alltoallv, MPI_Ialltoallv}, {MPI_Alltoallw, MPI_Ialltoallw}}));
             Amounts(s, operation).some_give_to_some();
             break;
         }

@@ -10,21 +10,23 @@ namespace critpath::oracle::blocks
 
 void halo(Sketch& s)
 {
-    const std::size_t comm = s.chance(2) ? 0 : 2;
+    const std::size_t comm = s.one_of({Sketch::world, Sketch::even, Sketch::reversed});
     const std::uint64_t bytes = s.size();
+    const int members = static_cast<int>(s.members(comm).size());
     for (int round = s.draw(1, 3); round > 0; --round)
-        for (int place = 0; place < s.ranks(); ++place) {
+        for (int place = 0; place < members; ++place) {
             const int r = s.members(comm)[at(place)];
             std::vector<int> requests;
             for (const int side : {-1, 1})
-                if (const int other = place + side; other >= 0 && other < s.ranks())
+                if (const int other = place + side; other >= 0 && other < members)
                     requests.push_back(s.irecv(r, other, 1, comm));
             s.compute(r, 10);
             for (const int side : {-1, 1})
-                if (const int other = place + side; other >= 0 && other < s.ranks())
+                if (const int other = place + side; other >= 0 && other < members)
                     requests.push_back(s.isend(r, other, 1, bytes, comm));
             s.compute(r);
-            s.complete(r, requests);
+            if (!requests.empty())
+                s.complete(r, requests);
         }
 }
 
@@ -49,9 +51,10 @@ void pairs(Sketch& s)
         const int a = order[at(i)], b = order[at(i + 1)];
         if (s.chance(3)) {
             const std::uint64_t bytes = s.size();
+            const FunctionId function = s.one_of({FunctionId::MPI_Sendrecv, FunctionId::MPI_Sendrecv_replace});
             for (const auto& [me, other] : {std::pair(a, b), std::pair(b, a)})
                 s.add(me, {.kind = Kind::Sendrecv,
-                           .function = FunctionId::MPI_Sendrecv,
+                           .function = function,
                            .peer = other,
                            .source = other,
                            .tag = 3,
@@ -164,14 +167,91 @@ void buffers(Sketch& s)
     }
 }
 
+/// Somebody sends there afterwards, or has done before, so that it is too late to cancel the receive.
 void cancelled(Sketch& s)
 {
     const int r = s.draw(0, s.ranks() - 1);
-    const int request =
-        s.post(r, {.kind = Kind::Irecv, .function = FunctionId::MPI_Irecv, .peer = any_source, .tag = 99});
+    const int other = (r + s.draw(1, std::max(1, s.ranks() - 1))) % s.ranks();
+    const bool is_used = other != r && s.chance(2), is_late = other != r && s.chance(3);
+    const int source = s.one_of({any_source, other});
+    const int tag = is_used || is_late ? s.unique() : 99;
+    const int request = s.post(r, {.kind = Kind::Irecv, .function = FunctionId::MPI_Irecv, .peer = source, .tag = tag});
+    if (is_late) {
+        s.send(other, r, tag, s.size());
+        s.send(other, r, tag + 1'000'000, 8);  // does not overtake
+        s.recv(r, other, tag + 1'000'000);
+    }
     s.compute(r);
     s.add(r, {.kind = Kind::Cancel, .function = FunctionId::MPI_Cancel, .request = request});
     s.add(r, {.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}});
+    if (!is_used)
+        return;
+    s.send(r, other, tag, 8);
+    s.recv(other, r, tag);
+    s.compute(other, 20);
+    s.send(other, r, tag, s.size());
+    s.compute(r, 20);
+    s.recv(r, source, tag);
+}
+
+/// The receiver says that it has posted.
+void ready(Sketch& s)
+{
+    const auto [function, mode] = s.one_of<std::pair<FunctionId, Kind>>({{FunctionId::MPI_Rsend, Kind::Send},
+                                                                         {FunctionId::MPI_Irsend, Kind::Isend},
+                                                                         {FunctionId::MPI_Start, Kind::Isend}});
+    const std::uint64_t bytes = s.size();
+    for (int r = 0; r + 1 < s.ranks(); r += 2) {
+        const int receive = s.irecv(r + 1, r, 10);
+        s.compute(r + 1, 20);
+        s.send(r + 1, r, 11, 8);
+        s.compute(r);
+        s.recv(r, r + 1, 11);
+        s.compute(r, 20);
+        const Step send{.kind = mode,
+                        .function = function,
+                        .mode = SendMode::Ready,
+                        .peer = r + 1,
+                        .tag = 10,
+                        .bytes = bytes,
+                        .persistent = function == FunctionId::MPI_Start};
+        if (mode == Kind::Send) {
+            s.add(r, send);
+        } else {
+            const int request = s.post(r, send);
+            s.compute(r, 20);
+            s.complete(r, {request});
+        }
+        s.compute(r + 1);
+        s.complete(r + 1, {receive});
+    }
+}
+
+/// Each member of the first group with one of the second.
+void across_groups(Sketch& s)
+{
+    const std::uint64_t bytes = s.size();
+    const auto& members = s.members(Sketch::inter);
+    const auto first = static_cast<int>(s.program().first_groups.at(Sketch::inter));
+    const int second = static_cast<int>(members.size()) - first;
+    const bool is_blocking = s.chance(2);
+    for (int one = 0; one < first && second > 0; ++one) {
+        const int other = first + (one + s.draw(0, second - 1)) % second;
+        const int a = members[at(one)], b = members[at(other)];
+        if (is_blocking) {
+            s.send(a, other, 12, bytes, Sketch::inter);
+            s.recv(b, one, 12, Sketch::inter);
+            s.compute(b, 20);
+            continue;
+        }
+        for (const auto& [me, partner] : {std::pair(a, other), std::pair(b, one)}) {
+            std::vector<int> requests{s.irecv(me, partner, 13, Sketch::inter)};
+            s.compute(me, 20);
+            requests.push_back(s.isend(me, partner, 13, bytes, Sketch::inter));
+            s.compute(me);
+            s.complete(me, requests);
+        }
+    }
 }
 
 void threads(Sketch& s)

@@ -140,7 +140,9 @@ int Sketch::isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
                                                  {FunctionId::MPI_Isend, SendMode::Standard},
                                                  {FunctionId::MPI_Issend, SendMode::Synchronous},
                                                  {FunctionId::MPI_Ibsend, SendMode::Buffered},
-                                                 {FunctionId::MPI_Start, SendMode::Standard}});
+                                                 {FunctionId::MPI_Start, SendMode::Standard},
+                                                 {FunctionId::MPI_Start, SendMode::Synchronous},
+                                                 {FunctionId::MPI_Start, SendMode::Buffered}});
     return post(r, {.kind = Kind::Isend,
                     .function = function,
                     .mode = mode,

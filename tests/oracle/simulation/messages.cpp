@@ -310,13 +310,14 @@ void Messages::receive_probed(int rank, const Step& step)
     finish_receive(call, receive);
 }
 
-/// What completes it afterwards finds it cancelled.
+/// What completes it afterwards finds it cancelled, unless a message had come for it.
 void Messages::cancel(int rank, const Step& step)
 {
     Posted* receive = world_.requests.find(rank, step.request);
-    std::erase(inboxes_[at(world_.rank_of(rank))].open_receives, receive);
-    receive->message.cancelled = true;
-    receive->done = Done{scheduler_.now(), {}};
+    if (std::erase(inboxes_[at(world_.rank_of(rank))].open_receives, receive) > 0) {
+        receive->message.cancelled = true;
+        receive->done = Done{scheduler_.now(), {}};
+    }
     scheduler_.leave(scheduler_.enter(rank, step.function), machine_.call);
 }
 

@@ -7,23 +7,20 @@
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/windows/program.hpp"
 
-#include <cstdint>
 #include <string>
 
 namespace critpath::oracle::windows
 {
 
-struct Judged {
-    Verdict verdict;
-    std::int64_t ignored;  // records that the analysis could make nothing of; all of them mean something
-    std::string words;     // what happened, and the path
+struct Judged : Outcome {
+    std::string words;  // what happened, and the path
 };
 
 /// As oracle::load.
 replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution,
                       MPI_Comm comm = MPI_COMM_SELF);
 
-Judged check(std::uint32_t seed, const Machine& machine, Weights weights,
+Judged check(const Recipe& recipe, const Machine& machine, Weights weights,
              replayer::Rules rules = replayer::Rules::Arrival);
 
 }  // namespace critpath::oracle::windows

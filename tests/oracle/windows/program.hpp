@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns what a program of one-sided communication is to the oracle: for each rank the steps that it takes. Times are
-// ticks. All windows have all ranks.
+// ticks. Ranks are those of the world.
 #pragma once
 
 #include "tests/oracle/simulate.hpp"
@@ -20,29 +20,41 @@ struct Step {
     static constexpr int all = -1;
 
     Kind kind = Kind::Compute;
-    std::int64_t ticks = 0;  // of Compute
+    std::int64_t ticks = 0;  // of Compute; of a Wait by MPI_Win_test: between two tests
     int window = 0;
     int target = all;  // of Transfer, Lock, Unlock, Flush, Look
     std::uint64_t bytes = 8;
     std::vector<int> peers = {};  // of Post, Start; of Look, whose transfer is looked for
     bool exclusive = false;
     std::size_t number = 0;  // of Look: that transfer's among those of this rank to the target
+    // Which function of its kind; none: MPI_Put, MPI_Win_flush, MPI_Win_wait, MPI_Win_fence.
+    FunctionId function = FunctionId::none;
+    bool precedes = true;  // of Fence: not MPI_MODE_NOPRECEDE
 };
 
 /// Which call of an access epoch an implementation lets wait for the posts.
 enum class Deferral : std::uint8_t { Start, Transfer, Complete };
+
+/// Whose transfers an implementation lets a fence wait for: everybody's (who have them done before they meet), or only
+/// those from and to the own memory.
+enum class Fencing : std::uint8_t { All, Own };
 
 struct Program {
     int ranks = 0;
     int windows = 1;
     Deferral deferral = Deferral::Start;
     std::vector<std::vector<Step>> steps;  // by rank
+    Fencing fencing = Fencing::All;
+    std::vector<std::vector<int>> members = {};  // by window; of one that has none here, all ranks are
+
+    [[nodiscard]] std::vector<int> members_of(int window) const;
 };
 
 /// A call, and what it did; Execution::graph knows when.
 struct WindowCall {
     FunctionId function = FunctionId::none;
     Step step;
+    bool is_vain = false;  // tests that did not succeed
 };
 
 struct WindowExecution {
@@ -53,8 +65,26 @@ struct WindowExecution {
 /// Windows are made first, and freed last. Throws std::logic_error if the program cannot end.
 WindowExecution simulate(const Program& program, const Machine& machine);
 
+enum class BlockKind : std::uint8_t { Fences, Ring, Star, Notice, Locks };
+inline constexpr int block_kinds = 5;
+
+/// Epochs of one kind, by themselves: any block can be left out.
+struct Block {
+    BlockKind kind;
+    std::uint32_t seed;
+};
+
+struct Recipe {
+    int ranks;
+    std::uint32_t seed;  // of the windows, and of what the implementation does
+    std::vector<Block> blocks;
+};
+
 /// Random epochs of all kinds.
+Recipe random_recipe(std::uint32_t seed);
+Program expand(const Recipe& recipe);
 Program random_program(std::uint32_t seed);
+std::string text(const Recipe& recipe);
 
 /// What happened, a line a call.
 std::string text(const WindowExecution& execution);

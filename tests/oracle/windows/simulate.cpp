@@ -4,8 +4,8 @@
 // One-sided communication in whole ticks: a transfer begins when its origin makes it and its target has posted; locks
 // are granted in the order in which they are asked for; the next holder has a lock one message after it was given up,
 // and not before what was transferred meanwhile is there. Who looks for a transfer gets and flushes until it is there,
-// the last time until just then. On a lazy machine, a transfer under a lock waits until its
-// target is in a call.
+// the last time until just then. Whoever tests in vain learns of what has come by the next test that begins after it.
+// On a lazy machine, a transfer under a lock waits until its target is in a call.
 #include "tests/oracle/windows/program.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +34,7 @@ struct Moved {
 
 /// An access epoch, or an exposure epoch.
 struct Epoch {
+    bool is_open = false;                // of access
     std::map<int, std::size_t> numbers;  // by peer: its number among the epochs of the pair
     std::vector<Moved> moved;
     Node post{};
@@ -66,15 +67,16 @@ public:
     Simulation(const Program& program, const Machine& machine)
         : program_(program), machine_(machine), calls_(at(program.ranks)), times_(at(program.ranks)),
           next_(at(program.ranks)), is_flush_next_(at(program.ranks)), looks_(at(program.ranks)),
-          waits_(at(program.ranks)), free_at_(at(program.ranks)), locks_(at(program.windows))
+          tested_(at(program.ranks)), waits_(at(program.ranks)), free_at_(at(program.ranks)),
+          locks_(at(program.windows))
     {
+        for (int w = 0; w < program.windows; ++w)
+            members_.push_back(program.members_of(w));
         for (int r = 0; r < program.ranks; ++r) {
             std::vector<Step> all;
-            for (int w = 0; w < program.windows; ++w)
-                all.push_back({.kind = Kind::Fence, .window = w});
+            add_of_all_windows(r, FunctionId::MPI_Win_create, all);
             all.insert(all.end(), program.steps[at(r)].begin(), program.steps[at(r)].end());
-            for (int w = 0; w < program.windows; ++w)
-                all.push_back({.kind = Kind::Fence, .window = w});
+            add_of_all_windows(r, FunctionId::MPI_Win_free, all);
             steps_.push_back(all);
             wake(r, 0);
         }
@@ -106,6 +108,12 @@ public:
 
 private:
     static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+    void add_of_all_windows(int r, FunctionId function, std::vector<Step>& steps) const
+    {
+        for (int w = 0; w < program_.windows; ++w)
+            if (std::ranges::count(members_[at(w)], r) > 0)
+                steps.push_back({.kind = Kind::Fence, .window = w, .function = function});
+    }
     [[nodiscard]] int finalize_call(int r) const { return static_cast<int>(calls_[at(r)].size()) - 1; }
 
     void wake(int rank, std::int64_t time)
@@ -154,6 +162,12 @@ private:
     /// `rank` is in its last call, which is left when all of `because` allows it, and `late` is over.
     void leave(int rank, std::vector<Edge> because, std::int64_t late = 0)
     {
+        wake(rank, end(rank, std::move(because), late));
+    }
+
+    /// The same, but the rank goes on when somebody wakes it. When it is left.
+    std::int64_t end(int rank, std::vector<Edge> because, std::int64_t late = 0)
+    {
         const int call = static_cast<int>(calls_[at(rank)].size()) - 1;
         because.push_back({{rank, call, false}, {}, machine_.call + late});
         Times& times = times_[at(rank)].back();
@@ -162,7 +176,7 @@ private:
             times.leave = std::max(times.leave, time_of(edge.from) + edge.weight);
             edges_.push_back(edge);
         }
-        wake(rank, times.leave);
+        return times.leave;
     }
 
     [[nodiscard]] std::int64_t time_of(const Node& node) const
@@ -194,7 +208,7 @@ private:
         case Kind::Complete:
             return complete(r, step);
         case Kind::Wait:
-            return wait_exposed(r, step);
+            return step.function == FunctionId::MPI_Win_test ? test_exposed(r, step) : wait_exposed(r, step);
         case Kind::Lock:
             return lock(r, step);
         case Kind::Unlock:
@@ -206,24 +220,28 @@ private:
         }
     }
 
-    /// The first one of a window makes it, the last one frees it.
+    static FunctionId function_of(const Step& step, FunctionId otherwise)
+    {
+        return step.function == FunctionId::none ? otherwise : step.function;
+    }
+
+    /// Also the making and the freeing of a window.
     void fence(int r, const Step& step)
     {
-        const std::size_t number = fences_[{step.window, r}]++;
-        const bool is_last = next_[at(r)] + at(program_.windows - step.window - 1) == steps_[at(r)].size();
-        const Node call = enter(r,
-                                number == 0 ? FunctionId::MPI_Win_create
-                                : is_last   ? FunctionId::MPI_Win_free
-                                            : FunctionId::MPI_Win_fence,
-                                step);
-        auto& came = came_[{step.window, number}];
-        came.push_back(call);
-        wait(r, [this, r, &came] {
-            if (came.size() < at(program_.ranks))
+        const std::pair number{step.window, fences_[{step.window, r}]++};
+        auto& came = came_[number];
+        came.push_back(enter(r, function_of(step, FunctionId::MPI_Win_fence), step));
+        wait(r, [this, r, step, number, &came] {
+            if (came.size() < members_[at(step.window)].size())
                 return false;
             std::vector<Edge> because;
             for (const Node& member : came)
                 because.push_back({member, {}, machine_.collective});
+            for (const auto& [origin, moved] : fenced_[number])
+                if (program_.fencing == Fencing::All)
+                    because.push_back({moved.call, {}, transfer(origin, moved) + machine_.collective});
+                else if (origin == r || moved.target == r)
+                    because.push_back({moved.call, {}, transfer(origin, moved)});
             leave(r, because);
             return true;
         });
@@ -235,7 +253,7 @@ private:
     {
         const Node call = enter(r, FunctionId::MPI_Win_post, step);
         Epoch& epoch = exposure_[{step.window, r}];
-        epoch = {{}, {}, call};
+        epoch = {false, {}, {}, call};
         for (const int origin : step.peers) {
             auto& posts = posts_[{step.window, r, origin}];
             epoch.numbers[origin] = posts.size();
@@ -269,6 +287,7 @@ private:
         enter(r, FunctionId::MPI_Win_start, step);
         Epoch& epoch = access_[{step.window, r}];
         epoch = {};
+        epoch.is_open = true;
         for (const int target : step.peers)
             epoch.numbers[target] = started_[{step.window, r, target}]++;
         wait(r, [this, r, step] {
@@ -282,14 +301,19 @@ private:
 
     void move(int r, const Step& step)
     {
-        const Node call = enter(r, FunctionId::MPI_Put, step);
+        const Node call = enter(r, function_of(step, FunctionId::MPI_Put), step);
         const Moved moved{call, step.target, step.bytes};
         puts_[{step.window, step.target, r}].push_back(moved);
         if (LockRequest* held = held_by(r, step.window, step.target); held != nullptr) {
             held->moved.push_back(moved);
             return wait_for_progress(r, call, step.target);
         }
-        access_[{step.window, r}].moved.push_back(moved);
+        Epoch& access = access_[{step.window, r}];
+        if (!access.is_open) {
+            fenced_[{step.window, fences_[{step.window, r}]}].emplace_back(r, moved);
+            return leave(r, {});
+        }
+        access.moved.push_back(moved);
         wait(r, [this, r, step] {
             std::vector<Edge> because;
             if (program_.deferral == Deferral::Transfer && !add_posts(r, step.window, {step.target}, because))
@@ -323,7 +347,8 @@ private:
     void complete(int r, const Step& step)
     {
         const Node call = enter(r, FunctionId::MPI_Win_complete, step);
-        const Epoch& epoch = access_[{step.window, r}];
+        Epoch& epoch = access_[{step.window, r}];
+        epoch.is_open = false;
         const std::int64_t late = lateness(r);
         std::vector<int> targets;
         for (const auto& [target, number] : epoch.numbers) {
@@ -350,21 +375,73 @@ private:
     {
         enter(r, FunctionId::MPI_Win_wait, step);
         wait(r, [this, r, step] {
-            const Epoch& epoch = exposure_[{step.window, r}];
             std::vector<Edge> because;
-            for (const auto& [origin, number] : epoch.numbers) {
-                const auto& ended = ended_[{step.window, r, origin}];
-                if (number >= ended.size())
-                    return false;
-                because.push_back({ended[number].complete, {}, message(origin, r) + ended[number].late});
-                for (const Moved& moved : ended[number].moved) {
-                    because.push_back({moved.call, {}, transfer(origin, moved)});
-                    because.push_back({epoch.post, {}, transfer(origin, moved)});
-                }
-            }
+            if (!add_ends(r, step, because))
+                return false;
             leave(r, because);
             return true;
         });
+    }
+
+    /// What the end of the exposure epoch in hand depends on; false if some of it has not happened yet.
+    bool add_ends(int r, const Step& step, std::vector<Edge>& because)
+    {
+        const Epoch& epoch = exposure_[{step.window, r}];
+        for (const auto& [origin, number] : epoch.numbers) {
+            const auto& ended = ended_[{step.window, r, origin}];
+            if (number >= ended.size())
+                return false;
+            because.push_back({ended[number].complete, {}, message(origin, r) + ended[number].late});
+            for (const Moved& moved : ended[number].moved) {
+                because.push_back({moved.call, {}, transfer(origin, moved)});
+                because.push_back({epoch.post, {}, transfer(origin, moved)});
+            }
+        }
+        return true;
+    }
+
+    [[nodiscard]] std::int64_t arrival(const Edge& edge) const { return time_of(edge.from) + edge.weight; }
+
+    void test_exposed(int r, const Step& step)
+    {
+        constexpr std::int64_t least_work = 5;  // as in the loops of polls for messages
+        std::vector<Edge> ends;
+        const bool is_known = add_ends(r, step, ends);
+        const auto is_there = [this](const Edge& edge) { return arrival(edge) <= now_; };
+        enter(r, FunctionId::MPI_Win_test, step);
+        if (is_known && std::ranges::all_of(ends, is_there))
+            return leave(r, std::exchange(tested_[at(r)], {}));
+        times_[at(r)].back().leave = now_;
+        calls_[at(r)].back().is_vain = true;
+        --next_[at(r)];
+        if (step.ticks >= least_work)
+            return wake(r, end(r, {}) + step.ticks);
+        wait(r, [this, r, step, begin = now_] {
+            std::vector<Edge> because;
+            if (!add_ends(r, step, because))
+                return false;
+            test_until_there(r, step, begin, because);
+            return true;
+        });
+    }
+
+    /// Tests in vain, from `begin` on, are one call of the trace. How many there are is a matter of when it is there,
+    /// unless that began after the last of them.
+    void test_until_there(int r, const Step& step, std::int64_t begin, std::vector<Edge> ends)
+    {
+        const auto by_arrival = [this](const Edge& edge) { return arrival(edge); };
+        const Edge cause = *std::ranges::max_element(ends, {}, by_arrival);
+        const std::int64_t round = machine_.call + step.ticks;
+        const std::int64_t tests = std::max<std::int64_t>(1, (arrival(cause) - begin + round - 1) / round);
+        const std::int64_t success = begin + tests * round, last = success - step.ticks;
+        const Node vain{r, static_cast<int>(calls_[at(r)].size()) - 1, false};
+        const bool is_caused = tests > 1 && time_of(cause.from) <= last;
+        if (is_caused)
+            end(r, {{cause.from, {}, last - time_of(cause.from)}});
+        else
+            end(r, {{vain, {}, last - begin}});
+        tested_[at(r)] = {{cause.from, {}, success + machine_.call - time_of(cause.from)}};
+        wake(r, success);
     }
 
     // -------------------------------------------------------------------------------------------------- locks
@@ -372,7 +449,8 @@ private:
     LockRequest* held_by(int r, int window, int target)
     {
         for (LockRequest& request : locks_[at(window)])
-            if (request.rank == r && !request.is_over && (request.target == target || request.target == Step::all))
+            if (request.rank == r && !request.is_over &&
+                (target == Step::all || request.target == target || request.target == Step::all))
                 return &request;
         return nullptr;
     }
@@ -421,7 +499,7 @@ private:
 
     void flush(int r, const Step& step)
     {
-        enter(r, FunctionId::MPI_Win_flush, step);
+        enter(r, function_of(step, FunctionId::MPI_Win_flush), step);
         leave(r, own_transfers(*held_by(r, step.window, step.target), step.target));
     }
 
@@ -454,13 +532,15 @@ private:
 
     const Program& program_;
     const Machine& machine_;
+    std::vector<std::vector<int>> members_;  // by window
     std::vector<std::vector<Step>> steps_;
     std::vector<std::vector<WindowCall>> calls_;
     std::vector<std::vector<Times>> times_;
     std::vector<Edge> edges_;
     std::vector<std::size_t> next_;
-    std::vector<bool> is_flush_next_;  // of a look
-    std::vector<int> looks_;           // of the loop in hand
+    std::vector<bool> is_flush_next_;        // of a look
+    std::vector<int> looks_;                 // of the loop in hand
+    std::vector<std::vector<Edge>> tested_;  // what a loop of tests in vain waited for
     std::vector<std::function<bool()>> waits_;
     std::vector<std::int64_t> free_at_;
     using Event = std::tuple<std::int64_t, std::uint64_t, int>;  // time, order, rank
@@ -471,7 +551,8 @@ private:
     using OfRank = std::pair<int, int>;        // window, rank
     using OfPair = std::tuple<int, int, int>;  // window and two ranks
     std::map<OfRank, std::size_t> fences_;
-    std::map<std::pair<int, std::size_t>, std::vector<Node>> came_;  // by window and number
+    std::map<std::pair<int, std::size_t>, std::vector<Node>> came_;                     // by window and number
+    std::map<std::pair<int, std::size_t>, std::vector<std::pair<int, Moved>>> fenced_;  // likewise; by origin
     std::map<OfRank, Epoch> access_, exposure_;
     std::map<OfPair, std::vector<Node>> posts_;   // window, target, origin
     std::map<OfPair, std::size_t> started_;       // window, origin, target
@@ -481,6 +562,15 @@ private:
 };
 
 }  // namespace
+
+std::vector<int> Program::members_of(int window) const
+{
+    if (static_cast<std::size_t>(window) < members.size() && !members[static_cast<std::size_t>(window)].empty())
+        return members[static_cast<std::size_t>(window)];
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
 
 WindowExecution simulate(const Program& program, const Machine& machine)
 {
