@@ -70,6 +70,14 @@ void ProcessAnswers::set(model::CallRef call, const rules::Predecessor& predeces
         location.through[call.call.value] = Through{kind, confidence_of(predecessor)};
 }
 
+void ProcessAnswers::set_end(model::CallRef call, const rules::Predecessor& predecessor, bool polls)
+{
+    if (!polls || predecessor.is_jump())
+        set(call, predecessor);
+    else if (predecessor.within_clocks)
+        set(call, {Route::Work, {}, 0, true, true});
+}
+
 std::vector<LocationPredecessors> ProcessAnswers::finish()
 {
     for (LocationPredecessors& location : locations_)

@@ -54,6 +54,9 @@ public:
 
     /// Enters the answer for the leave of `call`. Route::Ask is no answer.
     void set(model::CallRef call, const rules::Predecessor& predecessor);
+    /// What ended the call. The last of many polls is work unless they waited for somebody; with a doubt, where the
+    /// clocks are too far off to tell.
+    void set_end(model::CallRef call, const rules::Predecessor& predecessor, bool polls);
 
     /// Sorts the jumps; nothing can be set afterwards.
     std::vector<LocationPredecessors> finish();

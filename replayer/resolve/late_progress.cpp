@@ -160,8 +160,10 @@ void ask_members(const Replay& replay, const Members& members, const LateCalls& 
         if (answers[i].route == rules::Route::Ask) {
             known.low_confidence = known.low_confidence || asked.is_long;
         } else if (!is_known || (answers[i].is_jump() && answers[i].from.order() > known.from.order())) {
+            const bool within_clocks = known.within_clocks && !answers[i].is_jump();
             known = answers[i];
             known.bytes = asked.bytes;
+            known.doubt_clocks(within_clocks);
         }
     }
 }

@@ -137,8 +137,8 @@ private:
         const CallRef ends = status_poll.valid() ? status_poll : call;
         if (may_be_late(ends, wait, of_call.dependence, polls))
             late_.calls.push_back({process_, ends, polls, predecessor});
-        else if (!polls || predecessor.is_jump())
-            answers_.set(ends, predecessor);
+        else
+            answers_.set_end(ends, predecessor, polls);
     }
 
     /// What the call itself had to do was but the last one of many looks.

@@ -50,8 +50,7 @@ void resolve_messages(const Replay& replay, const Members& members, std::vector<
             resolve(next, late);
         const auto found = late_progress(replay, members, late);
         for (std::size_t i = 0; i < found.size(); ++i)
-            if (!late.calls[i].polls || found[i].is_jump())
-                answers[late.calls[i].process].set(late.calls[i].call, found[i]);
+            answers[late.calls[i].process].set_end(late.calls[i].call, found[i], late.calls[i].polls);
     } while (on_any(replay.comm, next < replay.processes.size()));
 }
 

@@ -327,9 +327,6 @@ TEST(Clocks, RandomProgramsWithWideIntervalsAreHonest)
     std::iota(seeds.begin(), seeds.end(), 1U);
     Claims claims;
     seeds.push_back(239);  // its only doubt is whether a non-blocking collective waited for anybody
-    // Not honest: a loop of tests ends where a non-blocking collective of neighbours does, by clocks that are off too
-    // early to have waited for it, and counts as work without a doubt.
-    std::erase(seeds, 27U);
     for (const std::uint32_t seed : seeds) {
         const Program p = expand(random_recipe(seed));
         const Execution e = simulate(p, m);
