@@ -114,6 +114,9 @@ private:
             if (status_poll.valid())
                 wait = poll_runs().waiting(status_poll);
         }
+        const bool polls = of_call.polls || status_poll.valid();
+        if (polls)
+            wait.waiting.unseen = between_polls + wait.missed;
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
         gather(number, of_call.dependence, is_wanted);
         const rules::Enter moved_on = gather_windows(call);
@@ -133,9 +136,8 @@ private:
         if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
             rules::stood_still(wait.waiting, moved_on.time, {messages_, gathered_}, calibration_))
             predecessor = {rules::Route::Message, moved_on, 0, true};
-        const bool polls = of_call.polls || status_poll.valid();
         const CallRef ends = status_poll.valid() ? status_poll : call;
-        if (may_be_late(ends, wait, of_call.dependence, polls))
+        if (may_be_late(ends, wait.waiting, of_call.dependence))
             late_.calls.push_back({process_, ends, polls, predecessor});
         else
             answers_.set_end(ends, predecessor, polls);
@@ -154,13 +156,11 @@ private:
     }
 
     /// Transfers that may have stood still are put down.
-    bool may_be_late(CallRef call, const PollWait& wait, Dependence dependence, bool polls)
+    bool may_be_late(CallRef call, rules::Waiting waiting, Dependence dependence)
     {
         if (replay_.rules != Rules::Arrival)
             return false;
-        rules::Waiting waiting = wait.waiting;
-        if (polls)
-            waiting.threshold += between_polls + wait.missed;
+        waiting.threshold += waiting.unseen;
         if (messages_.empty() && gathered_.empty())
             return false;
         const std::size_t before = late_.questions();

@@ -79,7 +79,8 @@ private:
 /// Calls that release somebody may be late with it, but hardly where what was on time explains the end as well.
 void add_lateness(const Waiting& call, Candidates& all)
 {
-    if (std::ranges::any_of(all, [&](const Candidate& c) { return call.leave - c.arrival <= call.threshold; }))
+    const Ns explained = call.threshold + call.unseen;
+    if (std::ranges::any_of(all, [&](const Candidate& c) { return call.leave - c.arrival <= explained; }))
         return;
     for (Candidate& c : all)
         c.arrival = std::min(c.arrival + c.late, call.leave);

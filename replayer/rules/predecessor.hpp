@@ -40,6 +40,7 @@ struct Waiting {
     Ns leave;
     Ns excess;     // by how much it took longer than its least cost
     Ns threshold;  // from which excess on it counts as having waited
+    Ns unseen{};   // by so much later than what has come may it end: of polls, the time between them
 
     [[nodiscard]] bool waited() const { return excess > threshold; }
 };

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 namespace critpath::tests
 {
@@ -550,8 +552,9 @@ TEST(OneSided, StandingStillIsNotLearnedAsTheTimeOfTransfers)
     EXPECT_THAT(path(p), HasSubstr("compute 1: 1101-3100 | transfer? 1>0: 3100-3130 | "));
 }
 
-/// A transfer explains when the wait was over, so that it did not wait for a Complete that was late with it.
-TEST(OneSided, WhatIsOnTimeComesBeforeWhatMayBeLate)
+/// Two ranks complete what rank 0 exposes: rank 1's transfer is there at 1104, and rank 2 is in its call until 1105 for
+/// the sake of rank 3. `wait`: how rank 0 waits, from 610 on.
+std::string path_to_exposed(const std::function<void(Rank&, model::WindowId)>& wait)
 {
     Program p(4);
     teach(p, 1, 0);
@@ -561,7 +564,7 @@ TEST(OneSided, WhatIsOnTimeComesBeforeWhatMayBeLate)
     p[1].flush({510, 511}, window, 0);
     p[1].unlock({512, 513}, window, 0);
     p[0].post({600, 601}, window, {1, 2});
-    p[0].wait_exposed({610, 1104}, window);
+    wait(p[0], window);
     p[3].post({600, 601}, window, {2});
     p[3].wait_exposed({610, 1107}, window);
     p[1].start({700, 701}, window, {0});
@@ -573,7 +576,27 @@ TEST(OneSided, WhatIsOnTimeComesBeforeWhatMayBeLate)
     p[0].finish(2000);
     for (int r = 1; r < 4; ++r)
         p[r].finish(1500);
-    EXPECT_THAT(path(p), HasSubstr("compute 1: 701-704 | transfer 1>0: 704-1104 | compute 0: 1104-2000"));
+    return path(p);
+}
+
+/// A transfer explains when the wait was over, so that it did not wait for a Complete that was late with it.
+TEST(OneSided, WhatIsOnTimeComesBeforeWhatMayBeLate)
+{
+    EXPECT_THAT(path_to_exposed([](Rank& rank, model::WindowId window) {
+                    rank.wait_exposed({610, 1104}, window);
+                }),
+                HasSubstr("compute 1: 701-704 | transfer 1>0: 704-1104 | compute 0: 1104-2000"));
+}
+
+/// A loop of tests sees it with the next one.
+TEST(OneSided, WhatIsOnTimeForALoopOfTestsComesBeforeWhatMayBeLate)
+{
+    EXPECT_THAT(path_to_exposed([](Rank& rank, model::WindowId window) {
+                    for (int t = 610; t < 1104; t += 4)
+                        rank.call(FunctionId::MPI_Win_test, {t, t + 1});
+                    rank.wait_exposed({1106, 1107}, window, FunctionId::MPI_Win_test);
+                }),
+                HasSubstr("compute 1: 701-704 | transfer 1>0: 704-1107 | compute 0: 1107-2000"));
 }
 
 TEST(OneSided, RequestWaitsForItsOwnTransfer)
