@@ -23,10 +23,10 @@ void Fences::add(const Part& part, const rules::Member& member, const rules::Ins
                  const rules::Predecessor& otherwise)
 {
     const Name name{part.side.value, part.number};
-    const auto own =
-        std::ranges::equal_range(windows_[part.process].fenced, member.enter.call, {}, &TransferBeforeFence::fence);
-    for (const TransferBeforeFence& before : own)
-        told_.push_back({name, before.transfer});
+    const std::vector<TransferBeforeFence>& fenced = windows_[part.process].fenced;
+    for (auto before = std::ranges::lower_bound(fenced, member.enter.call, {}, &TransferBeforeFence::fence);
+         before != fenced.end() && before->fence == member.enter.call; ++before)
+        told_.push_back({name, before->transfer});
     const Ns least = completion(instance.members);
     constexpr int apart = 4;  // what tells them that they may leave reaches some of them sooner
     const bool together = instance.last_leave - instance.first_leave <= least.count() / apart;
