@@ -85,7 +85,7 @@ Conclude conclude_at_once(const Replay& replay, const rules::Calibration& calibr
 {
     return [&](const Part& part, const rules::Member& member, const rules::CollectiveCase& instance) {
         if (!is_waited_for(member, instance))
-            return instance.operation.dependence != rules::Dependence::MembersLater || instance.is_alone();
+            return instance.operation.dependence != rules::Dependence::MembersLater;
         if (member.function >= functions::FunctionId::count)
             return false;  // other rules look at it as well; this one has the last word
         if (waits_for_transfers(replay, calibration, part, member, instance))

@@ -139,8 +139,7 @@ private:
     void add(const Part& part, const rules::Member& member, const rules::CollectiveCase& c)
     {
         const model::CollectiveCall call = replay_.processes[part.process].collectives[part.collective];
-        if (call.is_blocking() || !call.call.valid() || c.operation.dependence != rules::Dependence::MembersLater ||
-            c.is_alone())
+        if (call.is_blocking() || !call.call.valid() || c.operation.dependence != rules::Dependence::MembersLater)
             return;
         const Asked asked{part.process,
                           call.call,
@@ -153,7 +152,9 @@ private:
                           part.number,
                           c.inter ? model::Ns::min() : c.instance->last.time,
                           held_up(c)};
-        if (is_asked(member, c)) {
+        if (c.is_alone()) {
+            add(asked, member.enter, false);
+        } else if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
         } else if (const Enter last = last_needed(member, c); last.valid()) {

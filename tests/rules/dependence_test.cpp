@@ -223,5 +223,23 @@ TEST(RootedCollectives, AreDecidedWhenAllThatCountsIsKnown)
     EXPECT_EQ(decide(112'000, 250'000, std::nullopt), Route::Ask);
 }
 
+/// It goes on beside the computation, which has slack.
+TEST(Dependence, ANonBlockingCollectiveOfOneRankTakesItsTime)
+{
+    Program p(1);
+    const Request posted = p[0].icollective(FunctionId::MPI_Iallreduce, {100, 101});
+    p[0].wait_collective({120, 130}, posted);
+    const Request over = p[0].icollective(FunctionId::MPI_Iallreduce, {200, 201});
+    p[0].wait_collective({300, 301}, over);
+    p.finish(400);
+    const auto known = [](replayer::rules::Calibration& calibration) {
+        for (int bucket = 0; bucket < 64; ++bucket)
+            calibration.collectives[{FunctionId::MPI_Iallreduce, bucket, replayer::rules::size_bucket(1)}] =
+                std::chrono::microseconds{30};
+    };
+    EXPECT_THAT(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), known).path(),
+                ::testing::HasSubstr("compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200"));
+}
+
 }  // namespace
 }  // namespace critpath::tests
