@@ -382,9 +382,10 @@ std::string skid_note(const model::Profile& profile)
     const std::string precise_ip = property(profile, "precise_ip");
     if (precise_ip.empty() || precise_ip >= "2")
         return {};
-    return fmt::format("Lines may have time of the line before, where the processor said too late where it was "
-                       "(precise_ip {}): functions are surer.",
-                       precise_ip);
+    return fmt::format(
+        "Lines may have time of the line before, where the processor said too late where it was "
+        "(precise_ip {}): functions are surer (cpcollect --call-graph=none asks for the very instruction).",
+        precise_ip);
 }
 
 }  // namespace critpath::report

@@ -15,6 +15,10 @@ namespace critpath::replayer
 namespace
 {
 
+/// Where an origin has more of them, only those of its transfers are told that may explain most: all fences of a window
+/// have one home, which shall not get one for each pair of ranks.
+constexpr std::size_t most_targets = 64;
+
 using model::WindowEvent;
 using model::WindowId;
 
@@ -42,8 +46,10 @@ std::map<std::int32_t, std::uint32_t> last_by_target(WindowProcess& process, con
 
 std::vector<Fence> fences_of(const model::Definitions& definitions, const model::ProcessTrace& trace)
 {
-    const auto windows = windows_by_comm(definitions);
     std::vector<Fence> result;
+    if (definitions.windows.empty())
+        return result;
+    const auto windows = windows_by_comm(definitions);
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall collective = trace.collectives[i];
         const auto window = windows.find(collective.comm);
@@ -64,8 +70,12 @@ void match_fences(WindowProcess& process, const std::vector<Fence>& fences)
             if (events[next].what == WindowEvent::What::Transfer &&
                 process.epochs.of_event[next].kind == Epochs::Kind::None)
                 under_way[events[next].window].push_back(next);
-        for (const auto& [target, transfer] : last_by_target(process, under_way[fence.window]))
+        const auto last = last_by_target(process, under_way[fence.window]);
+        const std::size_t before = process.number_fenced();
+        for (const auto& [target, transfer] : last)
             process.fenced(fence.call, transfer);
+        if (process.number_fenced() - before > most_targets)
+            process.forget_dominated(before);
         under_way[fence.window].clear();
     }
 }

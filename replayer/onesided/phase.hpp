@@ -11,6 +11,9 @@
 #include "replayer/pair/channels.hpp"
 #include "replayer/pair/lookup.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace critpath::replayer
 {
 
@@ -152,6 +155,21 @@ public:
             result_.fenced.push_back(
                 {fence,
                  {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes()}});
+    }
+
+    [[nodiscard]] std::size_t number_fenced() const { return result_.fenced.size(); }
+    /// Of those behind the first `number`, all of one fence, leaves the ones that may explain its end whatever the
+    /// others do.
+    void forget_dominated(std::size_t number)
+    {
+        const auto first = result_.fenced.begin() + static_cast<std::ptrdiff_t>(number);
+        const std::vector<TransferBeforeFence> all(first, result_.fenced.end());
+        result_.fenced.erase(first, result_.fenced.end());
+        for (const TransferBeforeFence& one : all)
+            if (std::ranges::none_of(all, [&](const TransferBeforeFence& other) {
+                    return rules::is_dominated(one.transfer, other.transfer);
+                }))
+                result_.fenced.push_back(one);
     }
 
     void add_progress(CallRef call, const rules::Enter& target) { result_.progress.push_back({call, target}); }

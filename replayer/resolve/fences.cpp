@@ -7,12 +7,47 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace critpath::replayer
 {
 
 using functions::FunctionId;
 using model::Ns;
+
+namespace
+{
+
+/// Those before one fence. Many members ask, and each looks at few of them.
+class Transfers
+{
+public:
+    void add(const rules::FencedTransfer& transfer)
+    {
+        of_process_[transfer.origin].push_back(transfer);
+        if (transfer.target != transfer.origin)
+            of_process_[transfer.target].push_back(transfer);
+        const auto is_behind = [&](const rules::FencedTransfer& other) { return rules::is_dominated(transfer, other); };
+        if (std::ranges::any_of(best_, is_behind))
+            return;
+        std::erase_if(best_, [&](const rules::FencedTransfer& other) { return rules::is_dominated(other, transfer); });
+        best_.push_back(transfer);
+    }
+
+    [[nodiscard]] std::span<const rules::FencedTransfer> of(const rules::FenceWait& wait) const
+    {
+        if (wait.together)
+            return best_;
+        const auto own = of_process_.find(wait.process);
+        return own != of_process_.end() ? std::span(own->second) : std::span<const rules::FencedTransfer>();
+    }
+
+private:
+    std::vector<rules::FencedTransfer> best_;  // of all; none of them is dominated
+    std::map<model::ProcessId, std::vector<rules::FencedTransfer>> of_process_;
+};
+
+}  // namespace
 
 bool Fences::may_wait(const rules::Member& member, const rules::Instance& instance)
 {
@@ -29,11 +64,12 @@ void Fences::add(const Part& part, const rules::Member& member, const rules::Ins
         told_.push_back({name, before->transfer});
     const Ns least = completion(instance.members);
     constexpr int apart = 4;  // what tells them that they may leave reaches some of them sooner
-    const bool together = instance.last_leave - instance.first_leave <= least.count() / apart;
+    const Ns error = calibration_.clocks.largest();
+    const bool together = instance.last_leave - instance.first_leave <= (least / apart + error).count();
     asked_.push_back({part.process,
                       name,
                       {member.enter.call, replay_.processes[part.process].process, member.leave, instance.last.time,
-                       least, together},
+                       least, together, error},
                       otherwise});
 }
 
@@ -62,9 +98,9 @@ std::vector<rules::Predecessor> Fences::find() const
     auto to_tell = lists_for<Told>(replay_.size);
     for (const Told& told : told_)
         to_tell[home_of(told.instance)].push_back(told);
-    std::map<Name, std::vector<rules::FencedTransfer>> transfers;
+    std::map<Name, Transfers> transfers;
     for (const Told& told : replayer::exchange(replay_.comm, to_tell).items)
-        transfers[told.instance].push_back(told.transfer);
+        transfers[told.instance].add(told.transfer);
 
     constexpr std::size_t window = 65536;  // questions of one process in one round
     const std::uint64_t rounds = exchange_rounds(replay_.comm, asked_.size(), window);
@@ -78,7 +114,8 @@ std::vector<rules::Predecessor> Fences::find() const
         for (std::size_t asker = 0; asker < answers.size(); ++asker)
             for (const Question& question : received.from(static_cast<int>(asker)))
                 if (const auto found = transfers.find(question.instance); found != transfers.end())
-                    answers[asker].push_back({question.index, rules::fence_predecessor(question.wait, found->second)});
+                    answers[asker].push_back(
+                        {question.index, rules::fence_predecessor(question.wait, found->second.of(question.wait))});
         for (const Answer& answer : replayer::exchange(replay_.comm, answers).items)
             result[answer.index] = answer.predecessor;
     }

@@ -9,6 +9,8 @@
 #include "replayer/onesided/onesided.hpp"
 #include "replayer/rules/calibration.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace critpath::replayer

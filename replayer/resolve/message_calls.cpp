@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace critpath::replayer
@@ -160,7 +161,7 @@ private:
     {
         if (replay_.rules != Rules::Arrival)
             return false;
-        waiting.threshold += waiting.unseen;
+        waiting.threshold += std::exchange(waiting.unseen, Ns{0});
         if (messages_.empty() && gathered_.empty())
             return false;
         const std::size_t before = late_.questions();

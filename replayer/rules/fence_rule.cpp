@@ -57,9 +57,7 @@ const FencedTransfer* last_of(const FenceWait& wait, std::span<const FencedTrans
     return last;
 }
 
-}  // namespace
-
-Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers)
+Predecessor choose(const FenceWait& wait, std::span<const FencedTransfer> transfers)
 {
     // Where costs are off by no more than this, the last member may have been the reason as well.
     constexpr double doubtful = 2.25;
@@ -70,10 +68,31 @@ Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTrans
     if (std::max(off, 1 / off) >= excess)
         return {};
     const bool is_own = transfer->origin == wait.process;
-    Predecessor result{Route::Message, transfer->enter, transfer->bytes, excess <= doubtful};
+    const bool is_unsure = excess <= doubtful || std::max(off, 1 / off) > doubtful;
+    Predecessor result{Route::Message, transfer->enter, transfer->bytes, is_unsure};
     result.peer = is_own ? transfer->target_location : model::LocationId::none();
     result.sends = is_own && transfer->puts;
     return result;
+}
+
+}  // namespace
+
+bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other)
+{
+    const auto reach = [](const FencedTransfer& t) { return std::tuple(t.enter.time, t.takes); };
+    return other.enter.time >= transfer.enter.time && other.takes >= transfer.takes &&
+           (reach(other) != reach(transfer) || other.enter.order() > transfer.enter.order());
+}
+
+Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers)
+{
+    Predecessor found = choose(wait, transfers);
+    for (const Ns shift : {-wait.error, wait.error}) {
+        FenceWait shifted = wait;
+        shifted.leave += shift;
+        found.doubt_clocks(wait.error > Ns{0} && choose(shifted, transfers).from.call != found.from.call);
+    }
+    return found;
 }
 
 }  // namespace critpath::replayer::rules

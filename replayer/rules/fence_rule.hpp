@@ -31,9 +31,14 @@ struct FenceWait {
     Ns last;        // when the last member came
     Ns completion;  // from there to the end, at the least
     bool together;  // at about the same time, all members left
+    Ns error;       // by so much clocks may be off
 };
 
-/// The transfer that explains the end of the call better than the last member does; Route::Work: none.
+/// Whether `other` explains the end of each fence at least as well: it began no sooner, and takes no less.
+[[nodiscard]] bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other);
+
+/// Of those of `transfers` that concern the call (where not all left together: of its own process), the one that
+/// explains the end of the call better than the last member does; Route::Work: none.
 Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers);
 
 }  // namespace critpath::replayer::rules

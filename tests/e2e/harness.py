@@ -91,7 +91,7 @@ def retry_once(case):
         try:  # subTest would keep the failure to itself
             with unittest.mock.patch.object(self, "subTest", lambda *_, **__: contextlib.nullcontext()):
                 case(self)
-        except AssertionError as failure:
+        except (AssertionError, KeyError) as failure:  # or a row that is not there
             print(f"RETRY after: {failure}", file=sys.stderr)
             self.setUp()
             case(self)

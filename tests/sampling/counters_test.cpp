@@ -54,6 +54,13 @@ TEST_F(CountersTest, MayNotBePrecise)
     expect(0, all);
 }
 
+// The callers would be those of a later instruction.
+TEST_F(CountersTest, AreNotPreciseWhereCallersAreSought)
+{
+    PLAY_OR_SKIP("counters_with_callers");
+    expect(0, all);
+}
+
 // What a sample has counted is worth more than the very instruction.
 TEST_F(CountersTest, AreNotPreciseWhereNothingCouldBeCountedBeside)
 {

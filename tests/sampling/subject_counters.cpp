@@ -78,10 +78,11 @@ __attribute__((no_sanitize("address"))) long __wrap_syscall(long number, ...)
 
 Scenarios critpath::test::counter_scenarios()
 {
-    const auto on = [](Counters of_processor) {
-        return [of_processor](Subject& subject) {
+    const auto on = [](Counters of_processor, spool::CallGraph call_graph = spool::CallGraph::None) {
+        return [=](Subject& subject) {
             Counters own = of_processor;
             counters = &own;
+            subject.call_graph = call_graph;
             subject.start();
             subject.open();
             subject.facts["cpu"] = burn(0.3);
@@ -95,5 +96,6 @@ Scenarios critpath::test::counter_scenarios()
         {"counters_not_precise", on({0})},
         {"counters_not_beside_precise", on({2, false})},
         {"counters_alone", on({2, true, false})},
+        {"counters_with_callers", on({2}, spool::CallGraph::Dwarf)},
     };
 }
