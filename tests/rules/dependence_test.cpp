@@ -6,8 +6,10 @@
 #include "replayer/rules/collective_rule.hpp"
 #include "tests/builder/replayed.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
