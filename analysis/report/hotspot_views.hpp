@@ -10,7 +10,9 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/window.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 namespace critpath::report
 {
@@ -41,5 +43,14 @@ Document transfer_view(const HotspotRequest& request);
 
 /// With --event, in place of these.
 Document event_view(const HotspotRequest& request);
+
+// What views of phases share.
+
+/// Of the selected functions that have path time, the one with most; and of a run without samples, what is in no
+/// function.
+Hotspot costliest(const model::Profile& profile, const Selection& selection);
+
+/// That of so many phases it is a guess.
+std::string guesses_note(std::uint64_t phases);
 
 }  // namespace critpath::report

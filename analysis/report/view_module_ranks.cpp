@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -61,16 +60,6 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const std::strin
     document.notes.push_back(fmt::format("Time in binaries with '{}' in their path; shares are of the whole path.",
                                          request.selection.module));
     return document;
-}
-
-/// Of the selected functions, the one that has most of the path; without a name if none has any.
-Hotspot costliest(const model::Profile& profile, const Selection& selection)
-{
-    Hotspots functions = by_function(profile, selection);
-    if (functions.is_sampled && functions.path_samples == 0)  // those of samples of elsewhere are a guess
-        std::erase_if(functions.items, [](const Hotspot& item) { return item.kind == "sampled"; });
-    const auto most = std::ranges::max_element(functions.items, {}, [](const Hotspot& item) { return item.path_ns; });
-    return most == functions.items.end() || most->path_ns == 0 ? Hotspot() : *most;
 }
 
 }  // namespace
@@ -140,8 +129,7 @@ Document module_phase_view(const HotspotRequest& request)
         "one of these that has most of it.",
         counted(rows.size(), "phase"), path_text(request.window, whole.length()), request.selection.module));
     if (guesses > 0)
-        document.notes.push_back(
-            fmt::format("Too few samples to tell the function of {}; give fewer --phases.", counted(guesses, "phase")));
+        document.notes.push_back(guesses_note(guesses));
     table.each_row = rows_of(std::move(rows));
     document.tables.push_back(std::move(table));
     return document;

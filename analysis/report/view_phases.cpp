@@ -54,32 +54,6 @@ struct Phase {
     Hotspot function;  // that has most of it; without a name if none has any
 };
 
-/// Of the functions that have path time, the one with most; and of a run without samples, what is in no function.
-Hotspot costliest(const model::Profile& profile)
-{
-    const Hotspots whole = sums(profile);
-    std::vector<Hotspot> items(profile.rows.size());
-    for (const model::CallPathTime& time : profile.path) {
-        const model::Row& row = profile.row(time.call_path);
-        const bool is_guessed =  // by samples of elsewhere
-            row.kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
-        if ((row.kind == model::RowKind::Pseudo && row.name != model::pseudo::compute) || is_guessed)
-            continue;
-        Hotspot& item = items[profile.row_of(time.call_path).value];
-        item.path_ns += time.ns;
-        item.sampled_ns += is_found_by_samples(profile, time) ? time.ns : 0;
-        item.path_samples += time.samples;
-    }
-    const auto best = std::max_element(items.begin(), items.end(),
-                                       [](const Hotspot& a, const Hotspot& b) { return a.path_ns < b.path_ns; });
-    if (best == items.end() || best->path_ns == 0)
-        return {};
-    best->name = profile.rows[static_cast<std::size_t>(best - items.begin())].name;
-    best->module = profile.rows[static_cast<std::size_t>(best - items.begin())].module;
-    whole.add_share(*best);
-    return *best;
-}
-
 /// `profile` becomes that of the phase.
 Phase describe(model::Profile& profile, division::Parts parts)
 {
@@ -98,7 +72,7 @@ Phase describe(model::Profile& profile, division::Parts parts)
             phase.rank = rank;
             phase.rank_ns = profile.processes[rank].path_ns;
         }
-    phase.function = costliest(profile);
+    phase.function = costliest(profile, {});
     return phase;
 }
 
@@ -204,6 +178,38 @@ std::vector<Column> phase_columns()
 
 }  // namespace
 
+Hotspot costliest(const model::Profile& profile, const Selection& selection)
+{
+    const Hotspots whole = sums(profile);
+    std::vector<Hotspot> items(profile.rows.size());
+    for (const model::CallPathTime& time : profile.path) {
+        const model::Row& row = profile.row(time.call_path);
+        if (!selection.has_rank(time.process) || !selection.has_row(row))
+            continue;
+        const bool is_guessed =  // by samples of elsewhere
+            row.kind == model::RowKind::Sampled && whole.is_sampled && whole.path_samples == 0;
+        if ((row.kind == model::RowKind::Pseudo && row.name != model::pseudo::compute) || is_guessed)
+            continue;
+        Hotspot& item = items[profile.row_of(time.call_path).value];
+        item.path_ns += time.ns;
+        item.sampled_ns += is_found_by_samples(profile, time) ? time.ns : 0;
+        item.path_samples += time.samples;
+    }
+    const auto best = std::max_element(items.begin(), items.end(),
+                                       [](const Hotspot& a, const Hotspot& b) { return a.path_ns < b.path_ns; });
+    if (best == items.end() || best->path_ns == 0)
+        return {};
+    best->name = profile.rows[static_cast<std::size_t>(best - items.begin())].name;
+    best->module = profile.rows[static_cast<std::size_t>(best - items.begin())].module;
+    whole.add_share(*best);
+    return *best;
+}
+
+std::string guesses_note(std::uint64_t phases)
+{
+    return fmt::format("Too few samples to tell the function of {}; give fewer --phases.", counted(phases, "phase"));
+}
+
 Document phase_view(const HotspotRequest& request)
 {
     if (!request.selection.module.empty())
@@ -236,8 +242,7 @@ Document phase_view(const HotspotRequest& request)
         document.notes.push_back(totals_note(request.profile, windows.front()));
     const auto is_guess = [](const Phase& phase) { return phase.function.is_below_error(); };
     if (const auto guesses = std::ranges::count_if(phases, is_guess); guesses > 0)
-        document.notes.push_back(fmt::format("Too few samples to tell the function of {}; give fewer --phases.",
-                                             counted(static_cast<std::uint64_t>(guesses), "phase")));
+        document.notes.push_back(guesses_note(static_cast<std::uint64_t>(guesses)));
     if (const std::optional<std::size_t> other = least_like_the_others(phases))
         document.notes.push_back(
             fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", *other + 1,

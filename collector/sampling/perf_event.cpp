@@ -33,16 +33,18 @@ constexpr std::uint32_t most_unread = 16'384;
 constexpr std::uint32_t fewest_samples = 16;
 
 constexpr std::uint64_t trial_period = 100'003;  // cycles
+
 /// How precise samples may be. Not at all where they have callers: the processor says the very instruction, but
 /// registers and stack are of the interrupt, which comes later, and by them its callers would be sought. Elsewhere than
 /// on x86, whoever asks is not told that it cannot be had. 3 takes the only counter that can.
-constexpr std::uint32_t most_precise(spool::CallGraph call_graph)
+std::uint32_t most_precise(const EventChoice& choice)
 {
 #if defined(__x86_64__)
-    return call_graph == spool::CallGraph::None ? 2 : 0;
+    constexpr std::uint32_t most = 2;
 #else
-    return 0 * static_cast<std::uint32_t>(call_graph);
+    constexpr std::uint32_t most = 0;
 #endif
+    return choice.call_graph == spool::CallGraph::None ? most : 0;
 }
 
 perf_event_mmap_page* control_page(const PerfEvent& event)
@@ -421,7 +423,7 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
     choice.kernel = true;
     choice.clock_id = clock_id;
     choose_contents(frequency, call_graph, choice);
-    const std::uint32_t most = most_precise(choice.call_graph);
+    const std::uint32_t most = most_precise(choice);
     for (std::uint32_t less = 0; less <= most; ++less) {
         choice.precise_ip = most - less;
         if (try_event(choice) == 0 && delivers_samples(choice)) {
