@@ -24,13 +24,14 @@ void assume_delays(const Replay& replay, const model::ProcessTrace& trace, const
 {
     if (replay.rules != Rules::Arrival)
         return;  // the other rule sets know no delays
-    for (std::size_t l = 0; l < trace.locations.size(); ++l) {
-        const model::LocationTrace& location = trace.locations[l];
-        for (std::uint32_t i = 0; i < location.calls.size(); ++i) {
+    for (const model::LocationTrace& location : trace.locations) {
+        const model::Calls& calls = location.calls;
+        for (std::uint32_t i = 0; i < calls.size(); ++i) {
+            if (calls.is_point(i))
+                continue;
+            const functions::FunctionId function = replay.definitions.region(calls.context(i)).function;
             const CallRef call{location.location, {i}};
-            if (!location.calls.is_point(i) &&
-                rules::operation(function_of(replay.definitions, trace, call)).blocking &&
-                waiting(replay, trace, costs, call).waited())
+            if (rules::operation(function).blocking && waiting(replay, trace, costs, call).waited())
                 answers.set(call, {Route::Delay, {}, 0, true});
         }
     }

@@ -55,11 +55,6 @@ struct Weighted {
     std::uint64_t count;
 };
 
-std::size_t index_of(CallKey key)
-{
-    return static_cast<std::size_t>(key.function) * size_buckets + static_cast<std::size_t>(key.bucket);
-}
-
 /// The smallest value that at least half of the weight does not exceed. `values` is sorted.
 std::int64_t median(std::span<const Weighted> values)
 {
@@ -126,15 +121,22 @@ Ns Durations::scatter() const
 
 void CallCosts::set(CallKey key, const Durations& durations)
 {
-    if (costs_.empty())
-        costs_.assign(static_cast<std::size_t>(FunctionId::count) * size_buckets, {Ns{-1}, least_threshold});
-    if (!durations.empty())
-        costs_[index_of(key)] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
+    for (std::size_t i = costs_.size(); i < static_cast<std::size_t>(FunctionId::count) * size_buckets; ++i)
+        costs_.push_back(
+            without_example(static_cast<FunctionId>(i / size_buckets), static_cast<int>(i % size_buckets)));
+    if (durations.empty())
+        return;
+    examples_[key] = {durations.fast(), std::max(least_threshold, 3 * durations.scatter())};
+    costs_[index_of(key)] = conclude(key);
 }
 
 void CallCosts::bound_messages(int bucket, Ns most)
 {
     most_of_messages_[static_cast<std::size_t>(bucket)] = most;
+    for (std::size_t function = 0; function < costs_.size() / size_buckets; ++function) {
+        const CallKey key{static_cast<FunctionId>(function), bucket};
+        costs_[index_of(key)] = conclude(key);
+    }
 }
 
 Ns CallCosts::most(FunctionId function, int bucket) const
@@ -144,15 +146,17 @@ Ns CallCosts::most(FunctionId function, int bucket) const
     return of_messages && completes_one_message(function) ? std::min(usual, *of_messages) : usual;
 }
 
-CallCost CallCosts::of_bucket(FunctionId function, int bucket) const
+CallCost CallCosts::without_example(FunctionId function, int bucket) const
 {
-    const Ns most = this->most(function, bucket);
-    if (costs_.empty() || function >= FunctionId::count)
-        return {most, least_threshold};
-    const CallCost& cost = costs_[index_of({function, bucket})];
-    if (cost.least < Ns{0} || cost.least > most)  // if all calls waited, their scatter is not that of the cost
-        return {most, least_threshold};
-    return cost;
+    return {most(function, bucket), least_threshold};
+}
+
+CallCost CallCosts::conclude(CallKey key) const
+{
+    const auto example = examples_.find(key);
+    const CallCost without = without_example(key.function, key.bucket);
+    // If all calls waited, their scatter is not that of the cost.
+    return example != examples_.end() && example->second.least <= without.least ? example->second : without;
 }
 
 // ------------------------------------------------------------------------------------------ time of messages

@@ -83,15 +83,26 @@ public:
     {
         return of_bucket(function, size_bucket(bytes));
     }
-    [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const;
+    [[nodiscard]] CallCost of_bucket(FunctionId function, int bucket) const
+    {
+        const bool is_known = !costs_.empty() && function < FunctionId::count;
+        return is_known ? costs_[index_of({function, bucket})] : without_example(function, bucket);
+    }
 
     /// Calls that complete one message of `bucket` cost no more than `most`: all of them may have waited.
     void bound_messages(int bucket, Ns most);
 
 private:
+    static std::size_t index_of(CallKey key)
+    {
+        return static_cast<std::size_t>(key.function) * size_buckets + static_cast<std::size_t>(key.bucket);
+    }
     [[nodiscard]] Ns most(FunctionId function, int bucket) const;
+    [[nodiscard]] CallCost without_example(FunctionId function, int bucket) const;
+    [[nodiscard]] CallCost conclude(CallKey key) const;
 
-    std::vector<CallCost> costs_;  // by function and bucket, made at the first set(); a negative cost: no example
+    std::map<CallKey, CallCost> examples_;
+    std::vector<CallCost> costs_;  // what follows, by function and bucket: made at the first set()
     std::array<std::optional<Ns>, size_buckets> most_of_messages_;
 };
 

@@ -3,8 +3,6 @@
 #include "replayer/rules/operation.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <iterator>
 
 namespace critpath::replayer::rules
@@ -135,23 +133,17 @@ constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId func
     return {};
 }
 
-constexpr auto count = static_cast<std::size_t>(FunctionId::count);
-
-std::array<Operation, count + 1> make_operations()
+constexpr auto make_operations()
 {
-    std::array<Operation, count + 1> operations{};  // the last: of all that are not listed
-    for (std::size_t i = 0; i < count; ++i)
-        operations[i] = look_up(functions::info(static_cast<FunctionId>(i)), static_cast<FunctionId>(i));
-    return operations;
+    std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> result{};
+    for (std::size_t i = 0; i + 1 < result.size(); ++i)
+        result[i] = look_up(functions::info(static_cast<FunctionId>(i)), static_cast<FunctionId>(i));
+    return result;
 }
 
 }  // namespace
 
-const Operation& operation(FunctionId function)
-{
-    static const auto operations = make_operations();
-    return operations[std::min(static_cast<std::size_t>(function), count)];
-}
+constexpr std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> operations = make_operations();
 
 Operation unlisted_collective()
 {

@@ -7,6 +7,9 @@
 
 #include "formats/functions/functions.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace critpath::replayer::rules
@@ -38,9 +41,15 @@ struct Operation {
     bool some_give = false;  // a member may give to some of those that it gives to, and nothing to others
 };
 
+/// By function; the last one is for all others.
+extern const std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> operations;
+
 /// The row of the table for `function`; functions that the table does not list wait for nothing, unless the trace
 /// says that they are collective (`unlisted_collective`).
-const Operation& operation(FunctionId function);
+inline const Operation& operation(FunctionId function)
+{
+    return operations[std::min(static_cast<std::size_t>(function), operations.size() - 1)];
+}
 
 /// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
 /// its dependencies, but if it behaved as a synchronisation it is taken for one.
