@@ -93,13 +93,9 @@ ThreadCounts& CountDivider::thread(LocationId location)
 
 std::vector<EventAmount>& CountDivider::amounts(Place place, std::uint32_t process)
 {
-    const std::size_t hash = place.context.value + static_cast<std::size_t>(place.pseudo) + process;
-    Recent& recent = recent_[hash % recent_.size()];
-    if (recent.amounts == nullptr || recent.place != place || recent.process != process) {
-        recent = {place, process, &tally_.events[{place, process}]};
-        recent.amounts->resize(replay_.definitions.counted.size());
-    }
-    return *recent.amounts;
+    std::vector<EventAmount>& result = tally_.events[{place, process}];
+    result.resize(replay_.definitions.counted.size());
+    return result;
 }
 
 }  // namespace critpath::replayer

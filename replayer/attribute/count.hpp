@@ -10,7 +10,6 @@
 #include "replayer/attribute/team.hpp"
 #include "replayer/attribute/thread_counts.hpp"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -51,13 +50,6 @@ private:
     CountPlaceNumbers numbers_;
     Tally& tally_;
     std::map<model::LocationId, ThreadCounts> threads_;
-    /// Where the sums of the last places are, by what they are: a segment is mostly like one of those before it.
-    struct Recent {
-        Place place;
-        std::uint32_t process;
-        std::vector<model::EventAmount>* amounts = nullptr;
-    };
-    std::array<Recent, 64> recent_{};
 };
 
 }  // namespace critpath::replayer

@@ -142,7 +142,7 @@ std::vector<PathRecord> path_records(const Tally& tally, const Places& places)
 {
     std::vector<PathRecord> records;
     for (const auto& [key, amount] : tally.path)
-        records.push_back({places.id(key.first).value, key.second, amount});
+        records.push_back({places.id(key.place).value, key.process, amount});
     return records;
 }
 
@@ -170,7 +170,7 @@ std::vector<EventRecord> event_records(const Tally& tally, const Places& places)
     for (const auto& [key, amounts] : tally.events)
         for (std::uint32_t event = 0; event < amounts.size(); ++event)
             if (amounts[event].ns != 0 || amounts[event].count != 0)
-                records.push_back({places.id(key.first).value, key.second, event, 0, amounts[event]});
+                records.push_back({places.id(key.place).value, key.process, event, 0, amounts[event]});
     return records;
 }
 
@@ -178,10 +178,8 @@ std::vector<KindRecord> kind_records(const Tally& tally, const Places& places)
 {
     std::vector<KindRecord> records;
     for (const auto& [key, amount] : tally.kinds) {
-        const auto& [kind, region, process] = key;
-        const model::RegionId function{region};
-        const model::RowId row = function.valid() ? places.row(function) : model::RowId::none();
-        records.push_back({static_cast<std::uint32_t>(kind), row.value, process, 0, amount});
+        const model::RowId row = key.function.valid() ? places.row(key.function) : model::RowId::none();
+        records.push_back({static_cast<std::uint32_t>(key.kind), row.value, key.process, 0, amount});
     }
     return records;
 }

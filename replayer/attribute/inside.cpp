@@ -121,6 +121,8 @@ std::size_t InsideFinder::first_sample(const LocationTrace& trace, Ns begin)
 
 void InsideFinder::add(LocationId location, Ns begin, Ns end, Spinning spinning)
 {
+    if (!replay_.definitions.has_samples)
+        return;
     const LocationTrace& trace = replay_.trace_of(location);
     const std::vector<Sample>& samples = trace.samples;
     for (std::size_t i = first_sample(trace, begin); i < samples.size() && samples[i].time < end; ++i) {

@@ -7,6 +7,7 @@
 #include "replayer/attribute/inside.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace critpath::replayer
 {
@@ -101,9 +102,29 @@ public:
             add_location(location, totals);
     }
 
-    void add_segment(const Segment& segment)
+    /// Of one location.
+    void add_segments(std::span<const Segment> segments)
     {
-        const std::uint32_t process = definitions_.locations[segment.location].process.value;
+        if (segments.empty())
+            return;
+        const std::uint32_t process = definitions_.locations[segments.front().location].process.value;
+        model::ProcessTotals& totals = result_.processes[process];
+        for (const Segment& segment : segments) {
+            totals.path_ns += segment.end - segment.begin;
+            add_segment(segment, process);
+        }
+    }
+
+    Tally take()
+    {
+        counter_.finish();
+        result_.totals.finish();
+        return std::move(result_);
+    }
+
+private:
+    void add_segment(const Segment& segment, std::uint32_t process)
+    {
         const std::int64_t ns = segment.end - segment.begin;
         const auto kind = static_cast<SegmentKind>(segment.kind);
         const bool in_call = kind == SegmentKind::Mpi || kind == SegmentKind::Transfer ||
@@ -111,10 +132,9 @@ public:
         const ContextId context{segment.call};
         if (context.valid())
             result_.on_path[context.value] = true;
-        const std::uint32_t function =
-            in_call && context.valid() ? definitions_.contexts[context.value].region.value : UINT32_MAX;
+        const model::RegionId function =
+            in_call && context.valid() ? definitions_.contexts[context.value].region : model::RegionId::none();
         result_.kinds[{kind, function, process}].add(ns, 1);
-        result_.processes[process].path_ns += ns;
         const auto confidence = static_cast<model::Confidence>(segment.low_confidence);
         const bool is_low = confidence == model::Confidence::Low || confidence == model::Confidence::WithinClocks;
         result_.low_confidence_ns += is_low ? ns : 0;
@@ -148,14 +168,6 @@ public:
         }
     }
 
-    Tally take()
-    {
-        counter_.finish();
-        result_.totals.finish();
-        return std::move(result_);
-    }
-
-private:
     void add_location(const LocationTrace& location, model::ProcessTotals& totals)
     {
         const model::Calls& calls = location.calls;
@@ -245,11 +257,11 @@ std::vector<Place> Tally::places() const
 {
     std::vector<Place> result;
     for (const auto& [key, amount] : path)
-        result.push_back(key.first);
+        result.push_back(key.place);
     for (const Place& place : totals.places())
         result.push_back(place);
     for (const auto& [key, amounts] : events)
-        result.push_back(key.first);
+        result.push_back(key.place);
     for (const auto& [key, amount] : stretch_code)
         result.push_back(key.second);
     for (std::uint32_t context = 0; context < on_path.size(); ++context)
@@ -280,8 +292,8 @@ Tally tally(const Replay& replay, const Predecessors& predecessors, const Path& 
             piece.ns += segment.end - segment.begin;
             if (!choices.empty())
                 choices[part->piece].add(segment);
-            tallier.add_segment(segment);
         }
+        tallier.add_segments(part->segments);
     }
     Tally result = tallier.take();
     result.pieces = std::move(pieces);

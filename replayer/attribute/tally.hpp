@@ -10,6 +10,7 @@
 #include "analysis/model/profile.hpp"
 #include "replayer/attribute/clock_shares.hpp"
 #include "replayer/attribute/places.hpp"
+#include "replayer/attribute/recent_map.hpp"
 #include "replayer/attribute/totals.hpp"
 #include "replayer/growing_list.hpp"
 #include "replayer/restore/blocks.hpp"
@@ -91,18 +92,45 @@ struct CodeAddress {
     };
 };
 
-struct Tally {
-    using KindKey = std::tuple<model::SegmentKind, std::uint32_t, std::uint32_t>;  // kind, RegionId, ProcessId
+/// A place on the path, of one process.
+struct PlaceOfProcess {
+    Place place;
+    std::uint32_t process = 0;
+    auto operator<=>(const PlaceOfProcess&) const = default;
 
+    struct Hash {
+        std::size_t operator()(const PlaceOfProcess& p) const
+        {
+            return std::size_t{p.place.context.value} + static_cast<std::size_t>(p.place.pseudo) + p.process;
+        }
+    };
+};
+
+/// Segments of one kind, in one function, on one process.
+struct KindOfProcess {
+    model::SegmentKind kind{};
+    model::RegionId function = model::RegionId::none();  // not in a call
+    std::uint32_t process = 0;
+    auto operator<=>(const KindOfProcess&) const = default;
+
+    struct Hash {
+        std::size_t operator()(const KindOfProcess& k) const
+        {
+            return static_cast<std::size_t>(k.kind) + model::segment_kinds * std::size_t{k.function.value} + k.process;
+        }
+    };
+};
+
+struct Tally {
     using Addresses = std::unordered_map<CodeAddress, Amount, CodeAddress::Hash>;
 
-    std::map<std::pair<Place, std::uint32_t>, Amount> path;  // by place and ProcessId
-    Totals totals;                                           // on and off the path
-    Addresses addresses;                                     // on the path
-    Addresses total_addresses;                               // on and off the path
-    /// On the path, by place and ProcessId: by Definitions::counted.
-    std::map<std::pair<Place, std::uint32_t>, std::vector<model::EventAmount>> events;
-    std::map<KindKey, Amount> kinds;
+    RecentMap<PlaceOfProcess, Amount, PlaceOfProcess::Hash> path;
+    Totals totals;              // on and off the path
+    Addresses addresses;        // on the path
+    Addresses total_addresses;  // on and off the path
+    /// On the path: by Definitions::counted.
+    RecentMap<PlaceOfProcess, std::vector<model::EventAmount>, PlaceOfProcess::Hash> events;
+    RecentMap<KindOfProcess, Amount, KindOfProcess::Hash> kinds;
     std::map<std::uint32_t, model::ProcessTotals> processes;  // by ProcessId
     std::map<std::uint32_t, std::int64_t> computed_ns;        // by LocationId: between calls, on and off the path
     std::map<std::uint32_t, Coverage> coverage;               // by ProcessId; only if the trace has samples
