@@ -124,32 +124,34 @@ Ns EventLoader::advance(const Moment& moment)
 {
     ++seen_;
     if (!started_) {
-        clock_ = LocationClock(vocabulary_.clock, otf2::ClockCorrection(std::move(clock_points_)));
-        out_.anomalies.clock_violations += clock_.correction().contradictions();
-        first_tick_ = moment.time;
+        start(moment.time);
     }
     last_tick_ = moment.time;
-    if (moment.time >= farthest_ticks) {
-        refuse_time(moment.time);
-    }
     const Ns time = clock_.to_ns(moment.time);
-    if (time <= Ns{-farthest_time} || time >= Ns{farthest_time} ||
-        (started_ && time - out_.trace.begin > longest_run)) {
+    if (moment.time >= farthest_ticks || time <= Ns{-farthest_time} || time > latest_) {
         refuse_time(moment.time);
     }
-    if (!started_) {
-        started_ = true;
-        out_.trace.begin = time;
-        now_ = time;
-    } else if (time < now_) {
-        ++out_.anomalies.clock_violations;
-    } else {
-        now_ = time;
-    }
+    out_.anomalies.clock_violations += time < now_ ? 1 : 0;
+    now_ = std::max(now_, time);
     if (in_flush_) {
         end_flush(now_);
     }
     return now_;
+}
+
+/// With the first event.
+void EventLoader::start(std::uint64_t ticks)
+{
+    clock_ = LocationClock(vocabulary_.clock, otf2::ClockCorrection(std::move(clock_points_)));
+    out_.anomalies.clock_violations += clock_.correction().contradictions();
+    first_tick_ = ticks;
+    if (ticks >= farthest_ticks) {
+        refuse_time(ticks);
+    }
+    now_ = clock_.to_ns(ticks);
+    out_.trace.begin = now_;
+    latest_ = std::min(Ns{farthest_time - 1}, now_ + longest_run);
+    started_ = true;
 }
 
 void EventLoader::refuse_time(std::uint64_t ticks) const

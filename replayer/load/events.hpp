@@ -143,6 +143,7 @@ public:
 
 private:
     model::Ns advance(const otf2::Moment& moment);
+    void start(std::uint64_t ticks);
     [[noreturn]] void refuse_time(std::uint64_t ticks) const;
     /// Before an item is added: if there is no room, as much as the events to come will take if they are like those so
     /// far. What would be reserved beyond comes into memory in part, where pages are huge.
@@ -207,6 +208,7 @@ private:
     std::uint64_t first_tick_ = 0;
     std::uint64_t last_tick_ = 0;
     model::Ns now_{};                             // time of the newest event
+    model::Ns latest_{};                          // that an event may have
     int depth_ = 0;                               // open MPI regions; only the outermost is a call
     model::CallId call_ = model::CallId::none();  // the open call, or the last one
     std::uint64_t calls_ = 0;                     // without points
