@@ -59,13 +59,17 @@ public:
                                    trace_.receives.bytes(receives.next())});
             const model::Ns last = std::ranges::max_element(of_call, {}, &Started::start)->start;
             const bool is_known = !std::ranges::binary_search(collectives_, call) && !sends_longer(call, last);
+            if (of_call.size() == 1) {
+                visit(of_call.front().receive, last, is_known, true);
+                continue;
+            }
             const rules::Link farthest = std::ranges::max_element(of_call, {}, &Started::link)->link;
             const std::uint64_t largest = std::ranges::max_element(of_call, {}, &Started::bytes)->bytes;
             const auto is_ender = [&](const Started& message) {
                 return message.start == last && message.link == farthest && message.bytes == largest;
             };
             for (const Started& message : of_call)
-                visit(message.receive, message.start, is_known && is_ender(message), of_call.size() == 1);
+                visit(message.receive, message.start, is_known && is_ender(message), false);
         }
     }
 

@@ -66,14 +66,18 @@ private:
 
     void learn(std::uint32_t receive, Ns start, bool is_ender, bool is_alone)
     {
-        const rules::Waiting call =
-            waiting(replay_, trace_, known_.calls, trace_.numbers.ref(trace_.receives.completion(receive)));
-        const Ns elapsed = call.leave - start;
+        const CallRef completion = trace_.numbers.ref(trace_.receives.completion(receive));
+        const Ns elapsed = leave_of(trace_, completion) - start;
         const MatchedSend send = pairs_.of_receive[receive];
         const std::uint64_t bytes = trace_.receives.bytes(receive);
         examples_[static_cast<std::size_t>(send.link)].add(elapsed, Ns{0}, bytes);
+        if (!is_ender)
+            return;
+        const rules::Waiting call = waiting(replay_, trace_, known_.calls, completion);
         const bool is_waited_for = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
-        const bool may_stand_still = bytes >= rules::large_message && is_ender && meets(receive);
+        const bool may_stand_still = bytes >= rules::large_message && meets(receive);
+        if (!is_waited_for && !may_stand_still)
+            return;
         const Ns since = may_stand_still ? back_since(receive, start, call.leave) : start;
         WaitedMessage message{trace_.process, send.link, bytes,      send.post.call, start,
                               call.leave,     since,     call.enter, is_waited_for,  is_alone};
