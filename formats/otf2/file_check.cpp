@@ -196,12 +196,14 @@ private:
 
 enum class Step : std::uint8_t { Record, EndOfChunk, EndOfFile, Broken };
 
-/// Events that are no more than one compressed integer have no length.
-bool has_length(std::uint8_t event)
-{
-    constexpr std::array<std::uint8_t, 10> without = {12, 13, 16, 17, 20, 21, 24, 28, 29, 30};
-    return std::ranges::find(without, event) == without.end();
-}
+/// By type: events that are no more than one compressed integer have no length.
+constexpr auto has_length = [] {
+    std::array<bool, 256> result{};
+    result.fill(true);
+    for (const std::size_t event : {12, 13, 16, 17, 20, 21, 24, 28, 29, 30})
+        result[event] = false;
+    return result;
+}();
 
 Step end_of(std::uint8_t type)
 {
@@ -229,7 +231,7 @@ Step next_event(Records& records)
     if (!type || *type <= attribute_list) {
         return type ? end_of(*type) : Step::Broken;
     }
-    return (has_length(*type) ? records.content().has_value() : records.compressed().has_value()) ? Step::Record
+    return (has_length[*type] ? records.content().has_value() : records.compressed().has_value()) ? Step::Record
                                                                                                   : Step::Broken;
 }
 

@@ -172,13 +172,13 @@ void PieceCutter::add_recorded(Ns begin, Ns end, const Segment& like, Segments& 
     push(begin, end, like, out);
 }
 
-void PieceCutter::push(Ns begin, Ns end, Segment segment, Segments& out) const
+void PieceCutter::push(Ns begin, Ns end, const Segment& like, Segments& out) const
 {
     if (end <= begin)
         return;
+    Segment& segment = out.emplace_back(like);
     segment.begin = (begin - origin_).count();
     segment.end = (end - origin_).count();
-    out.push_back(segment);
 }
 
 std::optional<PathCutter::Part> PathCutter::next()

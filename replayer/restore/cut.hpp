@@ -38,7 +38,7 @@ private:
     void next_call(std::vector<model::Segment>& out);
     void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void add_recorded(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
-    void push(model::Ns begin, model::Ns end, model::Segment segment, std::vector<model::Segment>& out) const;
+    void push(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out) const;
     [[nodiscard]] Through through_call(model::Ns enter, model::Ns leave) const;
     [[nodiscard]] model::ContextId context_before(std::size_t call) const;
 
