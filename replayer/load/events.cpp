@@ -154,6 +154,14 @@ void EventLoader::start(std::uint64_t ticks)
     started_ = true;
 }
 
+/// Items, where there are `size`.
+std::uint64_t EventLoader::enough(std::uint64_t size) const
+{
+    const std::uint64_t first = promised_ / 256 + 16;
+    const std::uint64_t to_come = size * (promised_ - std::min(promised_, seen_)) / std::max<std::uint64_t>(seen_, 1);
+    return size + to_come + to_come / 32 + size / 8 + first;
+}
+
 void EventLoader::refuse_time(std::uint64_t ticks) const
 {
     fail(ExitCode::BadTrace,

@@ -11,7 +11,6 @@
 #include "replayer/load/open_requests.hpp"
 #include "replayer/load/thread_waits.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -148,7 +147,12 @@ private:
     /// Before an item is added: if there is no room, as much as the events to come will take if they are like those so
     /// far. What would be reserved beyond comes into memory in part, where pages are huge.
     template <class Table>
-    void make_room(Table& table) const;
+    void make_room(Table& table) const
+    {
+        if (table.size() == table.capacity())
+            table.reserve(enough(table.size()));
+    }
+    [[nodiscard]] std::uint64_t enough(std::uint64_t size) const;
     void enter(model::Ns now, model::ContextId context);
     void leave(model::Ns now, model::ContextId context, const otf2::Moment& moment);
     void enter_call(model::Ns now, model::ContextId context);
@@ -229,17 +233,5 @@ private:
     std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
     std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events
 };
-
-template <class Table>
-void EventLoader::make_room(Table& table) const
-{
-    const std::uint64_t size = table.size();
-    if (size < table.capacity()) {
-        return;
-    }
-    const std::uint64_t first = promised_ / 256 + 16;
-    const std::uint64_t to_come = size * (promised_ - std::min(promised_, seen_)) / std::max<std::uint64_t>(seen_, 1);
-    table.reserve(size + to_come + to_come / 32 + size / 8 + first);
-}
 
 }  // namespace critpath::replayer::load

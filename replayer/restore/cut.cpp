@@ -146,6 +146,15 @@ ContextId PieceCutter::context_before(std::size_t call) const
 /// [begin, end] with what was not recorded and the collector's own time carved out. `like` gives the rest.
 void PieceCutter::add(Ns begin, Ns end, const Segment& like, Segments& out)
 {
+    const bool is_whole = unrecorded_ == trace_.unrecorded.end() && tool_ == trace_.tool.end();
+    if (is_whole)
+        push(begin, end, like, out);
+    else
+        carve(begin, end, like, out);
+}
+
+void PieceCutter::carve(Ns begin, Ns end, const Segment& like, Segments& out)
+{
     while (unrecorded_ != trace_.unrecorded.end() && unrecorded_->begin < end) {
         add_recorded(begin, std::max(begin, unrecorded_->begin), like, out);
         const Ns until = std::min(end, unrecorded_->end);

@@ -37,6 +37,7 @@ private:
     void add_lead(std::vector<model::Segment>& out);
     void next_call(std::vector<model::Segment>& out);
     void add(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
+    void carve(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void add_recorded(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out);
     void push(model::Ns begin, model::Ns end, const model::Segment& like, std::vector<model::Segment>& out) const;
     [[nodiscard]] Through through_call(model::Ns enter, model::Ns leave) const;
