@@ -135,7 +135,8 @@ void Hotspots::add_share(Hotspot& item) const
     if (path_ns <= 0)
         return;
     const bool is_guessed = is_sampled && item.name != not_sampled;  // where no sample is: by those of elsewhere
-    item.is_estimate = item.sampled_ns > 0 && (path_samples > 0 || is_guessed);
+    const bool has_sampled = item.sampled_ns > 0 && (path_samples > 0 || is_guessed);
+    item.is_estimate = has_sampled || (is_sampled && item.may_be_sampled && domain_ns > 0);
     item.share.value = static_cast<double>(item.path_ns) / static_cast<double>(path_ns);
     item.share.low = item.share.value - part(item.may_lack_ns, path_ns);
     item.share.high = std::min(1.0, item.share.value + part(item.may_have_ns, path_ns));

@@ -4,6 +4,7 @@
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"
+#include "formats/result/schema.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,12 @@ constexpr std::string_view unknown_callers = "[unknown callers]";
 bool can_call(const Hotspot& item)
 {
     return (item.kind == "sampled" || item.kind == "region") && item.name != unknown_callers;
+}
+
+/// It is seen by samples only, also where the calls that it makes are recorded.
+bool may_be_sampled(const Hotspot& item)
+{
+    return item.kind == result::name(model::RowKind::Sampled);
 }
 
 /// What is known of call paths beside their times, by CallPathId. Callers come before their callees.
@@ -258,6 +265,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows) {
         Hotspot& item = hotspots.items.emplace_back(item_of(row, hotspots.is_sampled));
+        item.may_be_sampled = may_be_sampled(item);
         item.may_have_ns = can_call(item) ? doubts.unknown_ns : 0;
     }
     const std::vector<bool> waits = chains.find_waits();
@@ -303,6 +311,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     for (std::size_t i = 0; i < chains.size(); ++i) {
         Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i), hotspots.is_sampled));
         item.has_waits = item.has_waits || waits[i];
+        item.may_be_sampled = may_be_sampled(item);
         whole.add_to(item, i);
         item.may_lack_ns = doubts.lacks(i);
         if (can_call(item))

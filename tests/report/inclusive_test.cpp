@@ -107,6 +107,33 @@ TEST(Inclusive, PreemptionIsAsSureAsSamples)
     EXPECT_TRUE(function(run, "[preempted]").share.exact);
 }
 
+// That it calls MPI is recorded; what it computes itself, 100 samples may have missed: up to 3.84/103.84 of 800 ns.
+TEST(Inclusive, WhatOnlyCallsMpiMayHaveBeenMissedBySamples)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", uncalled, 800);
+    run.add("MPI_Send", run.add("exchange", main, 0), 200, RowKind::Mpi);
+    const auto expect_missed = [](const Hotspot& item) {
+        EXPECT_EQ(item.name, "exchange");
+        EXPECT_EQ(item.path_ns, 200);
+        EXPECT_FALSE(item.share.exact);
+        EXPECT_NEAR(item.share.low, 0.2, 1e-9);
+        EXPECT_NEAR(item.share.high, 0.2 + 0.8 * 3.8415 / 103.8415, 1e-5);
+        EXPECT_FALSE(item.is_below_error());
+    };
+    expect_missed(function(run, "exchange"));
+    expect_missed(by_call_path(run.profile()).items[1]);
+    EXPECT_TRUE(function(run, "MPI_Send").share.exact);
+
+    // Where nothing is computed, or nothing was sampled, nothing is missed.
+    std::erase_if(run.profile().path, [](const auto& time) { return time.samples > 0; });
+    EXPECT_TRUE(function(run, "exchange").share.exact);
+    OneRank traced;
+    traced.profile().properties.clear();
+    traced.add("MPI_Send", traced.add("exchange", traced.add("main", uncalled, 800), 0), 200, RowKind::Mpi);
+    EXPECT_TRUE(function(traced, "exchange").share.exact);
+}
+
 TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
 {
     OneRank run;
