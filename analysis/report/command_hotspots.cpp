@@ -80,7 +80,7 @@ std::vector<Conflict> conflicts()
          {"--by", all_but({"function", "callpath", "transfer"})},
          "divides functions, call paths and transfers; leave it out, or leave out --by {}"},
         {{"--inlined"},
-         {"--by", all_but({"function"})},
+         {"--by", all_but({"function", "callpath"})},
          "divides functions; leave it out, or use --by function (--by line has what is inlined)"},
         {{"--inlined"}, {"--inside"}, "divides sampled functions, and --inside those of MPI; leave one of them out"},
         {{"--inlined"}, {"--event"}, "divides the time of functions; leave out --event"},

@@ -39,6 +39,8 @@ struct Hotspot {
     Estimate share{0, 0, 0, true};             // of the critical path
     bool could_be_missed = false;              // as many samples could have found nothing of it
     bool may_be_sampled = false;               // with what it calls; where no sample is, one could have been
+    bool is_inlined = false;                   // with what it calls: wherever it has time on the path
+    std::int64_t inlined_ns = 0;               // of path_ns, with what it calls: where it is inlined
     std::int64_t guessed_ns = 0;               // of path_ns, with what it calls: blocked, in which function is a guess
     std::int64_t may_have_ns = 0;  // path time that may belong here, to this or what it calls, and stands elsewhere
     std::int64_t may_lack_ns = 0;  // of path_ns, what stands here and may belong elsewhere

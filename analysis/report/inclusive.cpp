@@ -255,7 +255,8 @@ Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, con
 
 }  // namespace
 
-Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection)
+Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection,
+                               const std::vector<bool>& is_inlined)
 {
     const Chains chains(profile);
     const WholeTimes whole = whole_times(profile, {selection.ranks, {}}, chains);
@@ -271,12 +272,17 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
     const std::vector<bool> waits = chains.find_waits();
     const std::vector<bool> is_outermost = chains.find_outermost();  // a function that calls itself counts once
     std::set<std::pair<std::uint32_t, std::uint32_t>> around;        // rows, and the roots that they are below
+    std::set<std::uint32_t> has_own_code;                            // rows
     for (std::size_t i = 0; i < chains.size(); ++i) {
         const std::uint32_t row = profile.call_paths[i].row.value;
         Hotspot& item = hotspots.items[row];
+        const bool is_inlined_here = !is_inlined.empty() && is_inlined[i];
+        if (!is_inlined_here && whole.work[i].path_ns > 0)
+            has_own_code.insert(row);
         if (!is_outermost[i] || !selection.has_row(profile.rows[row]))
             continue;
         whole.add_to(item, i);
+        item.inlined_ns += is_inlined_here ? whole.work[i].path_ns : 0;
         item.has_waits = item.has_waits || waits[i];
         if (!can_call(item)) {
             // That the thread had no processor is not in doubt.
@@ -292,8 +298,11 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
         if (around.emplace(row, chains.root(i)).second)
             item.may_have_ns += doubts.guessed_around(chains.root(i));
     }
-    for (Hotspot& item : hotspots.items)
+    for (std::uint32_t row = 0; row < hotspots.items.size(); ++row) {
+        Hotspot& item = hotspots.items[row];
         item.functions = item.path_ns > 0 ? 1 : 0;
+        item.is_inlined = item.inlined_ns > 0 && !has_own_code.contains(row);
+    }
     finish(profile, selection, hotspots);
     return hotspots;
 }

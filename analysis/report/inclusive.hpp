@@ -14,7 +14,9 @@ namespace critpath::report
 {
 
 /// An item a function, by RowId. Of a selected module, the functions, with all that they call in any module.
-Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection = {});
+/// `is_inlined`: by CallPathId, as of a CallTree. Empty: none is.
+Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection = {},
+                               const std::vector<bool>& is_inlined = {});
 /// An item a call path, by CallPathId. Of a selected module, what its functions have themselves, below their callers.
 Hotspots by_call_path(const model::Profile& profile, const Selection& selection = {});
 

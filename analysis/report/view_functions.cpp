@@ -60,6 +60,15 @@ Row inlined_cells(const Hotspot& item)
     return row;
 }
 
+/// With all that it calls.
+Row whole_cells(const Hotspot& item)
+{
+    Row row = function_cells(item);
+    row.insert(row.begin(), Cell((item.is_inlined ? "[I] " : "") + item.name));
+    row.insert(row.begin() + 2, {std::int64_t{item.is_inlined}, Seconds{item.inlined_ns}});
+    return row;
+}
+
 Row module_cells(const Hotspot& item)
 {
     return {std::string(basename(item.name)), item.name, item.kind, item.functions};
@@ -249,7 +258,7 @@ Document inlined_view(const HotspotRequest& request)
 Hotspots inclusive_with_inlined(const HotspotRequest& request, binary::SourceLines& lines)
 {
     const CallTree tree = call_tree(request.profile, request.selection, &lines);
-    Hotspots hotspots = by_function_inclusive(tree.profile, request.selection);
+    Hotspots hotspots = by_function_inclusive(tree.profile, request.selection, tree.is_inlined);
     if (request.window)
         for (std::size_t i = 0; i < tree.is_inlined.size(); ++i)
             if (tree.is_inlined[i])
@@ -257,12 +266,24 @@ Hotspots inclusive_with_inlined(const HotspotRequest& request, binary::SourceLin
     return hotspots;
 }
 
-Hotspots functions_of(const HotspotRequest& request, binary::SourceLines& lines)
+Document inclusive_inlined_view(const HotspotRequest& request)
 {
-    if (!request.inclusive)
-        return by_function(request.profile, request.selection);
-    return request.request.arguments.flag("--inlined") ? inclusive_with_inlined(request, lines)
-                                                       : by_function_inclusive(request.profile, request.selection);
+    binary::SourceLines lines = source_lines(request.profile);
+    Hotspots hotspots = inclusive_with_inlined(request, lines);
+    add_addresses(request.whole, hotspots.items);
+    bool any_inlined = false;
+    const auto table = [&](const std::vector<Hotspot>& items) {
+        any_inlined = std::ranges::any_of(items, &Hotspot::is_inlined);
+        std::vector<Column> columns = {
+            {"", "Function", Align::Left, Fit::Name}, {"function", ""}, {"inlined", ""}, {"inlined_path_seconds", ""}};
+        const std::vector<Column> others = function_columns();
+        columns.insert(columns.end(), others.begin() + 1, others.end());
+        return table_of(std::move(columns), items, whole_cells);
+    };
+    Document document = list(request, std::move(hotspots), table, "", lines);
+    if (any_inlined)
+        document.notes.emplace_back("[I]: inlined wherever it is on the path.");
+    return document;
 }
 
 }  // namespace
@@ -270,10 +291,11 @@ Hotspots functions_of(const HotspotRequest& request, binary::SourceLines& lines)
 Document function_view(const HotspotRequest& request)
 {
     const Arguments& arguments = request.request.arguments;
-    if (arguments.flag("--inlined") && !request.inclusive)
-        return inlined_view(request);
+    if (arguments.flag("--inlined"))
+        return request.inclusive ? inclusive_inlined_view(request) : inlined_view(request);
     binary::SourceLines lines = source_lines(request.profile);
-    Hotspots hotspots = functions_of(request, lines);
+    Hotspots hotspots = request.inclusive ? by_function_inclusive(request.profile, request.selection)
+                                          : by_function(request.profile, request.selection);
     add_addresses(request.whole, hotspots.items);
     if (arguments.flag("--inside")) {
         const InsideFunctions inside(request);

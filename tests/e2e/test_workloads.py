@@ -287,20 +287,37 @@ class Workload(harness.Case):
         annotated = json.loads(self.report("annotate", caller, "--format", "json"))
         self.assertGreaterEqual(annotated["mpi_seconds"], functions["MPI_Allreduce"] - 1e-8)
 
+    def check_sums(self, tree):
+        """A row has its own time and that of the rows right below it; what these lack is of rows that are left out."""
+        left_out = {None: tree["path_seconds"]}
+        open_rows = []  # the row and those that it is below, the outermost first
+        for row in tree["call_paths"]:  # each before those below it
+            while open_rows and not row["call_path"].startswith(open_rows[-1] + ";"):
+                open_rows.pop()
+            left_out[open_rows[-1] if open_rows else None] -= row["path_seconds"]
+            left_out[row["call_path"]] = row["path_seconds"] - row["own_path_seconds"]
+            open_rows.append(row["call_path"])
+        for path, seconds in left_out.items():
+            self.assertGreaterEqual(seconds, -1e-7, path)
+        self.assertAlmostEqual(sum(left_out.values()), tree["below_error_seconds"], delta=1e-7)
+
     @harness.retry_once
     def test_inlined_functions_in_call_paths(self):
         self.record_replay_report(2, harness.workload("inlined"))
         refused = harness.perf_event_refused()
         if refused:
             self.skipTest(f"perf_event_open is refused on this machine ({refused})")
-        rows = json.loads(self.report("hotspots", "--by", "callpath", "--format", "json", "--top", "0"))["call_paths"]
+        tree = json.loads(self.report("hotspots", "--by", "callpath", "--format", "json", "--top", "0"))
+        rows = tree["call_paths"]
+        self.check_sums(tree)
         paths = {row["call_path"].split(";main;")[-1]: row for row in rows}
-        self.assertEqual(len(paths), len(rows), [row["call_path"] for row in rows])
+        self.assertEqual(len({row["call_path"] for row in rows}), len(rows), [row["call_path"] for row in rows])
         listing = "\n".join(map(str, rows))
 
         def seconds(path):
-            """What only leads to another one, which has nearly all of its time, has no row of its own."""
-            return max((row["path_seconds"] for name, row in paths.items() if f"{name};".startswith(f"{path};")), default=0)
+            """With all below it, but without what other programs took."""
+            return sum(row["own_path_seconds"] for name, row in paths.items()
+                       if f"{name};".startswith(f"{path};") and row["function"] != "[preempted]")
 
         expected = {"step": 1000, "step;work_inside": 600, "step;smooth": 400, "work_inside": 200}
         for path, milliseconds in expected.items():
@@ -314,8 +331,13 @@ class Workload(harness.Case):
         functions = {row["function"]: row for row in json.loads(self.report(
             "hotspots", "--inclusive", "--inlined", "--format", "json", "--top", "0"))["hotspots"]}
         self.assertAlmostEqual(functions["step"]["path_seconds"], paths["step"]["path_seconds"], delta=1e-6)
+        self.assertEqual({name: functions[name]["inlined"] for name in ("main", "step", "smooth", "work_inside")},
+                         {"main": 0, "step": 1, "smooth": 1, "work_inside": 0})
+        self.assertEqual(functions["step"]["inlined_path_seconds"], functions["step"]["path_seconds"])
+        self.assertEqual(functions["work_inside"]["inlined_path_seconds"], 0)
+        self.assertIn("[I] step ", self.report("hotspots", "--inclusive", "--inlined"))
         self.assertAlmostEqual(functions["work_inside"]["path_seconds"],
-                               seconds("step;work_inside") + seconds("work_inside"), delta=0.05)
+                               paths["step;work_inside"]["path_seconds"] + paths["work_inside"]["path_seconds"], delta=1e-6)
         self.assertIn("[I] step", self.report("hotspots", "--by", "callpath"))
 
     @harness.retry_once

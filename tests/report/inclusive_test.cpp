@@ -134,6 +134,37 @@ TEST(Inclusive, WhatOnlyCallsMpiMayHaveBeenMissedBySamples)
     EXPECT_TRUE(function(traced, "exchange").share.exact);
 }
 
+// main > step* > smooth*, main > step > smooth*, main > kernel > step*: * is inlined.
+TEST(Inclusive, AFunctionIsInlinedIfAllOfItOnThePathIs)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", uncalled, 100);
+    const CallPathId inlined = run.add("step", main, 10);
+    run.add("smooth", inlined, 20);
+    const CallPathId called = run.add("step", main, 40);
+    run.add("smooth", called, 80);
+    const CallPathId kernel = run.add("kernel", main, 160);
+    run.add("step", kernel, 320);
+    const std::vector<bool> is_inlined = {false, true, true, false, true, false, true};
+    const auto function = [&](const std::string& name) {
+        const Hotspots all = by_function_inclusive(run.profile(), {}, is_inlined);
+        return *std::ranges::find_if(all.items, [&](const Hotspot& item) { return item.name == name; });
+    };
+    EXPECT_EQ(function("main").inlined_ns, 0);
+    EXPECT_FALSE(function("main").is_inlined);
+    EXPECT_EQ(function("smooth").inlined_ns, 100);
+    EXPECT_TRUE(function("smooth").is_inlined);
+    EXPECT_EQ(function("step").path_ns, 470);
+    EXPECT_EQ(function("step").inlined_ns, 350);
+    EXPECT_FALSE(function("step").is_inlined);
+    // What the path has nothing of does not count.
+    std::erase_if(run.profile().path,
+                  [&](const auto& time) { return time.call_path.value == 3 || time.call_path.value == 4; });
+    EXPECT_TRUE(function("step").is_inlined);
+    EXPECT_FALSE(function("kernel").is_inlined);
+    EXPECT_FALSE(by_function_inclusive(run.profile()).items.back().is_inlined) << "it is not known of any";
+}
+
 TEST(Inclusive, WhatHasNoFunctionMayBelongToAny)
 {
     OneRank run;

@@ -59,6 +59,7 @@ class Options(ReportCase):
     def test_an_option_shows_or_is_refused(self):
         # On one trace or another: not all have ranks that differ, or modules.
         shows_nothing = {(("hotspots", "--by", "callpath"), "--inclusive"),  # its rows are inclusive
+                         (("hotspots", "--by", "callpath"), "--inlined"),  # and have what is inlined
                          (("hotspots", "--by", "callpath"), "--recursion"),  # that is in the trace "recursive"
                          # And of these traces: the order of names is the same, there is one row, there are few segments.
                          (("hotspots", "--by", "node"), "--sort"),
