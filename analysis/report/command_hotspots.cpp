@@ -48,7 +48,8 @@ std::vector<std::string> all_but(const std::vector<std::string>& names)
 /// What a view, or another option, would ignore.
 std::vector<Conflict> conflicts()
 {
-    const std::vector<std::string> with_modules = {"function", "module", "line", "callpath", "phase", "rank", "node"};
+    const std::vector<std::string> with_modules = {"function", "module", "line", "callpath",
+                                                   "phase",    "rank",   "node", "thread"};
     return {
         {{"--phases"}, {"--by", all_but({"phase"})}, "the run is divided by --by phase; leave it out, or add that"},
         {{"--top"}, {"--by", {"phase"}}, "all phases are shown; give their number with --phases"},

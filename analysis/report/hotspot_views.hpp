@@ -34,11 +34,12 @@ Document call_path_view(const HotspotRequest& request);
 Document phase_view(const HotspotRequest& request);
 Document rank_view(const HotspotRequest& request);
 Document node_view(const HotspotRequest& request);
-/// Of these three, with --module.
+Document thread_view(const HotspotRequest& request);
+/// Of these four, with --module.
 Document module_phase_view(const HotspotRequest& request);
 Document module_rank_view(const HotspotRequest& request);
 Document module_node_view(const HotspotRequest& request);
-Document thread_view(const HotspotRequest& request);
+Document module_thread_view(const HotspotRequest& request);
 Document transfer_view(const HotspotRequest& request);
 
 /// With --event, in place of these.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns `cpreport hotspots --by rank`, `--by node` and `--by phase` with `--module`: who carries the path in these
-// binaries, and when.
+// Owns `cpreport hotspots --by rank`, `--by node`, `--by thread` and `--by phase` with `--module`: who carries the path
+// in these binaries, and when.
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/numbers.hpp"
@@ -41,7 +41,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const std::strin
     const std::string& sort = request.request.arguments.text("--sort");
     if (sort == "all")
         fail(ExitCode::Usage,
-             "--sort all: with --module, ranks and nodes are known by their path time only; leave it out");
+             "--sort all: with --module, ranks, nodes and threads are known by their path time only; leave it out");
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
     Document document;
     describe(document, coverage, hotspots, sort, request.window);
@@ -60,6 +60,16 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const std::strin
     document.notes.push_back(fmt::format("Time in binaries with '{}' in their path; shares are of the whole path.",
                                          request.selection.module));
     return document;
+}
+
+/// The threads of the selected ranks.
+Selection threads_of(const model::Profile& profile, const Selection& selection)
+{
+    Selection threads = {{}, selection.module};
+    for (std::uint32_t thread = 0; thread < profile.locations.size() && !selection.ranks.empty(); ++thread)
+        if (selection.has_rank({profile.location_process[thread]}))
+            threads.ranks.push_back(thread);
+    return threads;
 }
 
 }  // namespace
@@ -93,6 +103,26 @@ Document module_node_view(const HotspotRequest& request)
         hotspots.items[place].name = node;
     return list(request, std::move(hotspots), "nodes", {{"node", "Node", Align::Left, Fit::Middle}},
                 [](const Hotspot& item) -> Row { return {item.name}; });
+}
+
+Document module_thread_view(const HotspotRequest& request)
+{
+    const Window window = request.window.value_or(whole_run(request.whole));
+    const model::Profile threads = threads_in(request.request, request.whole, window);
+    Hotspots hotspots = path_times(threads, threads_of(request.whole, request.selection), threads.processes.size(),
+                                   [](std::uint32_t thread) { return thread; });
+    for (std::size_t thread = 0; thread < threads.processes.size(); ++thread) {
+        hotspots.items[thread].name = fmt::format("{:010}", thread);  // to sort by
+        hotspots.items[thread].module = threads.processes[thread].name;
+        hotspots.items[thread].file = threads.processes[thread].node;
+        hotspots.items[thread].line = request.whole.location_process[thread];
+    }
+    return list(
+        request, std::move(hotspots), "threads",
+        {{"thread", "Thread", Align::Left, Fit::Middle}, {"rank", ""}, {"node", "Node", Align::Left, Fit::Middle}},
+        [](const Hotspot& item) -> Row {
+            return {item.module, item.line, item.file};
+        });
 }
 
 Document module_phase_view(const HotspotRequest& request)

@@ -328,6 +328,8 @@ Document node_view(const HotspotRequest& request)
 
 Document thread_view(const HotspotRequest& request)
 {
+    if (!request.selection.module.empty())
+        return module_thread_view(request);
     const result::Segments segments(request.request.trace);
     segments.check(request.profile);
     const result::Attributions attributions(request.request.trace);

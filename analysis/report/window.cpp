@@ -21,6 +21,48 @@ namespace
 
 __extension__ using Wide = __int128;
 
+/// `profile` is the one that the records are of, `divided` the one whose processes the time is divided among.
+std::vector<division::Parts> divide(const Request& request, const model::Profile& profile,
+                                    const model::Profile& divided, const std::vector<Window>& windows,
+                                    const division::HasRank& has_rank)
+{
+    const result::Segments segments(request.trace);
+    segments.check(profile);
+    const result::Attributions attributions(request.trace);
+    attributions.check(profile);
+    try {
+        return division::divide(divided, {segments.records(), attributions.records()}, windows, has_rank);
+    } catch (const std::out_of_range& error) {
+        fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}",
+             result::segments_path(request.trace).string(), error.what(), request.trace.string());
+    }
+}
+
+bool is_whole(const Window& window, const model::Profile& profile)
+{
+    const Window whole = whole_run(profile);
+    return window.begin == whole.begin && window.end == whole.end;
+}
+
+std::vector<model::CallPathTime> totals_in(const Request& request, const model::Profile& profile, const Window& window)
+{
+    return is_whole(window, profile) ? profile.totals : std::move(totals_of(request, profile, {window}).front().totals);
+}
+
+/// Threads in place of the processes that they are of.
+model::Profile of_threads(model::Profile profile)
+{
+    std::vector<model::ProcessTotals> threads(profile.locations.size());
+    for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
+        std::uint32_t& process = profile.location_process[thread];
+        threads[thread].name = profile.locations[thread];
+        threads[thread].node = profile.processes[process].node;
+        process = thread;
+    }
+    profile.processes = std::move(threads);
+    return profile;
+}
+
 }  // namespace
 
 std::vector<Option> window_options()
@@ -74,19 +116,19 @@ std::optional<Window> window_of(const Arguments& arguments, const model::Profile
 std::vector<division::Parts> parts_of(const Request& request, const model::Profile& profile,
                                       const std::vector<Window>& windows, const Selection& selection)
 {
-    const result::Segments segments(request.trace);
-    segments.check(profile);
-    const result::Attributions attributions(request.trace);
-    attributions.check(profile);
     division::HasRank has_rank;
     if (!selection.ranks.empty())
         has_rank = [&](model::ProcessId process) { return selection.has_rank(process); };
-    try {
-        return division::divide(profile, {segments.records(), attributions.records()}, windows, has_rank);
-    } catch (const std::out_of_range& error) {
-        fail(ExitCode::BadTrace, "{}: damaged ({}); run again: mpirun -n N cpreplay {}",
-             result::segments_path(request.trace).string(), error.what(), request.trace.string());
-    }
+    return divide(request, profile, profile, windows, has_rank);
+}
+
+model::Profile threads_in(const Request& request, const model::Profile& profile, const Window& window)
+{
+    model::Profile threads = of_threads(profile);
+    division::Parts parts = std::move(divide(request, profile, threads, {window}, {}).front());
+    parts.totals = totals_in(request, profile, window);
+    division::restrict_to(threads, std::move(parts));
+    return threads;
 }
 
 std::vector<division::TotalsIn> totals_of(const Request& request, const model::Profile& profile,
@@ -107,19 +149,17 @@ model::Profile profile_in(const Request& request, const model::Profile& profile,
                           const Selection& selection)
 {
     division::Parts parts = std::move(parts_of(request, profile, {window}, selection).front());
+    parts.totals = totals_in(request, profile, window);
     model::Profile result = profile;
-    const Window whole = whole_run(profile);
-    if (window.begin == whole.begin && window.end == whole.end) {
-        parts.totals = profile.totals;
-        division::restrict_to(result, std::move(parts));
+    division::restrict_to(result, std::move(parts));
+    if (is_whole(window, profile)) {
         result.total_addresses = profile.total_addresses;
         return result;
     }
-    parts.totals = std::move(totals_of(request, profile, {window}).front().totals);
-    division::restrict_to(result, std::move(parts));
     const result::Computed computed(request.trace);
     computed.check(profile);
-    result.computed_ns = division::computed_in(whole.end, profile.locations.size(), computed.records(), window);
+    result.computed_ns =
+        division::computed_in(whole_run(profile).end, profile.locations.size(), computed.records(), window);
     return result;
 }
 

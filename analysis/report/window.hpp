@@ -35,6 +35,9 @@ std::vector<Window> phases_of(const Arguments& arguments, const Window& whole);
 std::vector<division::Parts> parts_of(const Request& request, const model::Profile& profile,
                                       const std::vector<Window>& windows, const Selection& selection = {});
 
+/// The profile of the window, of the path only, with threads in place of processes. Throws as parts_of does.
+model::Profile threads_in(const Request& request, const model::Profile& profile, const Window& window);
+
 /// The profile of the window: all views make theirs of it as they do of that of the whole run. Of the whole run, with
 /// all that is known of all ranks.
 model::Profile profile_in(const Request& request, const model::Profile& profile, const Window& window,

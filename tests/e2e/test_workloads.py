@@ -128,6 +128,12 @@ class Workload(harness.Case):
         self.assertLess(work["path_seconds"], 1.05 * 0.040 * steps, rows)
         self.assertLess(work["path_seconds"], 1.05 * work["all_ranks_seconds"], rows)
         self.assertGreater(work["path_seconds"] + rows["[preempted]"]["path_seconds"], 0.8 * 0.035 * steps, rows)
+        # Nobody else is in there, and in the program the second threads are nowhere else.
+        threads, ranks = (json.loads(self.report("hotspots", "--by", by, "--module", "uneven_team", "--format", "json"))[f"{by}s"]
+                          for by in ("thread", "rank"))
+        second = sum(row["path_seconds"] for row in threads if row["thread"].endswith(" thread 1"))
+        self.assertAlmostEqual(second, work["path_seconds"], delta=0.02, msg=threads)
+        self.assertAlmostEqual(sum(row["path_seconds"] for row in threads), sum(row["path_seconds"] for row in ranks), delta=1e-6)
 
     @harness.retry_once
     def test_thread_beside(self):

@@ -94,10 +94,11 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--inside: the trace has no samples", "hotspots", "--inside", "traced")
         self.fail_with(2, "--inclusive: only functions call others", "hotspots", "--by", "rank", "--inclusive",
                        "sampled")
-        self.fail_with(2, "--module: a thread is in no module",
-                       "hotspots", "--by", "thread", "--module", "halo", "sampled")
-        self.fail_with(2, "--sort all: with --module, ranks and nodes are known by their path time only",
-                       "hotspots", "--by", "rank", "--module", "halo", "--sort", "all", "sampled")
+        self.fail_with(2, "--module: a transfer is in no module",
+                       "hotspots", "--by", "transfer", "--module", "halo", "sampled")
+        for by in "rank", "node", "thread":
+            self.fail_with(2, "--sort all: with --module, ranks, nodes and threads are known by their path time only",
+                           "hotspots", "--by", by, "--module", "halo", "--sort", "all", "sampled")
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
         self.fail_with(2, "FUNCTION is required; see: cpreport annotate --help", "annotate")
         (self.here / "sampled" / "traces.otf2").touch()
@@ -341,6 +342,14 @@ class CommandLine(ReportCase):
         # Of some ranks, the mean is that of all.
         some, _ = self.carriers("sampled", "rank", "--rank", "1")
         self.assertEqual(some, ranks[1:2])
+
+    def test_what_threads_have_of_a_module(self):
+        """Of one thread each, ranks have the same."""
+        for more in ((), ("--from", "2.5", "--to", "70%")):
+            ranks, threads = (self.carriers("phased", by, "--module", "phased", *more)[0] for by in ("rank", "thread"))
+            self.assertEqual([row["path_seconds"] for row in threads], [row["path_seconds"] for row in ranks])
+            self.assertEqual(len(ranks), 2)
+            self.assertEqual(self.carriers("phased", "thread", "--module", "phased", "--rank", "1", *more)[0], threads[1:])
 
     def test_what_ranks_compute_in_a_part_of_the_run(self):
         """Of phased: rank 0 from 0 s to 5.5 s and in the last half one, rank 1 to 2.2 s and from 4.2 s to 9 s; the path is
