@@ -71,6 +71,8 @@ struct Stretch {
     std::int64_t all_cycles_error_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
+    std::int64_t migrations = 0;  // to other processors, in the gaps, and of the call before each the last
+    std::int64_t peers_migrations = 0;
     // How often instructions at the place miss the caches, and how often branches among them were predicted wrongly: of
     // 1e9 instructions, as samples count them, by the geometric mean of the processes on the path, and of the others.
     std::int64_t cache_misses_ns = 0;  // of the path, so much is of processes where that is known; 0: it is not
@@ -160,6 +162,8 @@ inline constexpr StretchNumber stretch_numbers[] = {
     {"all_cycles_error_ns", &Stretch::all_cycles_error_ns},
     {"page_faults", &Stretch::page_faults},
     {"peers_page_faults", &Stretch::peers_page_faults},
+    {"migrations", &Stretch::migrations},
+    {"peers_migrations", &Stretch::peers_migrations},
     {"cache_misses_ns", &Stretch::cache_misses_ns},
     {"cache_misses", &Stretch::cache_misses},
     {"peers_cache_misses", &Stretch::peers_cache_misses},

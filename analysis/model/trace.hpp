@@ -178,6 +178,7 @@ struct OffProcessor {
     bool preempted;         // it was able to run; else it was blocked
     bool is_found = false;  // and was found there: `found_in` is no guess
     WaitsFor waits_for = WaitsFor::Unknown;
+    bool migrated = false;                   // it came back on another one than it left
     ContextId found_in = ContextId::none();  // outside of MPI, where it was blocked, if that is known
 };
 

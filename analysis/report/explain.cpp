@@ -30,9 +30,11 @@ constexpr double persistent_from = 0.5;      // of the variance
 constexpr double compared_from = 0.5;        // of the stretch: that has peers
 constexpr std::int64_t least_freedom = 4;    // degrees of freedom of chance, to tell it from ranks
 constexpr std::int64_t least_faults = 1000;  // page faults
-constexpr std::int64_t many_times = 2;       // as many page faults as peers
+constexpr std::int64_t many_times = 2;       // as many as peers
 constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
-constexpr std::size_t most_callers = 3;      // of a call path, the innermost
+constexpr std::int64_t least_migrations = 10;
+constexpr std::int64_t migration_ns = 100'000;  // what it can take to fill the caches of a core again
+constexpr std::size_t most_callers = 3;         // of a call path, the innermost
 
 /// Functions from the one that is called first, which mostly is main, to the call.
 std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
@@ -292,6 +294,13 @@ bool Explanation::knows(Factor factor) const
 bool Explanation::has_more_faults() const
 {
     return stretch->page_faults >= least_faults && stretch->page_faults / many_times >= stretch->peers_page_faults;
+}
+
+bool Explanation::has_more_migrations() const
+{
+    const std::int64_t own = stretch->migrations;
+    return own >= least_migrations && own / many_times >= stretch->peers_migrations &&
+           part(own * migration_ns, stretch->compared_ns) >= off_from;
 }
 
 std::int64_t Explanation::longer_on_processor_ns() const

@@ -156,6 +156,8 @@ struct Explanation {
     [[nodiscard]] std::vector<FunctionShare> difference() const;
     /// Many more page faults than the peers.
     [[nodiscard]] bool has_more_faults() const;
+    /// So often more on another processor than the peers that it can have taken a part of the time.
+    [[nodiscard]] bool has_more_migrations() const;
     /// By itself: the part of the difference also has what lacking a processor makes of it.
     [[nodiscard]] std::int64_t longer_on_processor_ns() const;
     /// For something else than its threads.

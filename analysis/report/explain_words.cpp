@@ -201,6 +201,15 @@ std::string off_in_words(const Explanation& e)
                              duration_text(e.blocked_otherwise_ns()));
     if (e.code.not_sampled_ns > 0)
         words += fmt::format(" It was not sampled for {} of that.", duration_text(e.code.not_sampled_ns));
+    if (e.has_more_migrations()) {
+        const std::string of_peers = s.peers_migrations > 0
+                                         ? counted(static_cast<std::uint64_t>(s.peers_migrations), "time") + " each"
+                                         : "never";
+        words +=
+            fmt::format(" It came back on another processor {} times, its peers {}: see whether ranks are bound to "
+                        "processors.",
+                        count_text(static_cast<std::uint64_t>(s.migrations)), of_peers);
+    }
     if (!e.has_more_faults())
         return words;
     words +=

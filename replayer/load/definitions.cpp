@@ -90,6 +90,7 @@ private:
             {"critpath.in_degree", &a.in_degree},
             {"critpath.blocked_in", &a.blocked_in},
             {"critpath.waits_for_thread", &a.waits_for_thread},
+            {"critpath.processor", &a.processor},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {

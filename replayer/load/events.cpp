@@ -231,6 +231,8 @@ void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
         ignore();  // not defined, or measurement began inside the call
     } else if (is_off_processor(region(id).role)) {
         return_to_processor(now);
+        if (!out_.trace.off.empty())
+            out_.trace.off.back().migrated = moment.uint32(vocabulary_.attributes.processor).has_value();
         add_place(moment);
         add_wake_up(now);
     } else if (!is_mpi) {

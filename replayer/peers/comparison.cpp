@@ -228,6 +228,8 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     sums.blocked_ns += times * parts.blocked;
     sums.page_faults += on_path(gap.page_faults);
     sums.peers_page_faults += on_path(others.page_faults / others.processes);
+    sums.migrations += on_path(gap.migrations);
+    sums.peers_migrations += on_path(others.migrations / others.processes);
     return times * (own.path_ns - parts.peers);
 }
 

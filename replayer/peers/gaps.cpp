@@ -99,10 +99,19 @@ Gap Gaps::measure(std::size_t i)
     const Ns end = end_of(i);
     Gap gap;
     gap.ns = recorded(begin, end);
-    if (meets(location_->off, begin, end, near_off_))
-        for_each_overlap(location_->off, begin, end, near_off_, [&](const model::OffProcessor& off, std::int64_t ns) {
-            (off.preempted ? gap.preempted : gap.blocked) += ns;
+    // Where it came back in the call before it, what it finds in the caches is as little as it would be here.
+    const Ns since = calls_.enter(i - 1);
+    bool moved_in_call = false;
+    if (meets(location_->off, since, end, near_off_))
+        for_each_overlap(location_->off, since, end, near_off_, [&](const model::OffProcessor& off, std::int64_t) {
+            const std::int64_t ns = (std::min(end, off.end) - std::max(begin, off.begin)).count();
+            (off.preempted ? gap.preempted : gap.blocked) += std::max<std::int64_t>(ns, 0);
+            if (off.end <= begin)
+                moved_in_call = moved_in_call || off.migrated;
+            else if (off.end <= end)
+                gap.migrations += off.migrated ? parts_of_a_migration : 0;
         });
+    gap.migrations += moved_in_call ? parts_of_a_migration : 0;
     if (has_page_faults_)
         gap.page_faults = page_faults(begin, end);
     if (i < location_->counted.size())

@@ -271,9 +271,12 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
         sums[i].fewest_samples = fewest[i].samples;
         sums[i].fewest_samples_rank = fewest[i].rank;
     }
+    const auto whole = [](std::int64_t& number, std::int64_t parts) { number = (number + parts / 2) / parts; };
     for (model::Stretch& stretch : sums) {
-        stretch.page_faults = (stretch.page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
-        stretch.peers_page_faults = (stretch.peers_page_faults + parts_of_a_fault / 2) / parts_of_a_fault;
+        whole(stretch.page_faults, parts_of_a_fault);
+        whole(stretch.peers_page_faults, parts_of_a_fault);
+        whole(stretch.migrations, parts_of_a_migration);
+        whole(stretch.peers_migrations, parts_of_a_migration);
         rates_of_sums(stretch);
     }
     find_persistence(replay, gaps, chosen, compared.shares, sums);

@@ -88,6 +88,7 @@ void PeerSums::add(const Gap& gap, std::int64_t ns)
     preempted += gap.preempted;
     blocked += gap.blocked;
     page_faults += gap.page_faults;
+    migrations += gap.migrations;
 }
 
 namespace

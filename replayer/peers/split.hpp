@@ -14,6 +14,8 @@ namespace critpath::replayer
 
 /// Page faults are counted in so many parts of one: most gaps have a small part of those between two samples.
 constexpr std::int64_t parts_of_a_fault = 1'000'000;
+/// Likewise migrations: the mean of the peers has parts of one.
+constexpr std::int64_t parts_of_a_migration = 1'000'000;
 
 /// What a thread did between two calls. Times are ns, without the collector's own.
 struct Gap {
@@ -22,6 +24,7 @@ struct Gap {
     std::int64_t blocked = 0;
     std::int64_t page_faults = 0;  // by parts_of_a_fault
     model::Counted counted;
+    std::int64_t migrations = 0;  // in it, and one for those in the call before it; by parts_of_a_migration
 
     [[nodiscard]] bool has_instructions() const { return counted.instructions != model::Counted::unknown; }
     [[nodiscard]] bool has_cycles() const { return counted.cycles != model::Counted::unknown; }
@@ -45,7 +48,7 @@ inline std::int64_t rounded(double x)
 /// Sums over the same gap of other processes. Travels as an array of 64-bit integers, of which the first few are all
 /// that there is to say where nobody knows more than times.
 struct PeerSums {
-    static constexpr int fields = 11, fields_of_times = 3;
+    static constexpr int fields = 12, fields_of_times = 3;
 
     std::int64_t processes = 0;
     std::int64_t slower = 0;                // processes that took longer
@@ -58,6 +61,7 @@ struct PeerSums {
     std::int64_t preempted = 0;  // from here: of the values themselves
     std::int64_t blocked = 0;
     std::int64_t page_faults = 0;
+    std::int64_t migrations = 0;
 
     /// One more process; `ns`: what the gap takes on the process that is compared with it.
     void add(const Gap& gap, std::int64_t ns);

@@ -337,9 +337,10 @@ void Rank::counted(std::int64_t instructions, std::int64_t cycles)
     trace_.locations[0].counted.push_back({instructions, cycles});
 }
 
-void Rank::off(Span span, bool preempted)
+void Rank::off(Span span, bool preempted, bool has_migrated)
 {
-    trace_.locations[0].off.push_back({from_us(span.enter), from_us(span.leave), preempted});
+    trace_.locations[0].off.push_back(
+        {from_us(span.enter), from_us(span.leave), preempted, false, model::WaitsFor::Unknown, has_migrated});
 }
 
 void Rank::tool(Span span)

@@ -77,6 +77,22 @@ class Explain(harness.Case):
         self.assertRegex(stretch["finding"], r"It lacked a processor for .* (Always|Mostly) rank 1 .*: find out who else uses its")
 
     @harness.retry_once
+    def test_a_rank_that_moves_between_processors(self):
+        processors = sorted(os.sched_getaffinity(0))
+        if len(processors) < 2:
+            self.skipTest("there is one processor only")
+        steps = 20
+        stretch = self.explain(2, "moves", steps, *processors[:2])
+        self.assertEqual((stretch["longer_rank"], stretch["slowest_rank"]), (1, 1), stretch)
+        # Ten times a step, and more often if the kernel moves it, too.
+        formula = 10 * (steps - 1) * stretch["rank_percent"] / 100
+        self.assertGreater(stretch["migrations"], 0.9 * formula, stretch)
+        self.assertLess(stretch["migrations"], 1.5 * formula, stretch)
+        self.assertLess(stretch["peers_migrations"], 0.5 * formula, stretch)
+        self.assertRegex(stretch["finding"], r"It came back on another processor [0-9]+ times, its peers (never|[0-9]+ times? each): "
+                                             r"see whether ranks are bound to processors\.")
+
+    @harness.retry_once
     def test_a_partner_that_shares_its_processor(self):
         """It is in MPI_Recv in time (tests/workloads/crowded.c). 256 KiB take 0.3 ms at most, while 100 messages of the
         sender's wait some ms each for the receiver, which has a third of a processor."""

@@ -40,7 +40,7 @@ protected:
     }
     void found(std::int64_t begin, std::int64_t length, std::uint32_t context, WaitsFor what = WaitsFor::Other)
     {
-        thread_.off.push_back({us(begin), us(begin + length), false, true, what, {context}});
+        thread_.off.push_back({us(begin), us(begin + length), false, true, what, false, {context}});
     }
     /// "7 other, -, ...": where each interval is, and what it is for.
     std::string placed()

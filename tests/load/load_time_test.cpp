@@ -270,16 +270,16 @@ TEST_F(Load, TimeOffTheProcessorIsNoRegionOfTheProgram)
         t.paradigm("[blocked]", OTF2_PARADIGM_NONE);
         auto& thread = t.thread(0);
         thread.enter(1, "main").enter(2, "[preempted]").leave(5, "[preempted]");
-        thread.enter(10, "MPI_Barrier").enter(12, "[blocked]").leave(19, "[blocked]").leave(20, "MPI_Barrier");
+        thread.enter(10, "MPI_Barrier").enter(12, "[blocked]").leave_on(19, "[blocked]", 7).leave(20, "MPI_Barrier");
         thread.enter(30, "[blocked]");  // the recording ends meanwhile
     });
     const auto& location = replay.processes[0].locations[0];
-    using Off = std::tuple<std::int64_t, std::int64_t, bool>;
+    using Off = std::tuple<std::int64_t, std::int64_t, bool, bool>;
     std::vector<Off> off;
     for (const auto& o : location.off) {
-        off.emplace_back(o.begin.count(), o.end.count(), o.preempted);
+        off.emplace_back(o.begin.count(), o.end.count(), o.preempted, o.migrated);
     }
-    EXPECT_THAT(off, ElementsAre(Off(2, 5, true), Off(12, 19, false), Off(30, 30, false)));
+    EXPECT_THAT(off, ElementsAre(Off(2, 5, true, false), Off(12, 19, false, true), Off(30, 30, false, false)));
     EXPECT_THAT(ns(location.calls.enters()), ElementsAre(10));
     EXPECT_THAT(ns(leaves(location.calls)), ElementsAre(20));
     EXPECT_EQ(location.user_regions.size(), 1);  // main, which was never left

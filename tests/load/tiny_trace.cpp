@@ -61,6 +61,14 @@ TinyThread& TinyThread::leave(std::uint64_t time, const std::string& region)
     return *this;
 }
 
+TinyThread& TinyThread::leave_on(std::uint64_t time, const std::string& region, std::uint32_t processor)
+{
+    List list;
+    check(OTF2_AttributeList_AddUint32(list.get(), TinyTrace::processor_attribute, processor));
+    check(OTF2_EvtWriter_Leave(writer_, list.get(), time, trace_.region(region)));
+    return *this;
+}
+
 TinyThread& TinyThread::leave_probe(std::uint64_t time, const std::string& region, const std::string& comm,
                                     std::int32_t source, std::int32_t tag)
 {
@@ -488,6 +496,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {in_degree_attribute, "critpath.in_degree", OTF2_TYPE_UINT32},
         {dest_attribute, "critpath.dest", OTF2_TYPE_INT32},
         {page_faults_attribute, "critpath.page_faults", OTF2_TYPE_UINT64},
+        {processor_attribute, "critpath.processor", OTF2_TYPE_UINT32},
     };
     for (const auto& [reference, name, type] : attributes) {
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));

@@ -26,6 +26,7 @@ class TinyThread
 public:
     TinyThread& enter(std::uint64_t time, const std::string& region);
     TinyThread& leave(std::uint64_t time, const std::string& region);
+    TinyThread& leave_on(std::uint64_t time, const std::string& region, std::uint32_t processor);
     TinyThread& leave_probe(std::uint64_t time, const std::string& region, const std::string& comm, std::int32_t source,
                             std::int32_t tag);
     TinyThread& leave_mprobe(std::uint64_t time, const std::string& region, std::uint64_t message);
@@ -146,7 +147,8 @@ private:
         skipped_attribute,
         dest_attribute,
         page_faults_attribute,
-        in_degree_attribute
+        in_degree_attribute,
+        processor_attribute
     };
 
     OTF2_RegionRef region(const std::string& name);

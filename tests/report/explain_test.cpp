@@ -654,6 +654,26 @@ TEST(Explain, PageFaultsThatOthersDoNotHave)
     EXPECT_EQ(explain(p, 0).cause, Factor::Blocked);
 }
 
+// Of 1000 ms, 2 % are 200 migrations of 0.1 ms.
+TEST(Explain, MigrationsThatOthersDoNotHave)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.migrations = 190;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("another processor"))) << "too little to matter";
+    s.migrations = 1210;
+    EXPECT_THAT(sentence(p), HasSubstr("It came back on another processor 1,210 times, its peers never: see whether"));
+    s.peers_migrations = 605;
+    EXPECT_THAT(sentence(p), HasSubstr("1,210 times, its peers 605 times each: see whether ranks are bound to "
+                                       "processors."));
+    s.peers_migrations = 606;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("another processor"))) << "less than twice as many";
+    s.peers_migrations = 0;
+    s.compared_ns = s.peers_ns = 10'000;
+    s.migrations = 9;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("another processor"))) << "few are chance";
+}
+
 TEST(Explain, SaysWhoThePeersAreWhereTheyCallSomethingElse)
 {
     model::Profile p = one_stretch();

@@ -29,7 +29,7 @@ COLUMNS = {
                 "much_longer", "counted", "counted_instructions", "counted_cycles", "own_instructions", "own_cycles", "sampled",
                 "compared_ns", "peers_ns", "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns",
                 "processor_ns", "preempted_ns", "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns",
-                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "cache_misses_ns", "cache_misses", "peers_cache_misses", "cache_misses_error", "branch_misses_ns", "branch_misses", "peers_branch_misses", "branch_misses_error", "peers_spinning_ns", "peers_threads_preempted_ns", "code_gaps", "fewest_samples",
+                "instruction_time_error_ns", "all_cycles_error_ns", "page_faults", "peers_page_faults", "migrations", "peers_migrations", "cache_misses_ns", "cache_misses", "peers_cache_misses", "cache_misses_error", "branch_misses_ns", "branch_misses", "peers_branch_misses", "branch_misses_error", "peers_spinning_ns", "peers_threads_preempted_ns", "code_gaps", "fewest_samples",
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
                 "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time", "costliest_ns", "costliest_rank", "costliest_begin_ns", "costliest_length_ns"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
@@ -60,7 +60,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 17)
+    expect("schema_version", facts["schema_version"], 18)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],

@@ -126,6 +126,8 @@ void add_stretches(model::Profile& profile)
     longer.own_preempted_ns = 60 * ms;
     longer.page_faults = 5000;
     longer.peers_page_faults = 70;
+    longer.migrations = 900;
+    longer.peers_migrations = 30;
     longer.cache_misses_ns = longer.branch_misses_ns = 2500 * ms;
     longer.cache_misses = 7'300'000;
     longer.peers_cache_misses = 1'200'000;

@@ -523,6 +523,52 @@ TEST(Peers, TheToolsTimeIsNobodys)
     EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
 }
 
+TEST(Peers, MigrationsAreComparedWithTheMeanPeer)
+{
+    Program p(4);
+    run_steps(p, 11, [](int rank, int) {
+        Work work{rank == 2 ? 200 : 100};
+        work.preempted = rank == 3 ? 0 : 5;
+        work.has_migrated = rank == 0 || rank == 2;
+        return work;
+    });
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.compared, 10);
+    EXPECT_EQ(s.migrations, 10);
+    EXPECT_EQ(s.peers_migrations, 3) << "10 of one of three";
+}
+
+// Two calls, with a gap before the second and one behind it, between which it is moved thrice in the second.
+TEST(Peers, OfTheMigrationsInACallOneCounts)
+{
+    const auto time = [](std::int64_t t) { return model::Ns{t * us}; };
+    model::LocationTrace trace;
+    trace.end = time(100);
+    trace.calls.add(time(0), time(10), {0});
+    trace.calls.add(time(20), time(40), {1});
+    trace.calls.add(time(60), time(65), {0});
+    const auto off = [&](std::int64_t begin, std::int64_t end, bool preempted, bool has_migrated) {
+        trace.off.push_back({time(begin), time(end), preempted, false, model::WaitsFor::Unknown, has_migrated});
+    };
+    off(2, 3, false, true);
+    off(12, 14, true, true);
+    off(15, 16, true, false);
+    off(19, 21, true, true);
+    off(25, 26, false, true);
+    off(30, 31, false, true);
+    off(38, 41, true, true);
+    off(55, 56, true, true);
+    const replayer::SameCalls same;
+    replayer::Gaps gaps(trace, same);
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(gaps.measure(1).migrations, 2 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(1).preempted, 4 * us);
+        EXPECT_EQ(gaps.measure(2).migrations, 3 * replayer::parts_of_a_migration);
+        EXPECT_EQ(gaps.measure(2).preempted, 2 * us);
+        EXPECT_EQ(gaps.measure(2).blocked, 0);
+    }
+}
+
 // Where threads meet between two calls, or the path comes from another thread, there is one gap all the same.
 TEST(Peers, PointsAndPiecesDoNotDivideGaps)
 {

@@ -26,6 +26,7 @@ struct Work {
     std::int64_t blocked = 0;
     std::int64_t instructions = -1;
     std::int64_t cycles = -1;
+    bool has_migrated = false;  // when it was preempted
     [[nodiscard]] std::int64_t all() const { return on + preempted + blocked; }
 };
 
@@ -46,7 +47,7 @@ inline void run_steps(Program& program, int steps, const std::function<Work(int 
         for (int rank = 0; rank < program.ranks(); ++rank) {
             const Work w = work(rank, step);
             if (w.preempted > 0)
-                program[rank].off({time + 1, time + 1 + w.preempted}, true);
+                program[rank].off({time + 1, time + 1 + w.preempted}, true, w.has_migrated);
             if (w.blocked > 0)
                 program[rank].off({time + 1 + w.preempted, time + 1 + w.preempted + w.blocked}, false);
             if (w.instructions >= 0)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Any number of ranks work some ms a step and wait for each other in MPI_Allreduce; not all are alike: uneven HOW STEPS
-// [CPU]
+// [CPU [CPU]]
 //
 //   faults     1 ms; rank 1 gives 16 MiB of memory back in each step and touches their 4096 pages again
 //   caches     1 ms, and 50,000 links from one cache line to the next; those of rank 1 lie all over 64 MiB, those of
@@ -13,9 +13,10 @@
 //              the others the other way round
 //   branches   5 ms, rank 1 10 ms, and the ranks but the first call MPI_Allreduce in another branch
 //   share      10 ms; rank 1 runs on the processor CPU only, where the test lets others run, too
+//   moves      0.5 ms; rank 1 works 10 ms, and after each millisecond goes on on the other one of two processors
 //
-// Path: rank 1 in `faults`, `caches`, `branches` and `share`; rank 0 and rank 1 by turns in `phases`; in each seventh
-// step of `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
+// Path: rank 1 in `faults`, `caches`, `branches`, `share` and `moves`; rank 0 and rank 1 by turns in `phases`; in each
+// seventh step of `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -89,6 +90,14 @@ static void keep_to(int processor)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+static void work_here_and_there(const int* processors)
+{
+    for (int piece = 0; piece < 10; ++piece) {
+        work_more(1);
+        keep_to(processors[piece % 2]);
+    }
+}
+
 static void two_phases(int rank, int steps)
 {
     int one = 1, sum;
@@ -114,11 +123,13 @@ int main(int argc, char** argv)
     const int sometimes = strcmp(how, "sometimes") == 0, wander = strcmp(how, "wander") == 0;
     const int branches = strcmp(how, "branches") == 0, caches = strcmp(how, "caches") == 0;
     const int spare = strcmp(how, "spare") == 0 && rank == ranks - 1;
-    const double usual_ms = faults || caches ? 1 : spare ? 0.5 : share ? 10 : 5;
+    const int moves = strcmp(how, "moves") == 0 && argc > 4;
+    const double usual_ms = faults || caches ? 1 : spare || moves ? 0.5 : share ? 10 : 5;
     char* memory = faults && rank == 1 ? map_memory() : NULL;
     struct line* line = caches ? make_ring(rank == 1 ? far_lines : near_lines) : NULL;
     if (share && rank == 1 && argc > 3)
         keep_to(atoi(argv[3]));
+    const int processors[] = {moves ? atoi(argv[3]) : 0, moves ? atoi(argv[4]) : 0};
     MPI_Barrier(MPI_COMM_WORLD);
 
     if (strcmp(how, "phases") == 0) {
@@ -128,7 +139,10 @@ int main(int argc, char** argv)
     }
     unsigned drawn = 12345;
     for (int step = 0; step < steps; ++step) {
-        work_step(usual_ms);
+        if (moves && rank == 1)
+            work_here_and_there(processors);
+        else
+            work_step(usual_ms);
         drawn = drawn * 1103515245 + 12345;
         if (branches && rank == 1)
             work_more(5);
