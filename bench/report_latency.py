@@ -33,6 +33,7 @@ hotspots --by rank
 hotspots --by node
 hotspots --by phase
 hotspots --by thread
+hotspots --by thread --module MPI
 hotspots --by transfer
 hotspots --inside
 hotspots --from 40% --to 60%
