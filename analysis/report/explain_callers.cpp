@@ -31,20 +31,23 @@ Callers::Callers(const model::Profile& profile, const model::Stretch& stretch) :
 }
 
 template <class Is>
-const model::Row* Callers::nearest(model::CallPathId call_path, Is is) const
+std::optional<Caller> Callers::nearest(model::CallPathId call_path, Is is) const
 {
-    while (call_path.valid() && !is(profile_.row(call_path)))
+    std::uint64_t site = 0;
+    while (call_path.valid() && !is(profile_.row(call_path))) {
+        site = profile_.call_paths[call_path.value].site;
         call_path = profile_.call_paths[call_path.value].parent;
-    return call_path.valid() ? &profile_.row(call_path) : nullptr;
+    }
+    return call_path.valid() ? std::optional(Caller{&profile_.row(call_path), site}) : std::nullopt;
 }
 
-const model::Row* Callers::of(model::CallPathId call_path) const
+std::optional<Caller> Callers::of(model::CallPathId call_path) const
 {
     const model::Row& function = profile_.row(call_path);
-    if (const model::Row* made = nearest(call_path, was_made_while_it_ran))
-        return made == &function ? nullptr : made;
+    if (const std::optional<Caller> made = nearest(call_path, was_made_while_it_ran))
+        return made->function == &function ? std::nullopt : made;
     if (is_own(function) && !is_of_cpp_library(function.name))
-        return nullptr;
+        return std::nullopt;
     return nearest(call_path, [&](const model::Row& row) {
         return call_mpi_.contains(row.module) && !is_of_cpp_library(row.name);
     });

@@ -208,6 +208,19 @@ void add_short_names(const std::vector<Function>& all, Code& code)
         add(*code.of_threads);
 }
 
+/// To what is inlined at an address of a row; the function itself is around all of it, at a depth of `outer` - 1.
+void add_inlined(const model::Row& row, std::uint64_t address, const InlinedAt& inlined_at, std::size_t outer,
+                 const model::StretchCode& time, Parts& parts)
+{
+    std::vector<std::string> inlined = inlined_at(row, address);
+    std::ranges::reverse(inlined);
+    for (std::size_t i = 0; i < inlined.size(); ++i) {
+        Part& of = parts[inlined[i]];
+        of.depth = std::max(of.depth, outer + i);
+        of.time.add(time);
+    }
+}
+
 /// In the order of rows.
 std::vector<Function> functions_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
 {
@@ -220,8 +233,10 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
         Function& function = functions[profile.row_of(c.call_path)];
         function.row = &row;
         function.time.add(c);
-        const model::Row* caller = callers.of(c.call_path);
-        function.by_caller[caller != nullptr ? caller->name : ""].time.add(c);
+        const std::optional<Caller> caller = callers.of(c.call_path);
+        function.by_caller[caller ? caller->function->name : ""].time.add(c);
+        if (caller && caller->site != 0 && inlined_at)
+            add_inlined(*caller->function, caller->site, inlined_at, 1, c, function.by_caller);
     }
     for (const model::StretchAddress& at : profile.stretch_addresses) {
         const auto function = functions.find(at.row);
@@ -230,13 +245,8 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
         // What is inlined in a library says less than who calls it.
         if (!callers.is_own(profile.rows[at.row.value]))
             continue;
-        std::vector<std::string> inlined = inlined_at(profile.rows[at.row.value], at.address);
-        std::ranges::reverse(inlined);
-        for (std::size_t depth = 0; depth < inlined.size(); ++depth) {
-            Part& of = function->second.by_inlined[inlined[depth]];
-            of.depth = std::max(of.depth, depth);
-            of.time.add({0, {}, at.ns, at.samples, 0, 0, at.peers_ns});
-        }
+        add_inlined(profile.rows[at.row.value], at.address, inlined_at, 0,
+                    {0, {}, at.ns, at.samples, 0, 0, at.peers_ns}, function->second.by_inlined);
     }
     std::vector<Function> result;
     for (auto& [row, function] : functions)

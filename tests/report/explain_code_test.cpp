@@ -8,6 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace critpath::report
 {
 namespace
@@ -182,6 +186,34 @@ TEST_F(ExplainCallers, NamesNoneByAFewSamples)
     for (model::StretchCode& code : profile_.stretch_code)
         code.samples *= 10;
     EXPECT_EQ(explain(profile_, 0).code.functions.at(0).caller, "factorize");
+}
+
+/// "panel" is inlined into "factorize" at 0x20, and "column" into that at 0x30.
+TEST_F(ExplainCallers, NamesTheInnermostThatIsInlinedWhereItCalls)
+{
+    add_dgemm("factorize", 800, 100);
+    add_dgemm("factorize", 200, 200);
+    const auto inlined_at = [](const model::Row& row, std::uint64_t address) -> std::vector<std::string> {
+        if (row.name != "factorize")
+            return {"not this one"};
+        return address == 0x30 ? std::vector<std::string>{"column", "panel"} : std::vector<std::string>{"panel"};
+    };
+    const auto caller = [&](std::uint64_t first, std::uint64_t second) {
+        std::uint64_t site = first;
+        for (model::CallPath& path : profile_.call_paths)
+            if (profile_.rows[path.row.value].name == "cblas_dgemm")
+                path.site = std::exchange(site, second);
+            else if (profile_.rows[path.row.value].name == "dgemm")
+                path.site = 0x77;  // in the library
+        return code_of(profile_, 0, inlined_at).functions.at(0).caller;
+    };
+    EXPECT_EQ(caller(0, 0), "factorize") << "it is not known where";
+    EXPECT_EQ(caller(0x30, 0x20), "column") << "with 80 %";
+    EXPECT_EQ(caller(0x20, 0x30), "panel") << "column has 20 %";
+    EXPECT_EQ(caller(0, 0x30), "factorize");
+    EXPECT_EQ(code_of(profile_, 0).functions.at(0).caller, "factorize");
+    EXPECT_EQ(caller(0x20, 0), "panel");
+    EXPECT_EQ(code_of(profile_, 0, inlined_at).longer.at(0).caller, "panel");
 }
 
 TEST_F(ExplainCallers, NamesFunctionsThatAnInterpreterRuns)
