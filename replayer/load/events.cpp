@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace critpath::replayer::load
@@ -20,13 +19,6 @@ namespace event = otf2::event;
 namespace
 {
 
-/// Of a function that is not in the table: MPI_Start-like functions of other tools post standard sends.
-SendMode mode_of(FunctionId function)
-{
-    const SendMode mode = function == FunctionId::none ? SendMode::None : functions::info(function).mode;
-    return mode == SendMode::None ? SendMode::Standard : mode;
-}
-
 bool is_finalize(FunctionId function)
 {
     return functions::semantic_class(function) == SemanticClass::Finalize;
@@ -38,7 +30,6 @@ bool is_probe(FunctionId function)
     return c >= SemanticClass::Probe && c <= SemanticClass::Improbe;
 }
 
-constexpr auto farthest_ticks = static_cast<std::uint64_t>(farthest_time);
 constexpr Ns longest_run{std::int64_t{1} << 56};  // more than two years
 
 bool is_off_processor(RegionRole role)
@@ -47,34 +38,6 @@ bool is_off_processor(RegionRole role)
 }
 
 }  // namespace
-
-std::uint64_t LocationEvents::complete(const Posted& posted, const Completed& completion)
-{
-    const bool is_cancelled = completion.kind == Completed::Kind::Cancelled;
-    if (posted.kind == Posted::Kind::Send) {
-        if (is_cancelled) {
-            sends.cancel(posted.index, completion.call);
-            return 0;
-        }
-        sends.complete(posted.index, completion.call);
-        return sends.bytes(posted.index);
-    }
-    if (posted.kind == Posted::Kind::Collective) {
-        if (completion.kind == Completed::Kind::Collective) {
-            collectives.complete(posted.index, completion.call, completion.comm, completion.source, completion.sent,
-                                 completion.bytes);
-        }
-        return std::max(completion.sent, completion.bytes);
-    }
-    if (is_cancelled) {
-        receives.cancel(posted.index, completion.call);
-        ++anomalies.cancelled_receives;
-        return 0;
-    }
-    receives.complete(posted.index, completion.call, {completion.comm, completion.source, completion.tag},
-                      completion.bytes);
-    return completion.bytes;
-}
 
 EventLoader::EventLoader(const LoadedDefinitions& loaded, LocationId location)
     : definitions_(loaded.definitions), vocabulary_(loaded.vocabulary)
@@ -117,26 +80,6 @@ LocationEvents EventLoader::finish()
         out_.clock_uncertainty = clock_.uncertainty(first_tick_, last_tick_);
     }
     return std::move(out_);
-}
-
-/// The time of an event, which never goes back on a location.
-Ns EventLoader::advance(const Moment& moment)
-{
-    ++seen_;
-    if (!started_) {
-        start(moment.time);
-    }
-    last_tick_ = moment.time;
-    const Ns time = clock_.to_ns(moment.time);
-    if (moment.time >= farthest_ticks || time <= Ns{-farthest_time} || time > latest_) {
-        refuse_time(moment.time);
-    }
-    out_.anomalies.clock_violations += time < now_ ? 1 : 0;
-    now_ = std::max(now_, time);
-    if (in_flush_) {
-        end_flush(now_);
-    }
-    return now_;
 }
 
 /// With the first event.
@@ -353,122 +296,7 @@ void EventLoader::add_probe(const Moment& moment)
     out_.probes.push_back({current_call(), comm, *source, moment.int32(attributes.tag).value_or(0), unknown});
 }
 
-// ------------------------------------------------------------------------------------------------- messages
-
-void EventLoader::on(const Moment& moment, const event::MpiSend& send)
-{
-    add_send(moment, {send.receiver, send.comm, send.tag, send.bytes, 0}, true);
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiIsend& send)
-{
-    add_send(moment, send, false);
-}
-
-void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bool blocking)
-{
-    const Ns now = advance(moment);
-    const auto comm = vocabulary_.communicators.find(send.comm);
-    if (!in_call() || !comm.valid()) {
-        ignore();
-        return;
-    }
-    SendMode mode = mode_of(region(out_.trace.calls.context(call_.value)).function);
-    if (vocabulary_.attributes.mode != OTF2_UNDEFINED_ATTRIBUTE) {
-        mode = SendMode{moment.uint8(vocabulary_.attributes.mode).value_or(static_cast<std::uint8_t>(mode))};
-    }
-    make_room(out_.sends);
-    out_.sends.push_back({current_call(), blocking ? current_call() : CallRef{}, comm,
-                          static_cast<std::int32_t>(send.receiver), static_cast<std::int32_t>(send.tag), mode,
-                          send.bytes});
-    bytes_in_call_ += send.bytes;
-    if (!blocking) {
-        post(now, Posted::Kind::Send, send.request, out_.sends.size() - 1);
-    }
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiIrecvRequest& record)
-{
-    const Ns now = advance(moment);
-    if (!in_call()) {
-        ignore();
-        return;
-    }
-    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
-        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
-            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
-        }
-    }
-    make_room(out_.receives);
-    out_.receives.push_back({current_call(), {}, {}, CommId::none(), -1, -1, 0});
-    post(now, Posted::Kind::Receive, record.request, out_.receives.size() - 1);
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
-{
-    advance(moment);
-    const auto comm = vocabulary_.communicators.find(record.comm);
-    if (!in_call() || !comm.valid()) {
-        ignore();
-        return;
-    }
-    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
-        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
-            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
-        }
-    }
-    make_room(out_.receives);
-    out_.receives.push_back({current_call(),
-                             current_call(),
-                             {},
-                             comm,
-                             static_cast<std::int32_t>(record.sender),
-                             static_cast<std::int32_t>(record.tag),
-                             record.bytes});
-    bytes_in_call_ += record.bytes;
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiIsendComplete& record)
-{
-    complete({record.request, advance(moment), Completed::Kind::Send, current_call(), {}, 0, 0, 0});
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiRequestCancelled& record)
-{
-    complete({record.request, advance(moment), Completed::Kind::Cancelled, current_call(), {}, 0, 0, 0});
-}
-
-void EventLoader::on(const Moment& moment, const event::MpiIrecv& record)
-{
-    const Ns now = advance(moment);
-    const auto comm = vocabulary_.communicators.find(record.comm);
-    if (!comm.valid()) {
-        ignore();
-        return;
-    }
-    complete({record.request, now, Completed::Kind::Receive, current_call(), comm,
-              static_cast<std::int32_t>(record.sender), static_cast<std::int32_t>(record.tag), record.bytes});
-}
-
-void EventLoader::post(Ns now, Posted::Kind kind, std::uint64_t request, std::size_t index)
-{
-    if (const auto displaced = open_.add({request, now, kind, static_cast<std::uint32_t>(index)})) {
-        out_.open_posts.push_back(*displaced);
-    }
-}
-
-void EventLoader::complete(const Completed& completion)
-{
-    if (!in_call()) {
-        ignore();
-    } else if (const auto posted = open_.take(completion.request)) {
-        bytes_in_call_ += out_.complete(*posted, completion);
-    } else {
-        out_.open_completions.push_back(completion);
-    }
-}
-
-// -------------------------------------------------------------------------------- tool, samples
+// ----------------------------------------------------------------------------------------- the recording itself
 
 void EventLoader::on(const Moment& moment, const event::BufferFlush& record)
 {
@@ -565,102 +393,6 @@ void EventLoader::on(const Moment& moment, const event::Other& record)
     case Parameter:
         ignore();
         break;
-    }
-}
-
-void EventLoader::on(const Moment& moment, const event::Metric& record)
-{
-    const Ns now = advance(moment);
-    if (const auto sampled = vocabulary_.sampled.find(record.metric); sampled != vocabulary_.sampled.end()) {
-        if (!events_.read(now, record, sampled->second, definitions_.counted.size())) {
-            ++out_.anomalies.ignored_metric_records;
-        }
-        return;
-    }
-    const auto places = vocabulary_.counters.find(record.metric);
-    if (places == vocabulary_.counters.end() || !counts_.read(now, record, places->second)) {
-        ++out_.anomalies.ignored_metric_records;
-    }
-}
-
-/// The weight is the period, in units of the generator; scale_samples makes it time.
-void EventLoader::on(const Moment& moment, const event::CallingContextSample& record)
-{
-    const Ns now = advance(moment);
-    const auto context = vocabulary_.contexts.find(record.context);
-    if (!context.valid() || record.generator != vocabulary_.generator.reference) {
-        ignore();
-        return;
-    }
-    const auto& attributes = vocabulary_.attributes;
-    std::uint64_t period = vocabulary_.generator.period;
-    std::uint64_t offset = 0;
-    if (attributes.period != OTF2_UNDEFINED_ATTRIBUTE) {
-        period = moment.uint64(attributes.period).value_or(period);
-    }
-    if (attributes.offset != OTF2_UNDEFINED_ATTRIBUTE) {
-        offset = moment.uint64(attributes.offset).value_or(0);
-    }
-    std::uint64_t page_faults = 0;
-    if (attributes.page_faults != OTF2_UNDEFINED_ATTRIBUTE) {
-        constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-        page_faults = std::min(most, moment.uint64(attributes.page_faults).value_or(0));
-    }
-    out_.trace.samples.push_back(
-        {now, context, static_cast<std::uint32_t>(page_faults), static_cast<std::int64_t>(period), offset});
-    add_counts(now, moment, page_faults);
-}
-
-/// What stands before the sample, or in its attributes.
-void EventLoader::add_counts(Ns now, const Moment& moment, std::uint64_t page_faults)
-{
-    const std::size_t events = definitions_.counted.size();
-    if (events == 0) {
-        return;
-    }
-    const std::span<std::int64_t> counts = events_.take(now, events);
-    const auto& attributes = vocabulary_.attributes;
-    const bool has_faults = attributes.page_faults != OTF2_UNDEFINED_ATTRIBUTE &&
-                            vocabulary_.locations[out_.trace.location.value].counts_page_faults;
-    if (has_faults) {
-        counts.front() = static_cast<std::int64_t>(page_faults);
-    }
-    bool is_scaled = false;
-    if (attributes.counted != OTF2_UNDEFINED_ATTRIBUTE) {
-        const auto counted = moment.uint32(attributes.counted);
-        is_scaled = counted.has_value();
-        if (counted == 0U) {
-            std::ranges::fill(counts, model::SampleCounts::unknown);
-        }
-    }
-    out_.trace.sample_counts.push_back(counts, is_scaled);
-}
-
-void EventLoader::scale_samples()
-{
-    auto& samples = out_.trace.samples;
-    if (samples.empty()) {
-        return;
-    }
-    double ns = vocabulary_.generator.ns_per_unit;
-    if (!vocabulary_.generator.counts_time) {
-        ns = vocabulary_.locations[out_.trace.location.value].ns_per_count;
-        if (ns <= 0) {
-            // The trace does not say how long an event takes. Take it that the thread never rested while it was
-            // sampled.
-            double counts = 0;
-            std::for_each(samples.begin() + 1, samples.end(), [&](const Sample& s) { counts += double(s.weight); });
-            const auto span = static_cast<double>((samples.back().time - samples.front().time).count());
-            ns = counts > 0 ? span / counts : 0;
-        }
-    }
-    constexpr std::int64_t longest = std::int64_t{1}
-                                     << 40;  // 18 minutes; damaged traces say more, and their sum is none
-    for (auto& sample : samples) {
-        if (ns != 1 || sample.weight < 0 || sample.weight > longest) {
-            const double weight = static_cast<double>(sample.weight) * ns;
-            sample.weight = std::llround(std::fmin(std::fmax(weight, 0), static_cast<double>(longest)));
-        }
     }
 }
 

@@ -11,6 +11,7 @@
 #include "replayer/load/open_requests.hpp"
 #include "replayer/load/thread_waits.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -233,5 +234,25 @@ private:
     std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> pending_;  // by window and target: bytes under way
     std::unordered_map<std::uint64_t, std::size_t> transfers_;  // by their ids, until done: into window_events
 };
+
+/// The time of an event, which never goes back on a location.
+inline model::Ns EventLoader::advance(const otf2::Moment& moment)
+{
+    ++seen_;
+    if (!started_) {
+        start(moment.time);
+    }
+    last_tick_ = moment.time;
+    const model::Ns time = clock_.to_ns(moment.time);
+    if (moment.time >= farthest_ticks || time <= model::Ns{-farthest_time} || time > latest_) {
+        refuse_time(moment.time);
+    }
+    out_.anomalies.clock_violations += time < now_ ? 1 : 0;
+    now_ = std::max(now_, time);
+    if (in_flush_) {
+        end_flush(now_);
+    }
+    return now_;
+}
 
 }  // namespace critpath::replayer::load
