@@ -83,10 +83,15 @@ private:
         return {rank_of_peer(message), comms_[message.comm], message.tag, message.bytes};
     }
 
+    static std::optional<std::uint64_t> probed(const Message& message)
+    {
+        return message.probed == 0 ? std::nullopt : std::optional(message.probed);
+    }
+
     void post(std::uint64_t time, const Message& message)
     {
         if (message.receiving)
-            out_.irecv_request(time, message.request);
+            out_.irecv_request(time, message.request, probed(message));
         else if (message.request == 0)
             out_.send(time, envelope(message));
         else
@@ -103,7 +108,7 @@ private:
         else if (message.request != 0)
             out_.irecv(time, envelope(message), message.request);
         else
-            out_.recv(time, envelope(message), message.probed == 0 ? std::nullopt : std::optional(message.probed));
+            out_.recv(time, envelope(message), probed(message));
     }
 
     void complete(std::uint64_t time, const CollectiveOperation& operation)

@@ -41,6 +41,7 @@ constexpr Rule rules[block_kinds] = {
     {"creations", blocks::creations},
     {"ready", blocks::ready},
     {"across groups", blocks::across_groups},
+    {"started together", blocks::started_together},
     {"standing", blocks::standing},
 };
 

@@ -27,19 +27,20 @@ enum class BlockKind : std::uint8_t {
     ProbeLoops,
     Buffers,  // buffered messages, and the detaching of the buffer that they are in
     Cancelled,
-    BetweenGroups,   // collectives on an inter-communicator
-    Neighbourhoods,  // on a ring, a plane, or a graph
-    Amounts,         // collectives of any shape in which some, or all, have nothing to give or to get
-    Threads,         // of some ranks, which send and receive beside their main threads
-    Tool,            // messages around the collector's own work
-    Files,           // collective, split and independent operations on one
-    Creations,       // of communicators, by their members alone
-    Ready,           // sends in ready mode, to receives that are there
-    AcrossGroups,    // messages on an inter-communicator
-    Standing,        // messages beside whose transfer one side always computes; only in standing_recipe()
+    BetweenGroups,    // collectives on an inter-communicator
+    Neighbourhoods,   // on a ring, a plane, or a graph
+    Amounts,          // collectives of any shape in which some, or all, have nothing to give or to get
+    Threads,          // of some ranks, which send and receive beside their main threads
+    Tool,             // messages around the collector's own work
+    Files,            // collective, split and independent operations on one
+    Creations,        // of communicators, by their members alone
+    Ready,            // sends in ready mode, to receives that are there
+    AcrossGroups,     // messages on an inter-communicator
+    StartedTogether,  // persistent messages by MPI_Startall
+    Standing,         // messages beside whose transfer one side always computes; only in standing_recipe()
 };
-inline constexpr int block_kinds = 21;
-inline constexpr int random_kinds = 20;  // of random_recipe() and alike_recipe()
+inline constexpr int block_kinds = 22;
+inline constexpr int random_kinds = 21;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
 

@@ -271,16 +271,21 @@ Program renumbered(const Program& program, const std::vector<int>& to)
     for (int& rank : result.forked)
         rank = to[at(rank)];
     const auto rename = [&](int& member) { member = member >= 0 ? to[at(member)] : member; };
+    const auto rename_in = [&](Step& step) {
+        if (step.comm != 0)
+            return;
+        rename(step.peer);
+        rename(step.source);
+        rename(step.root);
+        if (step.part)
+            std::ranges::for_each(step.part->sources, rename);
+    };
     for (int thread = 0; thread < program.threads(); ++thread) {
         std::vector<Step> steps = program.steps[at(thread)];
         for (Step& step : steps) {
-            if (step.comm != 0 || step.kind == Kind::Compute || step.kind == Kind::Fork)
-                continue;
-            rename(step.peer);
-            rename(step.source);
-            rename(step.root);
-            if (step.part)
-                std::ranges::for_each(step.part->sources, rename);
+            if (step.kind != Kind::Compute && step.kind != Kind::Fork)
+                rename_in(step);
+            std::ranges::for_each(step.starts, rename_in);
         }
         result.steps[at(thread < program.ranks ? to[at(thread)] : thread)] = std::move(steps);
     }

@@ -267,7 +267,7 @@ TEST(Simulation, LoopsOfProbesEndWhenAMessageIsThere)
 TEST(Simulation, LoopsOfMatchedProbesTakeTheMessage)
 {
     const std::vector<Step> sender{compute(100), send(1, 8), send(1, 16)};  // there at 120 and 121
-    const Step take{.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = 0};
+    const Step take{.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .message = 0};
     const Execution e = simulate(program({sender, {probe_loop(FunctionId::MPI_Improbe, 0), receive(0), take}}), {});
     EXPECT_THAT(e.graph.calls(1),
                 ElementsAre(From(0, 120), From(120, 121), From(121, 122), From(122, 123), From(123, 123)));
@@ -275,6 +275,47 @@ TEST(Simulation, LoopsOfMatchedProbesTakeTheMessage)
     EXPECT_EQ(e.calls[1][2].completed.at(0).bytes, 16);
     EXPECT_EQ(e.calls[1][3].completed.at(0).bytes, 8);
     EXPECT_EQ(e.calls[1][3].completed.at(0).probed, e.calls[1][1].probed.probed);
+}
+
+/// A transfer that meets its receiver begins when that asks for it.
+TEST(Simulation, WhatAMatchedProbeHasFoundCanBeTakenByARequest)
+{
+    const Step probe{.kind = Kind::Mprobe, .function = FunctionId::MPI_Mprobe, .request = 0};
+    const Step take{.kind = Kind::Imrecv, .function = FunctionId::MPI_Imrecv, .request = 1, .message = 0};
+    const Step wait{.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {1}};
+    const Execution e = simulate(program({{send(1, 50'000)}, {probe, compute(100), take, compute(10), wait}}), {});
+    // The envelope is there at 20, the message is taken at 120 and takes 70.
+    EXPECT_THAT(e.graph.calls(0), ElementsAre(From(0, 120 + 70), From(190, 190)));
+    EXPECT_THAT(e.graph.calls(1), ElementsAre(From(0, 20), From(120, 121), From(131, 190), From(190, 190)));
+    EXPECT_EQ(e.calls[1][1].posted.at(0).probed, e.calls[1][0].probed.probed);
+    EXPECT_EQ(e.calls[1][2].completed.at(0).bytes, 50'000);
+    EXPECT_EQ(e.graph.slack_of_gap(1, 1), 0);
+    EXPECT_EQ(e.graph.slack_of_gap(1, 2), 190 - 1 - 131);  // the wait itself takes one
+}
+
+/// Of receives that fit the same messages, the one that is started first gets the first.
+TEST(Simulation, WhatIsStartedTogetherBeginsInThatOrder)
+{
+    const auto receiving = [](int request) {
+        return Step{.kind = Kind::Irecv, .peer = 0, .request = request, .persistent = true};
+    };
+    const auto sending = [](int request, std::uint64_t bytes) {
+        return Step{.kind = Kind::Isend, .peer = 1, .bytes = bytes, .request = request, .persistent = true};
+    };
+    const auto start_all = [](std::vector<Step> starts) {
+        return Step{.kind = Kind::Startall, .function = FunctionId::MPI_Startall, .starts = std::move(starts)};
+    };
+    const auto wait = [](int request) {
+        return Step{.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {request}};
+    };
+    const Execution e =
+        simulate(program({{compute(40), start_all({sending(0, 50'000), sending(1, 8)}), wait(0), wait(1)},
+                          {start_all({receiving(1), receiving(0)}), wait(0), wait(1)}}),
+                 {});
+    EXPECT_THAT(e.graph.calls(0), ElementsAre(From(40, 41), From(41, 40 + 70), From(110, 111), From(111, 111)));
+    EXPECT_THAT(e.graph.calls(1), ElementsAre(From(0, 1), From(1, 40 + 20), From(60, 40 + 70), From(110, 110)));
+    EXPECT_EQ(e.calls[1][0].posted.size(), 2);
+    EXPECT_EQ(e.calls[1][1].completed.at(0).bytes, 8);
 }
 
 TEST(Simulation, CollectivesOfMoreBytesTakeLonger)

@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
     Sendrecv,
     Isend,  // also the start of a persistent one
     Irecv,
+    Startall,  // `starts`, in that order
     Waitall,
     Waitany,   // of `requests` those that are still open; the one that comes is chosen by the simulation
     Waitsome,  // the same; all that have come
@@ -40,7 +41,8 @@ enum class Kind : std::uint8_t {
     Probe,
     Mprobe,      // makes a message
     ProbeLoop,   // probes until a message is there: MPI_Iprobe, or MPI_Improbe, which makes a message
-    Mrecv,       // of the message `request`
+    Mrecv,       // of `message`
+    Imrecv,      // the same, which makes a request
     Detach,      // of the buffer that buffered sends are in
     Cancel,      // of the receive `request`; what has met a message stays
     Collective,  // also each half of a split one on a file
@@ -72,7 +74,9 @@ struct Step {
     int root = -1;                   // of a collective: member of the communicator
     std::optional<Part> part = {};   // of a collective; nothing: as the function has it
     int request = -1;                // that the step makes, or that it refers to; of a split collective, both halves
+    int message = -1;                // of Mrecv, Imrecv: the request of the probe that has found it
     bool persistent = false;         // Isend, Irecv: by MPI_Start
+    std::vector<Step> starts = {};   // of Startall: each of them Isend or Irecv
     std::vector<int> requests = {};  // that it waits for
     int thread = 0;                  // of Fork
 };

@@ -64,12 +64,15 @@ private:
         case Kind::Isend:
         case Kind::Irecv:
             return messages_.post(rank, step);
+        case Kind::Startall:
+            return messages_.start_all(rank, step);
         case Kind::Probe:
         case Kind::Mprobe:
             return messages_.probe(rank, step);
         case Kind::ProbeLoop:
             return messages_.probe_loop(rank, step);
         case Kind::Mrecv:
+        case Kind::Imrecv:
             return messages_.receive_probed(rank, step);
         case Kind::Detach:
             return messages_.detach(rank, step);

@@ -11,6 +11,7 @@ namespace critpath::oracle::blocks
 
 // Messages (message_blocks.cpp)
 void halo(Sketch& s);
+void started_together(Sketch& s);
 void sweep(Sketch& s);
 void pairs(Sketch& s);
 void farm(Sketch& s);

@@ -30,6 +30,34 @@ void halo(Sketch& s)
         }
 }
 
+/// Persistent requests that one call starts, some of which are for the same messages: with the next ranks, of another
+/// size each.
+void started_together(Sketch& s)
+{
+    const int farthest = s.draw(1, std::min(3, s.ranks() - 1)), each = s.draw(1, 2);
+    const int tag = s.unique();
+    const bool is_from_any = s.chance(3), is_split = s.chance(2);
+    for (int round = s.draw(1, 3); round > 0; --round)
+        s.each([&](int r) {
+            std::vector<Step> starts;
+            std::vector<int> requests;
+            for (int i = 0; i < farthest * each; ++i) {
+                const int source = (r + s.ranks() - 1 - i / each) % s.ranks();
+                starts.push_back(s.start_of_receive(r, is_from_any ? any_source : source, tag));
+            }
+            if (is_split) {
+                requests = s.start_all(r, std::exchange(starts, {}));
+                s.compute(r, 10);
+            }
+            for (int i = 0; i < farthest * each; ++i)
+                starts.push_back(s.start_of_send(r, (r + 1 + i / each) % s.ranks(), tag, s.size()));
+            const std::vector<int> others = s.start_all(r, std::move(starts));
+            requests.insert(requests.end(), others.begin(), others.end());
+            s.compute(r);
+            s.complete(r, requests);
+        });
+}
+
 void sweep(Sketch& s)
 {
     const std::uint64_t bytes = s.size();
@@ -98,7 +126,10 @@ void probes(Sketch& s)
             const int message =
                 s.post(r + 1, {.kind = Kind::Mprobe, .function = FunctionId::MPI_Mprobe, .peer = any_source, .tag = 6});
             s.compute(r + 1, 10);
-            s.add(r + 1, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});
+            const auto taking = s.take(r + 1, message);
+            s.compute(r + 1, 20);
+            if (taking)
+                s.complete(r + 1, {*taking});
         } else {
             s.add(r + 1, {.kind = Kind::Probe, .function = FunctionId::MPI_Probe, .peer = r, .tag = any_tag});
             s.compute(r + 1, 10);
@@ -113,13 +144,18 @@ void probe_loops(Sketch& s)
     const bool matched = s.chance(2);
     const int tag = s.unique();
     const std::uint64_t bytes = s.size();
+    std::vector<std::vector<int>> requests(at(s.ranks()));  // of what has been found and is not there yet
     const auto take = [&](int r, int from) {
         const int message = s.probe_loop(r, matched ? FunctionId::MPI_Improbe : FunctionId::MPI_Iprobe, from, tag);
         s.compute(r, 10);
-        if (matched)
-            s.add(r, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .request = message});
-        else
-            s.recv(r, from, tag);
+        if (!matched)
+            return s.recv(r, from, tag);
+        if (const auto taking = s.take(r, message))
+            requests[at(r)].push_back(*taking);
+    };
+    const auto complete = [&](int r) {
+        if (!requests[at(r)].empty())
+            s.complete(r, requests[at(r)]);
     };
     if (s.chance(2)) {
         for (int r = 0; r + 1 < s.ranks(); ++r) {
@@ -127,7 +163,7 @@ void probe_loops(Sketch& s)
             s.send(r, r + 1, tag, bytes);
             take(r + 1, r);
         }
-        return;
+        return s.each(complete);
     }
     const int server = s.draw(0, s.ranks() - 1);
     s.each([&](int r) {
@@ -140,6 +176,7 @@ void probe_loops(Sketch& s)
         take(server, any_source);
         s.compute(server, 10);
     }
+    complete(server);
 }
 
 /// Only one rank fills its buffer, so that nobody waits for somebody who waits.

@@ -153,6 +153,50 @@ int Sketch::isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
                     .persistent = function == FunctionId::MPI_Start});
 }
 
+Step Sketch::start_of_receive(int r, int from, int tag, std::size_t comm)
+{
+    return {.kind = Kind::Irecv,
+            .function = FunctionId::MPI_Startall,
+            .peer = from,
+            .tag = tag,
+            .comm = comm,
+            .request = requests_[at(r)]++,
+            .persistent = true};
+}
+
+Step Sketch::start_of_send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
+{
+    const SendMode mode = one_of({SendMode::Standard, SendMode::Standard, SendMode::Synchronous, SendMode::Buffered});
+    return {.kind = Kind::Isend,
+            .function = FunctionId::MPI_Startall,
+            .mode = mode,
+            .peer = to,
+            .tag = tag,
+            .comm = comm,
+            .bytes = bytes,
+            .request = requests_[at(r)]++,
+            .persistent = true};
+}
+
+std::vector<int> Sketch::start_all(int r, std::vector<Step> starts)
+{
+    std::ranges::shuffle(starts, random_);
+    std::vector<int> requests;
+    for (const Step& start : starts)
+        requests.push_back(start.request);
+    add(r, {.kind = Kind::Startall, .function = FunctionId::MPI_Startall, .starts = std::move(starts)});
+    return requests;
+}
+
+std::optional<int> Sketch::take(int r, int message)
+{
+    if (!chance(2)) {
+        add(r, {.kind = Kind::Mrecv, .function = FunctionId::MPI_Mrecv, .message = message});
+        return std::nullopt;
+    }
+    return post(r, {.kind = Kind::Imrecv, .function = FunctionId::MPI_Imrecv, .message = message});
+}
+
 void Sketch::send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm)
 {
     const auto [function, mode] =

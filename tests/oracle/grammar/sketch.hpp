@@ -88,6 +88,11 @@ public:
 
     int irecv(int r, int from, int tag, std::size_t comm = world);
     int isend(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
+    /// A persistent one, for MPI_Startall.
+    Step start_of_receive(int r, int from, int tag, std::size_t comm = world);
+    Step start_of_send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
+    /// By one MPI_Startall, in any order. Returns their requests.
+    std::vector<int> start_all(int r, std::vector<Step> starts);
     void send(int r, int to, int tag, std::uint64_t bytes, std::size_t comm = world);
     void recv(int r, int from, int tag, std::size_t comm = world);
     /// A loop that polls until all or any of `requests` are done, as `function` has it.
@@ -96,6 +101,8 @@ public:
     void poll_status(int r, int request);
     /// A loop that probes until a message is there. Returns that message, if `function` is MPI_Improbe.
     int probe_loop(int r, FunctionId function, int from, int tag);
+    /// Receives what a matched probe has found, at once or by a request, which is returned then.
+    std::optional<int> take(int r, int message);
     /// Completes all of `requests` in one of all ways.
     void complete(int r, std::vector<int> requests);
 

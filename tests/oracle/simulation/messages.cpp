@@ -228,9 +228,8 @@ void Messages::sendrecv(int rank, const Step& step)
     });
 }
 
-void Messages::post(int rank, const Step& step)
+void Messages::begin(const Node& call, const Step& step)
 {
-    const Node call = scheduler_.enter(rank, step.function);
     const bool receiving = step.kind == Kind::Irecv;
     Posted* posted = add(call, receiving, step.request, step, step.peer);
     scheduler_.call_of(call).posted.push_back(posted->message);
@@ -238,6 +237,20 @@ void Messages::post(int rank, const Step& step)
         post_receive(posted);
     else
         post_send(posted);
+}
+
+void Messages::post(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    begin(call, step);
+    scheduler_.leave(call, machine_.call);
+}
+
+void Messages::start_all(int rank, const Step& step)
+{
+    const Node call = scheduler_.enter(rank, step.function);
+    for (const Step& start : step.starts)
+        begin(call, start);
     scheduler_.leave(call, machine_.call);
 }
 
@@ -304,9 +317,13 @@ void Messages::probe_loop(int rank, const Step& step)
 void Messages::receive_probed(int rank, const Step& step)
 {
     const Node call = scheduler_.enter(rank, step.function);
-    Posted* receive = add(call, true, -1, step, any_source);
-    receive->message.probed = Requests::id(rank, step.request);
-    match(receive, *inboxes_[at(world_.rank_of(rank))].probed[at(step.request)]);
+    Posted* receive = add(call, true, step.request, step, any_source);
+    receive->message.probed = Requests::id(rank, step.message);
+    if (step.kind == Kind::Imrecv)
+        scheduler_.call_of(call).posted.push_back(receive->message);
+    match(receive, *inboxes_[at(world_.rank_of(rank))].probed[at(step.message)]);
+    if (step.kind == Kind::Imrecv)
+        return scheduler_.leave(call, machine_.call);
     finish_receive(call, receive);
 }
 

@@ -32,9 +32,10 @@ public:
     void receive(int rank, const Step& step);
     void sendrecv(int rank, const Step& step);
     void post(int rank, const Step& step);  // Isend, Irecv
+    void start_all(int rank, const Step& step);
     void probe(int rank, const Step& step);
-    void probe_loop(int rank, const Step& step);  // a loop of Iprobe, Improbe
-    void receive_probed(int rank, const Step& step);
+    void probe_loop(int rank, const Step& step);      // a loop of Iprobe, Improbe
+    void receive_probed(int rank, const Step& step);  // Mrecv, Imrecv
     void cancel(int rank, const Step& step);
     void detach(int rank, const Step& step);
 
@@ -52,6 +53,8 @@ private:
     /// What the call says of what it has found; a matched probe takes it.
     void find(const Node& call, const Step& step, bool is_matched);
     Posted* add(const Node& call, bool receiving, int request, const Step& step, int peer);
+    /// One that has a request.
+    void begin(const Node& call, const Step& step);
     void post_send(Posted* send);
     void arrive(int to, const Travelling& message);
     void hold(int to, const Travelling& message);

@@ -10,8 +10,12 @@ namespace critpath::oracle
 Requests::Requests(const Program& program) : open_(program.steps.size())
 {
     for (std::size_t rank = 0; rank < open_.size(); ++rank)
-        for (const Step& step : program.steps[rank])
-            open_[rank].resize(std::max(open_[rank].size(), at(step.request + 1)), nullptr);
+        for (const Step& step : program.steps[rank]) {
+            int highest = step.request;
+            for (const Step& start : step.starts)
+                highest = std::max(highest, start.request);
+            open_[rank].resize(std::max(open_[rank].size(), at(highest + 1)), nullptr);
+        }
 }
 
 Posted* Requests::add(const Posted& posted)
