@@ -5,6 +5,7 @@
 #include "replayer/rules/member_rules.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace critpath::replayer::rules
 {
@@ -142,15 +143,18 @@ private:
 
     /// Of those that the call may depend on, the one whose part came when the call ended, as nearly as can be: not so
     /// shortly before the end that the operation would have taken less than half its least time, which may be
-    /// estimated too long by as much.
+    /// estimated too long by as much. Of several that came at one moment, the own one, as it is there without a
+    /// message.
     [[nodiscard]] Enter best_fit() const
     {
         const Ns expected = query_.leave - query_.completion, latest = query_.leave - query_.completion / 2;
         Enter best;
+        const auto fit = [&](const Enter& enter) {
+            return std::tuple(-std::chrono::abs(enter.time - expected), enter.time, enter.call == query_.call,
+                              enter.order());
+        };
         const auto consider = [&](const Enter& enter) {
-            const Ns distance = std::chrono::abs(enter.time - expected);
-            const Ns of_best = std::chrono::abs(best.time - expected);
-            if (!best.valid() || distance < of_best || (distance == of_best && enter.order() > best.order()))
+            if (!best.valid() || fit(enter) > fit(best))
                 best = enter;
         };
         if (query_.shape == CollectiveShape::Neighbour) {
@@ -164,8 +168,10 @@ private:
         const auto before = members_.givers(query_.since, std::min(expected, latest));
         const auto behind = members_.givers(std::max(expected, query_.since), latest);
         const auto needed = [&](const MemberInfo& m) { return rules_.needs(m); };
-        if (const Enter last = last_of(before, needed); last.valid())
-            consider(last);
+        const auto last = std::find_if(before.rbegin(), before.rend(), needed);
+        for (auto member = last; member != before.rend() && member->enter.time == last->enter.time; ++member)
+            if (needed(*member))
+                consider(member->enter);
         const auto next = std::ranges::find_if(behind, needed);
         for (auto member = next; member != behind.end() && member->enter.time == next->enter.time; ++member)
             if (needed(*member))

@@ -6,6 +6,7 @@
 #include "replayer/rules/collective_rule.hpp"
 #include "tests/builder/replayed.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -188,6 +189,27 @@ TEST(Amounts, SomeGiveToSome)
     };
     EXPECT_EQ(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), knows).path(),
               "compute 1: 0-50 | collective? 1>0: 50-53 | compute 0: 53-120");
+}
+
+// Of two that came at that moment, the call itself needs no message.
+TEST(Amounts, OfEqualsTheOwnPartIsThere)
+{
+    const auto knows = [](replayer::rules::Calibration& calibration) {
+        for (int members = 0; members < 4; ++members)
+            calibration.collectives[{FunctionId::MPI_Alltoallv, replayer::rules::size_bucket(8), members}] =
+                std::chrono::microseconds{30};
+    };
+    for (const int last : {1, 2}) {
+        Program p(4);
+        p[0].part(FunctionId::MPI_Alltoallv, {10, 11}, 8, 8);
+        p[1].part(FunctionId::MPI_Alltoallv, {50, 80}, 8, 8);
+        p[2].part(FunctionId::MPI_Alltoallv, {50, 80}, 8, 8);
+        p[3].part(FunctionId::MPI_Alltoallv, {70, 100}, 8, 8);
+        p[last].finish(120);
+        p.finish(110);
+        EXPECT_EQ(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), knows).path(),
+                  fmt::format("compute {0}: 0-50 | collective? {0}: 50-80 | compute {0}: 80-120", last));
+    }
 }
 
 /// A broadcast that its member left late, though the root had come before: whether it waited for the root depends on

@@ -97,7 +97,7 @@ private:
 
     /// Of those that the call may depend on, the one whose part came when the call ended, as nearly as can be: not so
     /// shortly before the end that the operation would have taken less than half its least time, which may be
-    /// estimated too long by as much.
+    /// estimated too long by as much. Of several that came at one moment, the own one.
     [[nodiscard]] Enter best_fit() const
     {
         const Ns expected = query_.leave - query_.completion;
@@ -108,7 +108,10 @@ private:
                 continue;
             const Ns distance = std::chrono::abs(time - expected);
             const Ns of_best = std::chrono::abs(best.time - expected);
-            if (!best.valid() || distance < of_best || (distance == of_best && member.enter.order() > best.order()))
+            const bool is_own = best.time == time && member.enter.call == query_.call;
+            const bool is_behind =
+                best.time < time || (best.call != query_.call && member.enter.order() > best.order());
+            if (!best.valid() || distance < of_best || (distance == of_best && (is_own || is_behind)))
                 best = member.enter;
         }
         return best;
