@@ -55,6 +55,8 @@ public:
         for (const CollectiveOperation& operation : call.collectives_posted) {
             out_.collective_request(enter, comms_[operation.comm], operation.request);
         }
+        if (call.makes != 0)
+            out_.comm_create(leave, comms_[call.makes]);
         const bool blocking = !call.collectives_completed.empty() && call.collectives_completed.front().request == 0;
         if (blocking && otf2::collective_operation(call.function))
             out_.collective_begin(enter);
@@ -116,6 +118,8 @@ private:
         const auto known = otf2::collective_operation(operation.function);
         if (makes_its_own(operation.function))
             out_.comm_create(time, comms_[operation.comm]);
+        if (functions::semantic_class(operation.function) == SemanticClass::CommFree)
+            out_.comm_destroy(time, comms_[operation.comm]);
         if (!known)
             return;
         // OTF2_COLLECTIVE_ROOT_NONE, _SELF and _THIS_GROUP are -1, -2 and -3.

@@ -42,6 +42,7 @@ constexpr Rule rules[block_kinds] = {
     {"ready", blocks::ready},
     {"across groups", blocks::across_groups},
     {"started together", blocks::started_together},
+    {"copies", blocks::copies},
     {"standing", blocks::standing},
 };
 

@@ -37,10 +37,11 @@ enum class BlockKind : std::uint8_t {
     Ready,            // sends in ready mode, to receives that are there
     AcrossGroups,     // messages on an inter-communicator
     StartedTogether,  // persistent messages by MPI_Startall
+    Copies,           // of communicators, which are made by requests, used, and freed
     Standing,         // messages beside whose transfer one side always computes; only in standing_recipe()
 };
-inline constexpr int block_kinds = 22;
-inline constexpr int random_kinds = 21;  // of random_recipe() and alike_recipe()
+inline constexpr int block_kinds = 23;
+inline constexpr int random_kinds = 22;  // of random_recipe() and alike_recipe()
 
 const char* name(BlockKind kind);
 

@@ -30,6 +30,12 @@ bool makes_its_own(FunctionId function)
     return semantic_class == CommCreateGroup || semantic_class == CommDynamic;
 }
 
+CollectiveShape shape_of(FunctionId function)
+{
+    const functions::FunctionInfo& info = functions::info(function);
+    return info.semantic_class == functions::SemanticClass::CommIdup ? CollectiveShape::AllToAll : info.shape;
+}
+
 std::vector<int> needed_members(const Program& program, std::size_t comm, FunctionId function, int member, int root)
 {
     const int size = static_cast<int>(program.comms[comm].size());
@@ -43,7 +49,7 @@ std::vector<int> needed_members(const Program& program, std::size_t comm, Functi
     }
     if (function == FunctionId::MPI_Init)
         return all;
-    switch (functions::info(function).shape) {
+    switch (shape_of(function)) {
     case CollectiveShape::AllToAll:
         return all;
     case CollectiveShape::OneToAll:
@@ -56,6 +62,8 @@ std::vector<int> needed_members(const Program& program, std::size_t comm, Functi
         if (const auto graph = program.graphs.find(comm); graph != program.graphs.end())
             return graph->second[static_cast<std::size_t>(member)];
         return grid_sources(program.grids.at(comm), member);
+    case CollectiveShape::DataDriven:
+        return {};
     default:
         throw std::logic_error("no such collective in the oracle");
     }

@@ -326,6 +326,27 @@ TEST(Simulation, CollectivesOfMoreBytesTakeLonger)
     EXPECT_THAT(e.graph.calls(0), ElementsAre(From(100, 200 + 12 + 60), From(272, 272)));
 }
 
+/// Who asks for a copy goes on until it needs it, and nobody waits for those who free theirs.
+TEST(Simulation, CommunicatorsAreMadeByRequestsAndFreedByEachForItself)
+{
+    const Step copy{.kind = Kind::Icollective, .function = FunctionId::MPI_Comm_idup, .request = 0, .makes = 1};
+    const Step wait{.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {0}};
+    Step use = collective(FunctionId::MPI_Barrier), free = collective(FunctionId::MPI_Comm_free);
+    use.comm = free.comm = 1;
+    Program p = program({{compute(100), copy, wait, use, free}, {compute(300), copy, wait, use, compute(50), free}});
+    p.comms.push_back(p.comms[0]);
+    const Execution e = simulate(p, {});
+    EXPECT_THAT(e.graph.calls(0),
+                ElementsAre(From(100, 101), From(101, 312), From(312, 324), From(324, 325), From(325, 325)));
+    EXPECT_THAT(e.graph.calls(1),
+                ElementsAre(From(300, 301), From(301, 312), From(312, 324), From(374, 375), From(375, 375)));
+    EXPECT_EQ(e.graph.slack_of_gap(0, 0), 200);
+    EXPECT_EQ(e.calls[0][0].makes, 1);
+    const tests::Replayed found = analyze(p, {}, e, Weights::Known);
+    EXPECT_THAT(judge(e, {}, found.segments).faults, ElementsAre());
+    EXPECT_EQ(found.fact("mismatched_collectives"), 0);
+}
+
 /// Each for all, for nobody, or for those before it, and then for the file system.
 TEST(Simulation, FilesAreWrittenByWhomTheyWaitFor)
 {
@@ -421,6 +442,28 @@ TEST(Analysis, IsHardlyEverWrongWithTheCostsThatItLearns)
     EXPECT_LE(false_critical_share(Machine{}, Weights::Learned), 0.005);
 }
 
+/// To somebody beside it, who posts when that is under way, and is not needed for it.
+TEST(Analysis, KnowsThatWhatAnotherGroupGivesIsUnderWayBeforeItIsAskedFor)
+{
+    for (const FunctionId function : {FunctionId::MPI_Ireduce, FunctionId::MPI_Iallreduce}) {
+        const bool is_rooted = function == FunctionId::MPI_Ireduce;
+        const Step post{.kind = Kind::Icollective,
+                        .function = function,
+                        .comm = 1,
+                        .bytes = 400'000,
+                        .root = is_rooted ? 0 : -1,
+                        .request = 0};
+        const Step wait{.kind = Kind::Waitall, .function = FunctionId::MPI_Wait, .requests = {0}};
+        Program p = program(
+            {{compute(500), post, wait, compute(1000)}, {compute(100), post, wait}, {compute(200), post, wait}});
+        p.comms.push_back(p.comms[0]);
+        p.first_groups[1] = 1;
+        const Execution e = simulate(p, {});
+        EXPECT_EQ(e.graph.calls(0)[1].leave, 200 + 412);
+        EXPECT_THAT(judge(e, {}, analyze(p, {}, e, Weights::Known).segments).faults, ElementsAre());
+    }
+}
+
 /// Between processes of different nodes messages take longer.
 TEST(Analysis, KnowsNodes)
 {
@@ -457,12 +500,15 @@ TEST(Analysis, IsHardlyEverWrongWhereTimesAreNoisy)
 }
 
 /// What meets its receiver stands still while one side is outside of MPI, and a non-blocking collective while one
-/// member is. Without a rule for the latter, 1.6 % of the path is wrong.
+/// member is. Without a rule for the latter, 1.6 % of the path is wrong. Few programs are wrong, by a poll mostly, but
+/// then by all of their path.
 TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
 {
     Machine lazy;
     lazy.progress = false;
-    EXPECT_LE(false_critical_share(lazy, Weights::Known), at_most(0.003));
+    constexpr std::uint32_t count = 10 * judged_programs;
+    EXPECT_LE(false_critical_share(lazy, Weights::Known, random_recipe, replayer::Rules::Arrival, count),
+              at_most(0.004));
 }
 
 /// All of them, so that no message shows what one takes. Where the fastest were believed to do so, 0.5 % of the path

@@ -78,6 +78,7 @@ struct Step {
     bool persistent = false;         // Isend, Irecv: by MPI_Start
     std::vector<Step> starts = {};   // of Startall: each of them Isend or Irecv
     std::vector<int> requests = {};  // that it waits for
+    std::size_t makes = 0;           // of Icollective: the communicator that it makes, if any
     int thread = 0;                  // of Fork
 };
 

@@ -102,6 +102,7 @@ struct Call {
     FunctionId function = FunctionId::none;
     std::vector<Message> posted, completed;
     std::vector<CollectiveOperation> collectives_posted, collectives_completed;
+    std::size_t makes = 0;  // the communicator whose handle it returns before it can be used, if any
     bool has_probed = false;
     Message probed;
 };

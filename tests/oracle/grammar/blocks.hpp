@@ -33,6 +33,7 @@ void between_groups(Sketch& s);
 void neighbourhoods(Sketch& s);
 void amounts(Sketch& s);
 void creations(Sketch& s);
+void copies(Sketch& s);
 
 // Files (file_blocks.cpp)
 void files(Sketch& s);

@@ -170,6 +170,59 @@ void creations(Sketch& s)
     }
 }
 
+namespace
+{
+
+/// Messages to the next and from the one before. Returns the requests.
+std::vector<std::vector<int>> post_around(Sketch& s, std::size_t comm, int tag)
+{
+    const std::uint64_t bytes = s.size();
+    const int size = static_cast<int>(s.members(comm).size());
+    std::vector<std::vector<int>> requests(at(s.ranks()));
+    for (int m = 0; m < size; ++m) {
+        const int r = s.members(comm)[at(m)];
+        requests[at(r)] = {s.irecv(r, (m + size - 1) % size, tag, comm), s.isend(r, (m + 1) % size, tag, bytes, comm)};
+    }
+    return requests;
+}
+
+}  // namespace
+
+/// While a copy is under way, its parent goes on; what is under way on a copy goes on when that is freed.
+void copies(Sketch& s)
+{
+    const std::size_t parent = s.one_of({Sketch::world, Sketch::even, Sketch::reversed});
+    const std::size_t copy = s.copy_of(parent);
+    const std::vector<int> members = s.members(parent);
+    const bool has_messages = s.chance(2), is_freed_early = s.chance(2);
+    std::vector<std::vector<int>> requests(at(s.ranks()));
+    if (has_messages)
+        requests = post_around(s, parent, 14);
+    for (const int r : members) {
+        s.compute(r);
+        requests[at(r)].push_back(
+            s.post(r, {.kind = Kind::Icollective, .function = MPI_Comm_idup, .comm = parent, .makes = copy}));
+        s.compute(r);
+    }
+    if (s.chance(2))
+        perform(s, {s.one_of({MPI_Barrier, MPI_Allreduce, MPI_Comm_dup}), parent});
+    for (const int r : members)
+        s.complete(r, requests[at(r)]);
+    perform(s, {s.one_of({MPI_Barrier, MPI_Allreduce, MPI_Scan}), copy});
+    requests = post_around(s, copy, 14);
+    const auto complete = [&] {
+        for (const int r : members) {
+            s.compute(r, 30);
+            s.complete(r, requests[at(r)]);
+        }
+    };
+    if (!is_freed_early)
+        complete();
+    perform(s, {MPI_Comm_free, copy});
+    if (is_freed_early)
+        complete();
+}
+
 // ------------------------------------------------------------------------------------------------------- amounts
 
 namespace

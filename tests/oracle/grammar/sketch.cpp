@@ -64,6 +64,13 @@ std::vector<int> Sketch::all() const
     return result;
 }
 
+std::size_t Sketch::copy_of(std::size_t comm)
+{
+    const std::vector<int> members = program_.comms[comm];
+    program_.comms.push_back(members);
+    return program_.comms.size() - 1;
+}
+
 void Sketch::compute(int r, int most)
 {
     int ticks = draw(0, 100 * most);

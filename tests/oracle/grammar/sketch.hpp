@@ -77,6 +77,9 @@ public:
             visit(r);
     }
 
+    /// A communicator with the same members, which is there when they have made it.
+    std::size_t copy_of(std::size_t comm);
+
     void add(int r, Step step) { program_.steps[at(r)].push_back(std::move(step)); }
     void compute(int r, int most = 60);
     /// With a request of its own, which is returned.

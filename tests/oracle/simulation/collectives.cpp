@@ -124,7 +124,7 @@ bool Collectives::stands_still(const Step& step, std::size_t needed) const
 {
     if (machine_.progress || step.kind != Kind::Icollective || step.part)
         return false;
-    const auto shape = functions::info(step.function).shape;
+    const auto shape = shape_of(step.function);
     const bool is_rooted =
         shape == functions::CollectiveShape::OneToAll || shape == functions::CollectiveShape::AllToOne;
     return is_rooted
@@ -184,6 +184,7 @@ void Collectives::icollective(int rank, const Step& step)
     const Node call = scheduler_.enter(rank, step.function);
     const Posted* posted = join(call, step, step.request);
     scheduler_.call_of(call).collectives_posted.push_back(*posted->collective);
+    scheduler_.call_of(call).makes = step.makes;
     scheduler_.leave(call, machine_.call);
 }
 

@@ -70,7 +70,7 @@ void Scheduler::work_in_tool(int rank, std::int64_t ticks)
 Node Scheduler::enter(int rank, FunctionId function)
 {
     Rank& entering = ranks_[at(rank)];
-    entering.calls.push_back({function, {}, {}, {}, {}, false, {}});
+    entering.calls.push_back({function, {}, {}, {}, {}, 0, false, {}});
     entering.times.push_back({now_, now_});
     const Node node{rank, static_cast<int>(entering.calls.size()) - 1, false};
     if (at_enter_)
