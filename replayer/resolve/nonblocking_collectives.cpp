@@ -22,8 +22,16 @@ const Enter& later(const Enter& a, const Enter& b)
     return !a.valid() || (b.valid() && b.order() > a.order()) ? b : a;
 }
 
-/// The last of those that the member needs; invalid: nobody, or it is to be asked.
-Enter last_needed(const rules::Member& member, const rules::CollectiveCase& c)
+/// Of an operation between groups, what the other group gives may be on its way before the own post: that counts if it
+/// comes last, unless what is left of the call then is further from what the operation takes.
+Enter later_between_groups(const Enter& giver, const rules::Member& member, model::Ns least)
+{
+    const auto off = [&](const Enter& enter) { return std::chrono::abs(member.leave - enter.time - least); };
+    return giver.valid() && off(giver) < off(member.enter) ? giver : later(giver, member.enter);
+}
+
+/// The last of those that the member needs; invalid: nobody, or it is to be asked. `least`: what the operation takes.
+Enter last_needed(const rules::Member& member, const rules::CollectiveCase& c, model::Ns least)
 {
     const rules::Instance& instance = *c.instance;
     if (rules::gets_nothing(instance, member) && c.operation.shape != CollectiveShape::AllToOne)
@@ -31,11 +39,13 @@ Enter last_needed(const rules::Member& member, const rules::CollectiveCase& c)
     const Enter giver = rules::last_giver(instance, c.operation);
     switch (c.operation.shape) {
     case CollectiveShape::AllToAll:
-        return c.inter ? later(giver, member.enter) : giver;
+        return c.inter ? later_between_groups(giver, member, least) : giver;
     case CollectiveShape::OneToAll:
         return member.is_root ? Enter{} : instance.root;
     case CollectiveShape::AllToOne:
-        return member.is_root && giver.valid() ? later(giver, member.enter) : Enter{};
+        if (!member.is_root || !giver.valid())
+            return {};
+        return c.inter ? later_between_groups(giver, member, least) : later(giver, member.enter);
     default:
         return {};
     }
@@ -157,7 +167,7 @@ private:
         } else if (is_asked(member, c)) {
             queries_.push_back(question(collectives_.members, part, member, c, asked.least));
             asked_.push_back(asked);
-        } else if (const Enter last = last_needed(member, c); last.valid()) {
+        } else if (const Enter last = last_needed(member, c, asked.least); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
             add(asked, last, needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
         } else if (!c.inter) {
