@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -42,6 +43,21 @@ std::map<std::int32_t, std::uint32_t> last_by_target(WindowProcess& process, con
     return result;
 }
 
+/// Of each target, those that may be there last, whenever it lets them begin: none of them began before another one
+/// that takes as long.
+std::vector<std::uint32_t> candidates_by_target(WindowProcess& process, const std::vector<std::uint32_t>& events)
+{
+    std::vector<std::uint32_t> result;
+    std::map<std::int32_t, std::uint64_t> largest;
+    for (auto i = events.rbegin(); i != events.rend(); ++i) {
+        const model::WindowEvent& event = process.event(*i);
+        const auto [entry, is_new] = largest.try_emplace(event.target, event.bytes);
+        if (is_new || event.bytes > std::exchange(entry->second, std::max(entry->second, event.bytes)))
+            result.push_back(*i);
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<Fence> fences_of(const model::Definitions& definitions, const model::ProcessTrace& trace)
@@ -55,7 +71,8 @@ std::vector<Fence> fences_of(const model::Definitions& definitions, const model:
         const auto window = windows.find(collective.comm);
         const auto function = function_of(definitions, trace, collective.begin());
         if (window != windows.end() && functions::semantic_class(function) == functions::SemanticClass::WinFence)
-            result.push_back({collective.call, enter_of(trace, collective.call).time, window->second});
+            result.push_back({collective.call, enter_of(trace, collective.call).time, window->second,
+                              collective.root == model::CollectiveCall::no_precede});
     }
     return result;
 }
@@ -64,16 +81,24 @@ void match_fences(WindowProcess& process, const std::vector<Fence>& fences)
 {
     const std::vector<WindowEvent>& events = process.trace.window_events;
     std::map<WindowId, std::vector<std::uint32_t>> under_way;
+    std::map<WindowId, const Fence*> last_fences;
     std::uint32_t next = 0;
     for (const Fence& fence : fences) {
+        const Fence* opening = std::exchange(last_fences[fence.window], &fence);
+        const bool may_begin_later = opening != nullptr && opening->may_pass;
         for (; next < events.size() && process.enter(next).time < fence.enter; ++next)
             if (events[next].what == WindowEvent::What::Transfer &&
                 process.epochs.of_event[next].kind == Epochs::Kind::None)
                 under_way[events[next].window].push_back(next);
-        const auto last = last_by_target(process, under_way[fence.window]);
         const std::size_t before = process.number_fenced();
-        for (const auto& [target, transfer] : last)
-            process.fenced(fence.call, transfer);
+        if (may_begin_later) {
+            process.opened(fence.call, opening->call);
+            for (const std::uint32_t transfer : candidates_by_target(process, under_way[fence.window]))
+                process.fenced(fence.call, transfer, may_begin_later);
+        } else {
+            for (const auto& [target, transfer] : last_by_target(process, under_way[fence.window]))
+                process.fenced(fence.call, transfer, may_begin_later);
+        }
         if (process.number_fenced() - before > most_targets)
             process.forget_dominated(before);
         under_way[fence.window].clear();

@@ -15,6 +15,7 @@ struct Fence {
     model::CallRef call;
     model::Ns enter;
     model::WindowId window;
+    bool may_pass;  // MPI_MODE_NOPRECEDE: before others have come
 };
 
 /// In their order.

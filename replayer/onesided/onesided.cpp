@@ -71,6 +71,7 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         std::ranges::stable_sort(process.progress, {}, &TargetProgress::call);
         std::ranges::stable_sort(process.found, {}, &FoundInWindow::call);
         std::ranges::stable_sort(process.fenced, {}, &TransferBeforeFence::fence);
+        std::ranges::stable_sort(process.opened, {}, &OpenedEpoch::fence);
     }
     return result;
 }

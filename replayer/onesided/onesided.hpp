@@ -46,12 +46,20 @@ struct TransferBeforeFence {
     rules::FencedTransfer transfer;
 };
 
+/// A fence that ends an epoch which one with MPI_MODE_NOPRECEDE has opened: until that was entered, `opening`, nobody
+/// could begin a transfer to or from its memory.
+struct OpenedEpoch {
+    model::CallRef fence;
+    rules::Enter opening;
+};
+
 /// What is known of one owned process; ascending by call, one TargetProgress and one FoundInWindow a call at most.
 struct ProcessWindows {
     std::vector<WindowDependency> dependencies;
     std::vector<TargetProgress> progress;
     std::vector<FoundInWindow> found;
     std::vector<TransferBeforeFence> fenced;
+    std::vector<OpenedEpoch> opened;
 };
 
 /// Learns from each transfer and the call that completed it how long transfers between windows take; the examples.

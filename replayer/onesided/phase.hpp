@@ -143,15 +143,19 @@ public:
         return to ? enter(transfer).time + transfer_time(*to, event(transfer).bytes) : Ns::min();
     }
 
-    /// A transfer that the fence ends. What cannot be under way any more when that begins is of no interest.
-    void fenced(CallRef fence, std::uint32_t transfer)
+    /// The fence ends an epoch that began with `opening`, which may have passed before others had come.
+    void opened(CallRef fence, CallRef opening) { result_.opened.push_back({fence, enter_of(trace, opening)}); }
+
+    /// A transfer that the fence ends. What cannot be under way any more when that begins is of no interest, unless its
+    /// target may have let it begin later.
+    void fenced(CallRef fence, std::uint32_t transfer, bool may_begin_later)
     {
         const model::WindowEvent& event = trace.window_events[transfer];
         const auto to = target(event.window, event.target);
         if (!to)
             return;
         const Ns takes = transfer_time(*to, event.bytes);
-        if (may_be_under_way(enter(transfer).time, takes, fence))
+        if (may_begin_later || may_be_under_way(enter(transfer).time, takes, fence))
             result_.fenced.push_back(
                 {fence,
                  {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes()}});

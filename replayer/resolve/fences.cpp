@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 
 namespace critpath::replayer
 {
@@ -62,14 +63,18 @@ void Fences::add(const Part& part, const rules::Member& member, const rules::Ins
     for (auto before = std::ranges::lower_bound(fenced, member.enter.call, {}, &TransferBeforeFence::fence);
          before != fenced.end() && before->fence == member.enter.call; ++before)
         told_.push_back({name, before->transfer});
+    const model::ProcessId process = replay_.processes[part.process].process;
+    const std::vector<OpenedEpoch>& opened = windows_[part.process].opened;
+    if (const auto epoch = std::ranges::lower_bound(opened, member.enter.call, {}, &OpenedEpoch::fence);
+        epoch != opened.end() && epoch->fence == member.enter.call)
+        opened_.push_back({name, process, epoch->opening});
     const Ns least = completion(instance.members);
     constexpr int apart = 4;  // what tells them that they may leave reaches some of them sooner
     const Ns error = calibration_.clocks.largest();
     const bool together = instance.last_leave - instance.first_leave <= (least / apart + error).count();
     asked_.push_back({part.process,
                       name,
-                      {member.enter.call, replay_.processes[part.process].process, member.leave, instance.last.time,
-                       least, together, error},
+                      {member.enter.call, process, member.leave, instance.last.time, least, together, error},
                       otherwise});
 }
 
@@ -90,17 +95,31 @@ std::size_t Fences::home_of(Name instance) const
     return (Side{instance.side}.comm().value + instance.number) % static_cast<std::size_t>(replay_.size);
 }
 
+/// What the homes get of that.
+template <class OfInstance>
+std::vector<OfInstance> Fences::at_home(const std::vector<OfInstance>& all) const
+{
+    auto out = lists_for<OfInstance>(replay_.size);
+    for (const OfInstance& one : all)
+        out[home_of(one.instance)].push_back(one);
+    return replayer::exchange(replay_.comm, out).items;
+}
+
 std::vector<rules::Predecessor> Fences::find() const
 {
     std::vector<rules::Predecessor> result(asked_.size());
     if (!on_any(replay_.comm, !told_.empty()))
         return result;
-    auto to_tell = lists_for<Told>(replay_.size);
-    for (const Told& told : told_)
-        to_tell[home_of(told.instance)].push_back(told);
+    std::map<std::pair<Name, model::ProcessId>, rules::Enter> openings;
+    for (const Opened& opened : at_home(opened_))
+        openings[{opened.instance, opened.process}] = opened.enter;
     std::map<Name, Transfers> transfers;
-    for (const Told& told : replayer::exchange(replay_.comm, to_tell).items)
+    for (Told& told : at_home(told_)) {
+        const auto opening = openings.find({told.instance, told.transfer.target});
+        if (opening != openings.end() && opening->second.time > told.transfer.enter.time)
+            told.transfer.enter = opening->second;
         transfers[told.instance].add(told.transfer);
+    }
 
     constexpr std::size_t window = 65536;  // questions of one process in one round
     const std::uint64_t rounds = exchange_rounds(replay_.comm, asked_.size(), window);

@@ -50,6 +50,11 @@ private:
         Name instance;
         rules::FencedTransfer transfer;
     };
+    struct Opened {
+        Name instance;  // of the fence that ends the epoch
+        model::ProcessId process;
+        rules::Enter enter;
+    };
     struct Asked {
         std::size_t process;
         Name instance;
@@ -67,6 +72,8 @@ private:
     };
 
     [[nodiscard]] std::size_t home_of(Name instance) const;
+    template <class OfInstance>
+    [[nodiscard]] std::vector<OfInstance> at_home(const std::vector<OfInstance>& all) const;
     [[nodiscard]] std::vector<rules::Predecessor> find() const;
     [[nodiscard]] model::Ns completion(std::size_t members) const;
 
@@ -74,6 +81,7 @@ private:
     const std::vector<ProcessWindows>& windows_;
     const rules::Calibration& calibration_;
     std::vector<Told> told_;
+    std::vector<Opened> opened_;
     std::vector<Asked> asked_;
 };
 

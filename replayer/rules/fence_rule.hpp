@@ -15,8 +15,8 @@ namespace critpath::replayer::rules
 
 /// A transfer between windows that may have been under way when its origin came to the fence.
 struct FencedTransfer {
-    Enter enter;
-    Ns takes;  // at the least
+    Enter enter;  // or that of the target, to the fence that let it begin
+    Ns takes;     // at the least
     std::uint64_t bytes;
     model::ProcessId origin, target;
     model::LocationId target_location;  // none() if it has none

@@ -133,6 +133,29 @@ TEST(OneSided, FenceOfWhoIsNoSideOfATransfer)
     }
 }
 
+/// A fence without a preceding epoch may pass at once: what is transferred behind it begins when its target has come,
+/// too. Of several to one target, that is the largest.
+TEST(OneSided, FenceWaitsForTransfersThatTheirTargetLetBegin)
+{
+    for (const std::int64_t opened : {400, 260}) {
+        Program p(3);
+        const auto window = teach_fences(p);
+        const std::int64_t begin = std::max<std::int64_t>(opened, 310), leave = begin + 100 + 4;
+        p[0].fence({250, 251}, window, false);
+        p[1].fence({opened, opened + 1}, window, false);
+        p[2].fence({255, 256}, window, false);
+        p[0].put({310, 311}, window, 1, large);
+        p[0].put({320, 321}, window, 1, 8);
+        p[0].fence({330, leave}, window, true, large + 8);
+        p[1].fence({opened + 10, leave}, window);
+        p[2].fence({300, leave}, window);
+        for (int r = 0; r < 3; ++r)
+            p[r].finish(r == 2 ? 600 : 550);
+        EXPECT_THAT(path(p), HasSubstr(opened == 400 ? "compute 1: 214-400 | transfer 1>2: 400-504"
+                                                     : "compute 0: 251-310 | transfer 0>2: 310-414"));
+    }
+}
+
 /// What is over before its origin comes to the fence holds up nobody, however long that takes.
 TEST(OneSided, FenceBehindATransferThatIsOver)
 {

@@ -27,6 +27,7 @@ public:
         program_.windows = draw(1, 2) + 1;
         program_.deferral = static_cast<Deferral>(draw(0, 2));
         program_.fencing = static_cast<Fencing>(draw(0, 1));
+        program_.opening = static_cast<Opening>(draw(0, 1));
         program_.steps.resize(at(program_.ranks));
         program_.members.resize(at(program_.windows));
         for (int w = 0; w < shared_window(); ++w)
@@ -104,21 +105,29 @@ private:
                 .function = functions[draw(0, 2)]});
     }
 
-    /// Some epochs one behind the other. Nothing was done before the first, which may say so.
+    /// Some epochs one behind the other. Nothing was done before the first, which may say so: where that may pass, one
+    /// that may not separates it from other epochs.
     void fences(int window)
     {
         const bool precedes = chance(2);
-        for (const int r : members_)
+        for (const int r : members_) {
+            if (!precedes && program_.opening == Opening::Passes) {
+                add(r, {.kind = Kind::Fence, .window = window});
+                compute(r, 1500);
+            }
             add(r, {.kind = Kind::Fence, .window = window, .precedes = precedes});
+        }
         for (int epochs = draw(0, 2); epochs > 0; --epochs)
             for (int i = 0; i < count(); ++i) {
                 const int r = member(i);
-                compute(r, 500);
-                for (int k = draw(0, 3); k > 0; --k) {
-                    transfer(r, window, member(i + draw(1, count() - 1)));
+                if (!chance(3)) {  // else it is only target
+                    compute(r, 500);
+                    for (int k = draw(0, 3); k > 0; --k) {
+                        transfer(r, window, member(i + draw(1, count() - 1)));
+                        compute(r, 300);
+                    }
                     compute(r, 300);
                 }
-                compute(r, 300);
                 add(r, {.kind = Kind::Fence, .window = window});
             }
     }

@@ -35,6 +35,10 @@ struct Step {
 /// Which call of an access epoch an implementation lets wait for the posts.
 enum class Deferral : std::uint8_t { Start, Transfer, Complete };
 
+/// Whether an implementation lets those who come to a fence with MPI_MODE_NOPRECEDE pass before all have come: then a
+/// transfer behind it begins when its target has come, too.
+enum class Opening : std::uint8_t { WaitsForAll, Passes };
+
 /// Whose transfers an implementation lets a fence wait for: everybody's (who have them done before they meet), or only
 /// those from and to the own memory.
 enum class Fencing : std::uint8_t { All, Own };
@@ -46,6 +50,7 @@ struct Program {
     std::vector<std::vector<Step>> steps;  // by rank
     Fencing fencing = Fencing::All;
     std::vector<std::vector<int>> members = {};  // by window; of one that has none here, all ranks are
+    Opening opening = Opening::WaitsForAll;
 
     [[nodiscard]] std::vector<int> members_of(int window) const;
 };

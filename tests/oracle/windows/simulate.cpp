@@ -5,7 +5,8 @@
 // are granted in the order in which they are asked for; the next holder has a lock one message after it was given up,
 // and not before what was transferred meanwhile is there. Who looks for a transfer gets and flushes until it is there,
 // the last time until just then. Whoever tests in vain learns of what has come by the next test that begins after it.
-// On a lazy machine, a transfer under a lock waits until its target is in a call.
+// On a lazy machine, a transfer waits until its target is in a call: under a lock, its origin does, and before a fence,
+// that.
 #include "tests/oracle/windows/program.hpp"
 
 #include <fmt/format.h>
@@ -30,6 +31,7 @@ struct Moved {
     Node call;
     int target;
     std::uint64_t bytes;
+    Node taken = call;  // by its target, if that has to be in a call
 };
 
 /// An access epoch, or an exposure epoch.
@@ -145,7 +147,10 @@ private:
     {
         calls_[at(rank)].push_back({function, step});
         times_[at(rank)].push_back({now_, now_});
-        return {rank, static_cast<int>(calls_[at(rank)].size()) - 1, false};
+        const Node call{rank, static_cast<int>(calls_[at(rank)].size()) - 1, false};
+        for (Moved* moved : std::exchange(standing_[rank], {}))
+            moved->taken = call;
+        return call;
     }
 
     /// What the last call of `rank` takes longer, since no core was free when it began.
@@ -231,6 +236,8 @@ private:
         const std::pair number{step.window, fences_[{step.window, r}]++};
         auto& came = came_[number];
         came.push_back(enter(r, function_of(step, FunctionId::MPI_Win_fence), step));
+        if (!step.precedes && program_.opening == Opening::Passes)
+            return leave(r, {});
         wait(r, [this, r, step, number, &came] {
             if (came.size() < members_[at(step.window)].size())
                 return false;
@@ -239,12 +246,25 @@ private:
                 because.push_back({member, {}, machine_.collective});
             for (const auto& [origin, moved] : fenced_[number])
                 if (program_.fencing == Fencing::All)
-                    because.push_back({moved.call, {}, transfer(origin, moved) + machine_.collective});
+                    add_fenced(origin, moved, number, machine_.collective, because);
                 else if (origin == r || moved.target == r)
-                    because.push_back({moved.call, {}, transfer(origin, moved)});
+                    add_fenced(origin, moved, number, 0, because);
             leave(r, because);
             return true;
         });
+    }
+
+    /// A transfer before that fence begins when its origin makes it and its target has come to the fence before it.
+    void add_fenced(int origin, const Moved& moved, const std::pair<int, std::size_t>& fence, std::int64_t behind,
+                    std::vector<Edge>& because)
+    {
+        const std::int64_t weight = transfer(origin, moved) + behind;
+        because.push_back({moved.call, {}, weight});
+        if (moved.taken != moved.call)
+            because.push_back({moved.taken, {}, weight});
+        for (const Node& opened : came_.at({fence.first, fence.second - 1}))
+            if (opened.rank == moved.target)
+                because.push_back({opened, {}, weight});
     }
 
     // ------------------------------------------------------------------------------- post, start, complete, wait
@@ -310,7 +330,9 @@ private:
         }
         Epoch& access = access_[{step.window, r}];
         if (!access.is_open) {
-            fenced_[{step.window, fences_[{step.window, r}]}].emplace_back(r, moved);
+            auto& added = fenced_[{step.window, fences_[{step.window, r}]}].emplace_back(r, moved);
+            if (!machine_.progress && !is_inside(step.target))
+                standing_[step.target].push_back(&added.second);
             return leave(r, {});
         }
         access.moved.push_back(moved);
@@ -551,8 +573,9 @@ private:
     using OfRank = std::pair<int, int>;        // window, rank
     using OfPair = std::tuple<int, int, int>;  // window and two ranks
     std::map<OfRank, std::size_t> fences_;
-    std::map<std::pair<int, std::size_t>, std::vector<Node>> came_;                     // by window and number
-    std::map<std::pair<int, std::size_t>, std::vector<std::pair<int, Moved>>> fenced_;  // likewise; by origin
+    std::map<std::pair<int, std::size_t>, std::vector<Node>> came_;                    // by window and number
+    std::map<std::pair<int, std::size_t>, std::deque<std::pair<int, Moved>>> fenced_;  // likewise; by origin
+    std::map<int, std::vector<Moved*>> standing_;  // of those, by target: until that is in a call
     std::map<OfRank, Epoch> access_, exposure_;
     std::map<OfPair, std::vector<Node>> posts_;   // window, target, origin
     std::map<OfPair, std::size_t> started_;       // window, origin, target

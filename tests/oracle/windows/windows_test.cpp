@@ -114,6 +114,38 @@ TEST(WindowSimulation, FencesWaitForTransfers)
     EXPECT_THAT(leaves(own, 2), ElementsAre(12, 42 + 12));
 }
 
+TEST(WindowSimulation, LazyTargetsHoldUpFences)
+{
+    const Step fence{.kind = Kind::Fence};
+    Machine lazy;
+    lazy.progress = false;
+    const Program program{3,
+                          1,
+                          Deferral::Start,
+                          {{fence, to(Kind::Transfer, 1, 400'000), fence},
+                           {fence, compute(100), to(Kind::Transfer, 0), compute(50), fence},
+                           {fence, compute(300), fence}}};
+    EXPECT_THAT(leaves(simulate(program, {}), 0), ElementsAre(12, 13, 12 + 420 + 12));
+    const WindowExecution e = simulate(program, lazy);
+    EXPECT_THAT(leaves(e, 0), ElementsAre(12, 13, 112 + 420 + 12));  // the target comes back for its own transfer
+    EXPECT_EQ(e.execution.graph.slack_of_gap(1, 2), 0);
+    EXPECT_GT(e.execution.graph.slack_of_gap(1, 3), 0);
+}
+
+/// Who passes the fence transfers when the target is there, too.
+TEST(WindowSimulation, FencesWithoutPrecedingEpochsMayPass)
+{
+    const Step fence{.kind = Kind::Fence}, opening{.kind = Kind::Fence, .precedes = false};
+    Program program{
+        2, 1, Deferral::Start, {{opening, to(Kind::Transfer, 1, 50'000), fence}, {compute(200), opening, fence}}};
+    EXPECT_THAT(leaves(simulate(program, {}), 0), ElementsAre(212, 213, 212 + 70 + 12));
+    program.opening = Opening::Passes;
+    const WindowExecution passes = simulate(program, {});
+    EXPECT_THAT(leaves(passes, 0), ElementsAre(1, 2, 200 + 70 + 12));
+    EXPECT_THAT(leaves(passes, 1), ElementsAre(201, 200 + 70 + 12));
+    EXPECT_EQ(passes.execution.graph.slack_of_gap(1, 1), 0);
+}
+
 TEST(WindowSimulation, AWindowOfSomeRanks)
 {
     const Step fence{.kind = Kind::Fence};
@@ -180,11 +212,11 @@ TEST(WindowAnalysis, KnowsNodes)
     }
 }
 
-/// Which part of the paths of the programs is false-critical.
-double false_critical_share(const Machine& machine, Weights weights)
+/// Which part of the paths of so many programs is false-critical.
+double false_critical_share(const Machine& machine, Weights weights, std::uint32_t count = programs)
 {
     std::int64_t path = 0, false_critical = 0;
-    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= count; ++seed) {
         const Judged judged = check(random_recipe(seed), machine, weights);
         EXPECT_EQ(judged.broken, "") << "seed " << seed;
         const Verdict& verdict = judged.verdict;
@@ -202,8 +234,9 @@ TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
 /// Who takes the machine for twice as fast, or half as fast, as it is.
 TEST(WindowAnalysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
 {
-    EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast), 0.005);
-    EXPECT_LE(false_critical_share({}, Weights::HalfAsFast), 0.005);
+    constexpr std::uint32_t count = 5 * programs;  // few are wrong, but then by much of their path
+    EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast, count), 0.005);
+    EXPECT_LE(false_critical_share({}, Weights::HalfAsFast, count), 0.005);
 }
 
 /// Where it takes none but long waits for such, 7 % of the path is wrong.
