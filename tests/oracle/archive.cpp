@@ -33,6 +33,15 @@ public:
     }
 
     void begin(std::int64_t time) { out_.program_begin(ns(time), trace_.string("oracle"), {}); }
+    void know_graphs(std::int64_t time, int rank)
+    {
+        for (const auto& [comm, sources] : program_.graphs) {
+            const std::vector<int>& members = program_.comms[comm];
+            const auto member = std::ranges::find(members, rank);
+            if (member != members.end())
+                know(time, comm, sources[static_cast<std::size_t>(member - members.begin())]);
+        }
+    }
     void know(std::int64_t time, std::size_t comm, const std::vector<int>& in_neighbours)
     {
         const std::set<std::uint32_t> ranks(in_neighbours.begin(), in_neighbours.end());
@@ -161,6 +170,14 @@ OTF2_CommRef define_communicator(TraceWriter& trace, const Program& program, std
     return result;
 }
 
+std::vector<OTF2_CommRef> define_communicators(TraceWriter& trace, const Program& program)
+{
+    std::vector<OTF2_CommRef> comms{TraceWriter::world};
+    for (std::size_t c = 1; c < program.comms.size(); ++c)
+        comms.push_back(define_communicator(trace, program, c));
+    return comms;
+}
+
 /// What the collector measures: an interval that contains true time minus the time that the clock shows.
 otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_t ns)
 {
@@ -196,9 +213,7 @@ void write_archive(const std::string& directory, const Program& program, const M
                    const Execution& execution, const Clocks& clocks)
 {
     TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
-    std::vector<OTF2_CommRef> comms{TraceWriter::world};
-    for (std::size_t c = 1; c < program.comms.size(); ++c)
-        comms.push_back(define_communicator(trace, program, c));
+    const std::vector<OTF2_CommRef> comms = define_communicators(trace, program);
     std::map<int, std::uint32_t> threads;  // of each rank, so far
     for (const int thread : execution.locations) {
         const int r = program.rank_of(thread);
@@ -214,12 +229,7 @@ void write_archive(const std::string& directory, const Program& program, const M
         if (thread == r) {
             const std::int64_t begin = execution.graph.begin(thread);
             events.begin(begin);
-            for (const auto& [comm, sources] : program.graphs) {
-                const std::vector<int>& members = program.comms[comm];
-                const auto member = std::ranges::find(members, r);
-                if (member != members.end())
-                    events.know(begin, comm, sources[static_cast<std::size_t>(member - members.begin())]);
-            }
+            events.know_graphs(begin, r);
         }
         auto tool = execution.tool[static_cast<std::size_t>(thread)].begin();
         for (std::size_t i = 0; i < times.size(); ++i) {
@@ -232,6 +242,44 @@ void write_archive(const std::string& directory, const Program& program, const M
             events.end(times.back().enter);
     }
     trace.close();
+}
+
+namespace
+{
+
+/// Requests and probed messages of other parts have other numbers.
+Call renumbered(Call call, std::uint64_t first)
+{
+    const auto number = [&](std::uint64_t& id) { id += id != 0 ? first : 0; };
+    for (std::vector<Message>* messages : {&call.posted, &call.completed})
+        for (Message& message : *messages) {
+            number(message.request);
+            number(message.probed);
+        }
+    for (std::vector<CollectiveOperation>* operations : {&call.collectives_posted, &call.collectives_completed})
+        for (CollectiveOperation& operation : *operations)
+            number(operation.request);
+    number(call.probed.probed);
+    return call;
+}
+
+}  // namespace
+
+PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine)
+    : trace_(&trace), program_(&program), tick_ns_(machine.tick_ns), comms_(define_communicators(trace, program)),
+      first_id_(std::uint64_t{trace.definitions().communicators.size()} << 40U)
+{
+}
+
+void PartWriter::write(int rank, const Execution& execution, otf2::EventWriter& out, bool is_last) const
+{
+    RankEvents events(
+        *trace_, *program_, comms_, [&](std::int64_t ticks) { return static_cast<std::uint64_t>(ticks * tick_ns_); },
+        out);
+    const std::vector<Times>& times = execution.graph.calls(rank);
+    events.know_graphs(times.front().enter, rank);
+    for (std::size_t i = 0; i + (is_last ? 0 : 1) < times.size(); ++i)
+        events.write(renumbered(execution.calls[static_cast<std::size_t>(rank)][i], first_id_), times[i]);
 }
 
 }  // namespace critpath::oracle

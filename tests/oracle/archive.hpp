@@ -4,6 +4,7 @@
 // Owns how an execution becomes a trace on disk, as the collector would have recorded it.
 #pragma once
 
+#include "formats/otf2/trace_writer.hpp"
 #include "tests/oracle/simulate.hpp"
 
 #include <cstdint>
@@ -36,6 +37,24 @@ struct Clocks {
 
     /// What the clock of the node shows, `ns` after the program began.
     [[nodiscard]] std::int64_t shown(std::size_t node, std::int64_t ns) const;
+};
+
+/// Writes a program into an archive that has others as well, one behind the other.
+class PartWriter
+{
+public:
+    /// Defines its communicators.
+    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine);
+
+    /// What its main thread did; MPI_Finalize only if it is the last part.
+    void write(int rank, const Execution& execution, otf2::EventWriter& out, bool is_last) const;
+
+private:
+    otf2::TraceWriter* trace_;
+    const Program* program_;
+    std::int64_t tick_ns_;
+    std::vector<OTF2_CommRef> comms_;
+    std::uint64_t first_id_;  // of requests
 };
 
 /// Makes an archive in `directory`, which must exist and be empty. Ticks become ns.

@@ -2,22 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] [--slow-files]
-// [--windows] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST [COUNT]]: so many
-// random programs (of one-sided communication with --windows; with --alike, each repeats one pattern, in which ranks
-// compute for another time; with --standing, one in which the same rank always computes beside large messages), from
-// that seed on, through the whole analysis, which knows what the simulated machine costs (or learns it from the trace,
-// or is told that messages and collectives take half as long as they do, or twice as long). With noise, each program
-// runs on a machine of its own, whose messages and collectives are late by some ticks, at random. A lazy machine moves
-// what meets its receiver only while both are in calls, and non-blocking all-to-all collectives when all have been; one
-// that is held has buffered sends of more than 1024 bytes end when the receiver's rank is in a call; one that goes by
-// groups has blocking collectives between groups wait for the own group, too; on a synchronous one, a root waits for
-// all that it gives something, and whoever gives something to a root waits for that (if lazy, until they are in calls).
-// With --slow-files, collective calls on files that do not wait for all may take as long as those that do. With
+// [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep DIRECTORY] [FIRST
+// [COUNT]]: so many random programs (of one-sided communication with --windows, of that and all else in turn with
+// --mixed; with --alike, each repeats one pattern, in which ranks compute for another time; with --standing, one in
+// which the same rank always computes beside large messages), from that seed on, through the whole analysis, which
+// knows what the simulated machine costs (or learns it from the trace, or is told that messages and collectives take
+// half as long as they do, or twice as long). With noise, each program runs on a machine of its own, whose messages and
+// collectives are late by some ticks, at random. A lazy machine moves what meets its receiver only while both are in
+// calls, and non-blocking all-to-all collectives when all have been; one that is held has buffered sends of more than
+// 1024 bytes end when the receiver's rank is in a call; one that goes by groups has blocking collectives between groups
+// wait for the own group, too; on a synchronous one, a root waits for all that it gives something, and whoever gives
+// something to a root waits for that (if lazy, until they are in calls). With --slow-files, collective calls on files
+// that do not wait for all may take as long as those that do. With
 // --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
 // Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has
 // the archive of each program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
+#include "tests/oracle/mixed/mixed.hpp"
 #include "tests/oracle/truth.hpp"
 #include "tests/oracle/windows/check.hpp"
 #include "tests/oracle/windows/program.hpp"
@@ -59,6 +61,7 @@ struct Options {
     bool synchronous = false;
     bool slow_files = false;
     bool windows = false;
+    bool mixed = false;
     bool alike = false;
     bool standing = false;
     std::filesystem::path keep;  // empty: nothing is kept
@@ -74,6 +77,8 @@ Recipe recipe_of(std::uint32_t seed, const Options& options)
 /// What came of one program.
 Outcome outcome_of(std::uint32_t seed, const Machine& machine, const Options& options)
 {
+    if (options.mixed)
+        return mixed::check(mixed::random_recipe(seed), machine, options.weights, options.rules);
     if (!options.windows)
         return check(recipe_of(seed, options), machine, options.weights, options.rules);
     return windows::check(windows::random_recipe(seed), machine, options.weights, options.rules);
@@ -84,6 +89,12 @@ void keep(std::uint32_t seed, const Machine& machine, const Options& options)
     const std::filesystem::path directory = options.keep / std::to_string(seed);
     if (!std::filesystem::create_directories(directory))
         throw std::runtime_error(directory.string() + ": is there already; give another directory");
+    if (options.mixed) {
+        const mixed::MixedExecution execution = mixed::simulate(mixed::random_recipe(seed), machine);
+        mixed::write_archive(directory, execution, machine);
+        write_truth(directory, machine, execution.whole.graph, mixed::functions(execution));
+        return;
+    }
     if (options.windows) {
         const windows::Program program = windows::random_program(seed);
         const windows::WindowExecution execution = windows::simulate(program, machine);
@@ -105,19 +116,26 @@ void print_faults(const Outcome& outcome)
         fmt::print("    {}\n", fault);
 }
 
+/// `check`, of a recipe, has words for what happened.
+template <class AnyRecipe, class Check>
+void explain_words(std::uint32_t seed, const AnyRecipe& recipe, const Check& check)
+{
+    const AnyRecipe smallest = shrink(recipe, [&](const AnyRecipe& smaller) { return is_wrong(check(smaller)); });
+    const windows::Judged judged = check(smallest);
+    fmt::print("seed {}: {}\n", seed, text(smallest));
+    print_faults(judged);
+    fmt::print("{}\n", judged.words);
+}
+
 void explain(std::uint32_t seed, const Machine& machine, const Options& options)
 {
     const Weights weights = options.weights;
-    if (options.windows) {
-        const windows::Recipe smallest = shrink(windows::random_recipe(seed), [&](const windows::Recipe& recipe) {
-            return is_wrong(windows::check(recipe, machine, weights));
-        });
-        const windows::Judged judged = windows::check(smallest, machine, weights);
-        fmt::print("seed {}: {}\n", seed, text(smallest));
-        print_faults(judged);
-        fmt::print("{}\n", judged.words);
-        return;
-    }
+    if (options.windows)
+        return explain_words(seed, windows::random_recipe(seed),
+                             [&](const windows::Recipe& recipe) { return windows::check(recipe, machine, weights); });
+    if (options.mixed)
+        return explain_words(seed, mixed::random_recipe(seed),
+                             [&](const mixed::Recipe& recipe) { return mixed::check(recipe, machine, weights); });
     const Recipe smallest = shrink(recipe_of(seed, options),
                                    [&](const Recipe& recipe) { return is_wrong(check(recipe, machine, weights)); });
     const Outcome outcome = check(smallest, machine, weights);
@@ -198,6 +216,8 @@ int main(int argc, char** argv)
             options.slow_files = true;
         else if (word == "--windows")
             options.windows = true;
+        else if (word == "--mixed")
+            options.mixed = true;
         else if (word == "--short-of-cores")
             options.short_of_cores = true;
         else if (word == "--alike")
@@ -219,7 +239,8 @@ int main(int argc, char** argv)
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--slow-files] [--windows] [--short-of-cores] [--alike | --standing] [--enter | --paper] [--keep "
+                "[--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] "
+                "[--keep "
                 "DIRECTORY] [FIRST "
                 "[COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);

@@ -4,6 +4,7 @@
 // Random programs of everything that the oracle can simulate, replayed by all processes of the test and by one: the
 // outcome is the same to the last byte.
 #include "tests/oracle/check.hpp"
+#include "tests/oracle/mixed/mixed.hpp"
 #include "tests/oracle/windows/check.hpp"
 
 #include <fmt/format.h>
@@ -95,6 +96,14 @@ TEST_P(OneOutcome, OfOneSidedCommunication)
         const windows::WindowExecution execution = simulate(program, machine);
         expect_same_outcome([&](MPI_Comm comm) { return load(program, machine, execution, comm); });
     }
+}
+
+TEST_P(OneOutcome, OfBothInTurn)
+{
+    const mixed::MixedExecution execution = simulate(mixed::random_recipe(GetParam()), {});
+    expect_same_outcome([&](MPI_Comm comm) {
+        return load(comm, [&](const std::string& directory) { write_archive(directory, execution, {}); });
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, OneOutcome, testing::Range(1U, 1 + programs));

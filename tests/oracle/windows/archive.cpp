@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,33 +19,23 @@ namespace
 
 using otf2::TraceWriter;
 
-/// References of groups, each defined once.
-class Groups
+/// Each is defined once, whichever part has it.
+OTF2_GroupRef group_of(TraceWriter& trace, const std::vector<int>& ranks)
 {
-public:
-    explicit Groups(TraceWriter& trace) : trace_(trace) {}
-
-    OTF2_GroupRef of(const std::vector<int>& ranks)
-    {
-        const auto [entry, is_new] = references_.try_emplace(ranks, 0);
-        if (is_new) {
-            auto& groups = trace_.definitions().groups;
-            entry->second = otf2::group_reference(static_cast<std::uint32_t>(groups.size()));
-            groups.push_back(otf2::compress({ranks.begin(), ranks.end()}));
-        }
-        return entry->second;
-    }
-
-private:
-    TraceWriter& trace_;
-    std::map<std::vector<int>, OTF2_GroupRef> references_;
-};
+    auto& groups = trace.definitions().groups;
+    const auto group = otf2::compress({ranks.begin(), ranks.end()});
+    const auto found = std::ranges::find(groups, group);
+    const auto position = static_cast<std::uint32_t>(found - groups.begin());
+    if (found == groups.end())
+        groups.push_back(group);
+    return otf2::group_reference(position);
+}
 
 class RankEvents
 {
 public:
-    RankEvents(TraceWriter& trace, Groups& groups, const Program& program, int rank)
-        : trace_(trace), groups_(groups), out_(trace.location(static_cast<std::uint32_t>(rank)))
+    RankEvents(TraceWriter& trace, const Program& program, int first_window, otf2::EventWriter& out)
+        : trace_(trace), out_(out), first_window_(first_window)
     {
         for (int w = 0; w < program.windows; ++w)
             members_.push_back(program.members_of(w));
@@ -55,7 +44,7 @@ public:
     void write(const WindowCall& call, std::uint64_t enter, std::uint64_t leave)
     {
         const Step& step = call.step;
-        const auto window = static_cast<OTF2_RmaWinRef>(step.window);
+        const auto window = reference(step);
         const std::uint32_t target = rank_in_window(step);
         const otf2::Lock lock{window, target,
                               static_cast<OTF2_LockType>(step.exclusive ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED)};
@@ -70,9 +59,9 @@ public:
             break;
         case Kind::Post:
         case Kind::Start:
-            group_ = step.kind == Kind::Start ? group_ : groups_.of(step.peers);
-            access_group_ = step.kind == Kind::Start ? groups_.of(step.peers) : access_group_;
-            out_.window_group(leave, window, groups_.of(step.peers), OTF2_RMA_SYNC_LEVEL_NONE);
+            group_ = step.kind == Kind::Start ? group_ : group_of(trace_, step.peers);
+            access_group_ = step.kind == Kind::Start ? group_of(trace_, step.peers) : access_group_;
+            out_.window_group(leave, window, group_of(trace_, step.peers), OTF2_RMA_SYNC_LEVEL_NONE);
             break;
         case Kind::Wait:
             if (call.is_vain)
@@ -113,9 +102,6 @@ public:
         out_.leave(leave, region);
     }
 
-    void begin() { out_.program_begin(0, trace_.string("oracle"), {}); }
-    void end(std::uint64_t time) { out_.program_end(time); }
-
 private:
     struct Pending {
         int window;
@@ -123,6 +109,11 @@ private:
         std::uint64_t id;
         bool is_local;  // done at the origin
     };
+
+    [[nodiscard]] OTF2_RmaWinRef reference(const Step& step) const
+    {
+        return static_cast<OTF2_RmaWinRef>(first_window_ + step.window);
+    }
 
     static bool is_local(FunctionId function)
     {
@@ -138,7 +129,7 @@ private:
 
     void transfer(FunctionId function, const Step& step, std::uint32_t target, std::uint64_t time)
     {
-        const auto window = static_cast<OTF2_RmaWinRef>(step.window);
+        const auto window = reference(step);
         const std::uint64_t id = 2 * transfers_++ + 1;
         pending_.push_back({step.window, target, id, false});
         if (function == FunctionId::MPI_Get)
@@ -158,20 +149,20 @@ private:
     {
         for (Pending& pending : pending_)
             if (is_of(pending, step, target) && !std::exchange(pending.is_local, true))
-                out_.done_blocking(time, static_cast<OTF2_RmaWinRef>(step.window), pending.id);
+                out_.done_blocking(time, reference(step), pending.id);
     }
 
     void complete(const Step& step, std::uint32_t target, std::uint64_t time)
     {
         for (const Pending& pending : pending_)
             if (is_of(pending, step, target))
-                out_.done_remote(time, static_cast<OTF2_RmaWinRef>(step.window), pending.id);
+                out_.done_remote(time, reference(step), pending.id);
         std::erase_if(pending_, [&](const Pending& pending) { return is_of(pending, step, target); });
     }
 
     void collective(FunctionId function, const Step& step, std::uint64_t enter, std::uint64_t leave)
     {
-        const auto window = static_cast<OTF2_RmaWinRef>(step.window);
+        const auto window = reference(step);
         out_.window_collective_begin(enter);
         if (function == FunctionId::MPI_Win_create)
             out_.window_create(leave, window);
@@ -187,8 +178,8 @@ private:
     }
 
     TraceWriter& trace_;
-    Groups& groups_;
     otf2::EventWriter& out_;
+    int first_window_;
     OTF2_GroupRef group_ = OTF2_UNDEFINED_GROUP;
     OTF2_GroupRef access_group_ = OTF2_UNDEFINED_GROUP;
     std::uint64_t transfers_ = 0;
@@ -198,26 +189,38 @@ private:
 
 }  // namespace
 
-void write_archive(const std::string& directory, const Program& program, const Machine& machine,
-                   const WindowExecution& execution)
+PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine)
+    : trace_(&trace), program_(&program), tick_ns_(machine.tick_ns),
+      first_window_(static_cast<int>(trace.definitions().windows.size()))
 {
-    TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
     for (int w = 0; w < program.windows; ++w) {
         const std::vector<int> members = program.members_of(w);
         const bool is_of_all = members.size() == static_cast<std::size_t>(program.ranks);
         const OTF2_CommRef comm = is_of_all ? TraceWriter::world : trace.communicator({members.begin(), members.end()});
-        trace.definitions().windows.push_back({fmt::format("window {}", w), comm});
+        trace.definitions().windows.push_back({fmt::format("window {}", first_window_ + w), comm});
     }
-    Groups groups(trace);
-    const auto ns = [&](std::int64_t ticks) { return static_cast<std::uint64_t>(ticks * machine.tick_ns); };
+}
+
+void PartWriter::write(int rank, const WindowExecution& execution, otf2::EventWriter& out, bool is_last) const
+{
+    RankEvents events(*trace_, *program_, first_window_, out);
+    const auto ns = [&](std::int64_t ticks) { return static_cast<std::uint64_t>(ticks * tick_ns_); };
+    const std::vector<Times>& times = execution.execution.graph.calls(rank);
+    for (std::size_t i = 0; i + (is_last ? 0 : 1) < times.size(); ++i)
+        events.write(execution.calls[static_cast<std::size_t>(rank)][i], ns(times[i].enter), ns(times[i].leave));
+}
+
+void write_archive(const std::string& directory, const Program& program, const Machine& machine,
+                   const WindowExecution& execution)
+{
+    TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
+    const PartWriter part(trace, program, machine);
     for (int r = 0; r < program.ranks; ++r) {
         trace.set_host(static_cast<std::uint32_t>(r), fmt::format("node{}", r / machine.ranks_a_node));
-        RankEvents events(trace, groups, program, r);
-        const std::vector<Times>& times = execution.execution.graph.calls(r);
-        events.begin();
-        for (std::size_t i = 0; i < times.size(); ++i)
-            events.write(execution.calls[static_cast<std::size_t>(r)][i], ns(times[i].enter), ns(times[i].leave));
-        events.end(ns(times.back().enter));
+        otf2::EventWriter& out = trace.location(static_cast<std::uint32_t>(r));
+        out.program_begin(0, trace.string("oracle"), {});
+        part.write(r, execution, out, true);
+        out.program_end(static_cast<std::uint64_t>(execution.execution.graph.calls(r).back().enter * machine.tick_ns));
     }
     trace.close();
 }

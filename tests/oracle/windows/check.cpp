@@ -12,8 +12,9 @@ namespace
 
 using replayer::rules::Calibration;
 
-constexpr const char* all_used[] = {"ignored_rma_records",    "ignored_records",  "incomplete_collectives",
-                                    "mismatched_collectives", "clock_violations", "unfinished_requests"};
+constexpr const char* all_used[] = {"ignored_rma_records",    "ignored_records",   "incomplete_collectives",
+                                    "mismatched_collectives", "clock_violations",  "unfinished_requests",
+                                    "unmatched_sends",        "unmatched_receives"};
 
 /// The truth about the machine, where collectives of windows cannot be left before their end.
 void tell_windows(const Machine& machine, Calibration& calibration)
@@ -39,22 +40,29 @@ replayer::Replay load(const Program& program, const Machine& machine, const Wind
                         [&](const std::string& directory) { write_archive(directory, program, machine, execution); });
 }
 
+Judged judge(replayer::Replay replay, const Execution& execution, const Machine& machine, Weights weights,
+             replayer::Rules rules)
+{
+    replay.rules = rules;
+    const tests::Replayed replayed =
+        weights == Weights::Learned ? tests::replay(replay) : tests::replay(replay, [&](Calibration& calibration) {
+            tell_windows(as_told(machine, weights), calibration);
+        });
+    Judged judged;
+    judged.verdict = oracle::judge(execution, machine, replayed.segments);
+    judged.broken = broken(replayed, judged.verdict.makespan, all_used);
+    judged.words = replayed.path();
+    return judged;
+}
+
 Judged check(const Recipe& recipe, const Machine& machine, Weights weights, replayer::Rules rules)
 {
     Judged judged;
     try {
         const Program program = expand(recipe);
         const WindowExecution execution = simulate(program, machine);
-        judged.words = text(execution);
-        replayer::Replay replay = load(program, machine, execution);
-        replay.rules = rules;
-        const tests::Replayed replayed =
-            weights == Weights::Learned ? tests::replay(replay) : tests::replay(replay, [&](Calibration& calibration) {
-                tell_windows(as_told(machine, weights), calibration);
-            });
-        judged.verdict = oracle::judge(execution.execution, machine, replayed.segments);
-        judged.broken = broken(replayed, judged.verdict.makespan, all_used);
-        judged.words += replayed.path();
+        judged = judge(load(program, machine, execution), execution.execution, machine, weights, rules);
+        judged.words = text(execution) + judged.words;
     } catch (const std::exception& error) {
         judged.broken = error.what();
     }

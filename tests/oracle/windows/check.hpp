@@ -20,6 +20,10 @@ struct Judged : Outcome {
 replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution,
                       MPI_Comm comm = MPI_COMM_SELF);
 
+/// What the analysis finds in what was loaded, beside the truth. `words` is the path.
+Judged judge(replayer::Replay replay, const Execution& execution, const Machine& machine, Weights weights,
+             replayer::Rules rules);
+
 Judged check(const Recipe& recipe, const Machine& machine, Weights weights,
              replayer::Rules rules = replayer::Rules::Arrival);
 

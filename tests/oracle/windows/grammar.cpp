@@ -250,6 +250,11 @@ private:
 
 }  // namespace
 
+const char* name(BlockKind kind)
+{
+    return names[static_cast<std::size_t>(kind)];
+}
+
 Recipe random_recipe(std::uint32_t seed)
 {
     std::mt19937 random(seed);
@@ -276,7 +281,7 @@ std::string text(const Recipe& recipe)
 {
     std::string words = fmt::format("{} ranks, windows({}):", recipe.ranks, recipe.seed);
     for (const Block& block : recipe.blocks)
-        words += fmt::format(" {}({})", names[static_cast<std::size_t>(block.kind)], block.seed);
+        words += fmt::format(" {}({})", name(block.kind), block.seed);
     return words;
 }
 

@@ -5,6 +5,7 @@
 // ticks. Ranks are those of the world.
 #pragma once
 
+#include "formats/otf2/trace_writer.hpp"
 #include "tests/oracle/simulate.hpp"
 
 #include <cstdint>
@@ -51,6 +52,7 @@ struct Program {
     Fencing fencing = Fencing::All;
     std::vector<std::vector<int>> members = {};  // by window; of one that has none here, all ranks are
     Opening opening = Opening::WaitsForAll;
+    std::vector<std::int64_t> begin = {};  // by rank, when it makes its windows; empty: at once
 
     [[nodiscard]] std::vector<int> members_of(int window) const;
 };
@@ -73,6 +75,8 @@ WindowExecution simulate(const Program& program, const Machine& machine);
 enum class BlockKind : std::uint8_t { Fences, Ring, Star, Notice, Locks };
 inline constexpr int block_kinds = 5;
 
+const char* name(BlockKind kind);
+
 /// Epochs of one kind, by themselves: any block can be left out.
 struct Block {
     BlockKind kind;
@@ -93,6 +97,21 @@ std::string text(const Recipe& recipe);
 
 /// What happened, a line a call.
 std::string text(const WindowExecution& execution);
+
+/// As oracle::PartWriter; defines its windows.
+class PartWriter
+{
+public:
+    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine);
+
+    void write(int rank, const WindowExecution& execution, otf2::EventWriter& out, bool is_last) const;
+
+private:
+    otf2::TraceWriter* trace_;
+    const Program* program_;
+    std::int64_t tick_ns_;
+    int first_window_;
+};
 
 /// As oracle::write_archive.
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,

@@ -80,7 +80,7 @@ public:
             all.insert(all.end(), program.steps[at(r)].begin(), program.steps[at(r)].end());
             add_of_all_windows(r, FunctionId::MPI_Win_free, all);
             steps_.push_back(all);
-            wake(r, 0);
+            wake(r, program.begin.empty() ? 0 : program.begin[at(r)]);
         }
     }
 

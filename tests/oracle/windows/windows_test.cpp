@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One-sided communication: the oracle against formulas, and the analysis against the oracle.
+#include "tests/oracle/mixed/mixed.hpp"
 #include "tests/oracle/windows/check.hpp"
 #include "tests/oracle/windows/program.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
 
 namespace critpath::oracle::windows
 {
@@ -184,6 +188,28 @@ TEST(WindowSimulation, SaysWhatCannotEnd)
     EXPECT_THROW(simulate({2, 1, Deferral::Start, {{peers(Kind::Start, {1})}, {}}}, {}), std::logic_error);
 }
 
+/// Parts go on where the ones before them end, on each rank for itself.
+TEST(MixedSimulation, PartsFollowEachOther)
+{
+    std::size_t several = 0;
+    for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+        const mixed::MixedExecution e = simulate(mixed::random_recipe(seed), {});
+        several += e.parts.size() > 3 ? 1 : 0;
+        const auto functions = mixed::functions(e);
+        for (int r = 0; r < e.whole.graph.ranks(); ++r) {
+            const auto& of_rank = functions[static_cast<std::size_t>(r)];
+            EXPECT_EQ(of_rank.size(), e.whole.graph.calls(r).size());
+            EXPECT_EQ(std::ranges::count(of_rank, FunctionId::MPI_Init), 1);
+            EXPECT_EQ(std::ranges::count(of_rank, FunctionId::MPI_Finalize), 1);
+            EXPECT_TRUE(std::ranges::is_sorted(e.whole.graph.calls(r), {}, &Times::enter));
+        }
+    }
+    EXPECT_GT(several, 10);
+    Machine lazy;
+    lazy.progress = false;
+    EXPECT_THROW(simulate(mixed::random_recipe(1), lazy), std::logic_error);
+}
+
 // ---- the analysis
 
 #ifdef CRITPATH_SANITIZED
@@ -207,6 +233,15 @@ TEST(WindowAnalysis, KnowsNodes)
     machine.ranks_a_node = 2;
     for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
         const Judged judged = check(random_recipe(seed), machine, Weights::Known);
+        EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
+        EXPECT_EQ(judged.broken, "") << "seed " << seed;
+    }
+}
+
+TEST(MixedAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
+{
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        const Judged judged = mixed::check(mixed::random_recipe(seed), {}, Weights::Known);
         EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
         EXPECT_EQ(judged.broken, "") << "seed " << seed;
     }
