@@ -31,20 +31,4 @@ rules::Enter came_back(const Replay& replay, model::ProcessId process, Ns enter,
     return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
 }
 
-rules::Enter next_return(const Replay& replay, model::ProcessId process, Ns since, Ns end)
-{
-    const model::ProcessTrace& trace = replay.trace_of(process);
-    if (trace.locations.empty())
-        return {};
-    const model::LocationTrace& main = trace.locations.front();
-    const model::Calls& calls = main.calls;
-    const auto found =
-        static_cast<std::size_t>(std::ranges::upper_bound(calls.enters(), since) - calls.enters().begin());
-    const std::size_t behind = calls.behind_last_call(found), next = calls.next_call(found);
-    const bool is_inside = behind > 0 && calls.leave(behind - 1) > since;
-    if (is_inside || next == calls.size() || calls.enter(next) >= end)
-        return {};
-    return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
-}
-
 }  // namespace critpath::replayer

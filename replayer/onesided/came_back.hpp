@@ -17,7 +17,4 @@ namespace critpath::replayer
 rules::Enter came_back(const Replay& replay, model::ProcessId process, model::Ns enter, model::Ns leave,
                        model::Ns after);
 
-/// The enter with which a process came back to MPI before `end`, if it was outside at `since`; not valid: it was not.
-rules::Enter next_return(const Replay& replay, model::ProcessId process, model::Ns since, model::Ns end);
-
 }  // namespace critpath::replayer

@@ -146,8 +146,8 @@ public:
     /// The fence ends an epoch that began with `opening`, which may have passed before others had come.
     void opened(CallRef fence, CallRef opening) { result_.opened.push_back({fence, enter_of(trace, opening)}); }
 
-    /// A transfer that the fence ends. What cannot be under way any more when that begins is over, unless its target
-    /// may have let it begin later.
+    /// A transfer that the fence ends. What cannot be under way any more when that begins is of no interest, unless its
+    /// target may have let it begin later.
     void fenced(CallRef fence, std::uint32_t transfer, bool may_begin_later)
     {
         const model::WindowEvent& event = trace.window_events[transfer];
@@ -155,10 +155,10 @@ public:
         if (!to)
             return;
         const Ns takes = transfer_time(*to, event.bytes);
-        const bool is_over = !may_begin_later && !may_be_under_way(enter(transfer).time, takes, fence);
-        result_.fenced.push_back(
-            {fence,
-             {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes(), is_over}});
+        if (may_begin_later || may_be_under_way(enter(transfer).time, takes, fence))
+            result_.fenced.push_back(
+                {fence,
+                 {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes()}});
     }
 
     [[nodiscard]] std::size_t number_fenced() const { return result_.fenced.size(); }

@@ -3,7 +3,6 @@
 #include "replayer/resolve/fences.hpp"
 
 #include "replayer/exchange.hpp"
-#include "replayer/onesided/came_back.hpp"
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
@@ -19,18 +18,6 @@ using model::Ns;
 
 namespace
 {
-
-/// Whether a process was outside of MPI at `begin`, and came back before `leave`.
-struct TargetQuestion {
-    std::uint32_t index;
-    model::ProcessId target;
-    Ns begin, leave;
-};
-
-struct TargetAnswer {
-    std::uint32_t index;
-    rules::Enter enter;
-};
 
 /// Those before one fence. Many members ask, and each looks at few of them.
 class Transfers
@@ -72,34 +59,23 @@ void Fences::add(const Part& part, const rules::Member& member, const rules::Ins
                  const rules::Predecessor& otherwise)
 {
     const Name name{part.side.value, part.number};
+    const std::vector<TransferBeforeFence>& fenced = windows_[part.process].fenced;
+    for (auto before = std::ranges::lower_bound(fenced, member.enter.call, {}, &TransferBeforeFence::fence);
+         before != fenced.end() && before->fence == member.enter.call; ++before)
+        told_.push_back({name, before->transfer});
+    const model::ProcessId process = replay_.processes[part.process].process;
+    const std::vector<OpenedEpoch>& opened = windows_[part.process].opened;
+    if (const auto epoch = std::ranges::lower_bound(opened, member.enter.call, {}, &OpenedEpoch::fence);
+        epoch != opened.end() && epoch->fence == member.enter.call)
+        opened_.push_back({name, process, epoch->opening});
     const Ns least = completion(instance.members);
     constexpr int apart = 4;  // what tells them that they may leave reaches some of them sooner
     const Ns error = calibration_.clocks.largest();
     const bool together = instance.last_leave - instance.first_leave <= (least / apart + error).count();
-    const model::ProcessId process = replay_.processes[part.process].process;
     asked_.push_back({part.process,
                       name,
                       {member.enter.call, process, member.leave, instance.last.time, least, together, error},
                       otherwise});
-    tell(part.process, asked_.back());
-}
-
-void Fences::tell(std::size_t process, const Asked& asked)
-{
-    const rules::FenceWait& wait = asked.wait;
-    const std::vector<TransferBeforeFence>& fenced = windows_[process].fenced;
-    for (auto before = std::ranges::lower_bound(fenced, wait.call, {}, &TransferBeforeFence::fence);
-         before != fenced.end() && before->fence == wait.call; ++before) {
-        const bool may_stand = rules::may_have_stood_still(before->transfer, wait);
-        if (may_stand)
-            standing_.push_back({told_.size(), wait});
-        if (may_stand || !before->transfer.is_over)
-            told_.push_back({asked.instance, before->transfer});
-    }
-    const std::vector<OpenedEpoch>& opened = windows_[process].opened;
-    if (const auto epoch = std::ranges::lower_bound(opened, wait.call, {}, &OpenedEpoch::fence);
-        epoch != opened.end() && epoch->fence == wait.call)
-        opened_.push_back({asked.instance, wait.process, epoch->opening});
 }
 
 /// How long a fence takes of itself does not depend on what was transferred.
@@ -129,32 +105,11 @@ std::vector<OfInstance> Fences::at_home(const std::vector<OfInstance>& all) cons
     return replayer::exchange(replay_.comm, out).items;
 }
 
-/// Of transfers that may have stood still: when their targets came back to MPI.
-void Fences::ask_targets()
-{
-    auto out = lists_for<TargetQuestion>(replay_.size);
-    for (std::uint32_t i = 0; i < standing_.size(); ++i) {
-        const rules::FencedTransfer& transfer = told_[standing_[i].told].transfer;
-        const rules::FenceWait& wait = standing_[i].wait;
-        out[static_cast<std::size_t>(replay_.owner_of(transfer.target))].push_back(
-            {i, transfer.target, transfer.enter.time, wait.leave});
-    }
-    const auto questions = replayer::exchange(replay_.comm, out);
-    auto back = lists_for<TargetAnswer>(replay_.size);
-    for (std::size_t asker = 0; asker < back.size(); ++asker)
-        for (const TargetQuestion& q : questions.from(static_cast<int>(asker)))
-            if (const rules::Enter enter = next_return(replay_, q.target, q.begin, q.leave); enter.valid())
-                back[asker].push_back({q.index, enter});
-    for (const TargetAnswer& answer : replayer::exchange(replay_.comm, back).items)
-        told_[standing_[answer.index].told].transfer.moved = answer.enter;
-}
-
-std::vector<rules::Predecessor> Fences::find()
+std::vector<rules::Predecessor> Fences::find() const
 {
     std::vector<rules::Predecessor> result(asked_.size());
     if (!on_any(replay_.comm, !told_.empty()))
         return result;
-    ask_targets();
     std::map<std::pair<Name, model::ProcessId>, rules::Enter> openings;
     for (const Opened& opened : at_home(opened_))
         openings[{opened.instance, opened.process}] = opened.enter;

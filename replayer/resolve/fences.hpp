@@ -50,11 +50,6 @@ private:
         Name instance;
         rules::FencedTransfer transfer;
     };
-    /// Whether the target of a transfer came back to MPI while that may have stood still.
-    struct Standing {
-        std::size_t told;
-        rules::FenceWait wait;
-    };
     struct Opened {
         Name instance;  // of the fence that ends the epoch
         model::ProcessId process;
@@ -79,16 +74,13 @@ private:
     [[nodiscard]] std::size_t home_of(Name instance) const;
     template <class OfInstance>
     [[nodiscard]] std::vector<OfInstance> at_home(const std::vector<OfInstance>& all) const;
-    void tell(std::size_t process, const Asked& asked);
-    void ask_targets();
-    [[nodiscard]] std::vector<rules::Predecessor> find();
+    [[nodiscard]] std::vector<rules::Predecessor> find() const;
     [[nodiscard]] model::Ns completion(std::size_t members) const;
 
     const Replay& replay_;
     const std::vector<ProcessWindows>& windows_;
     const rules::Calibration& calibration_;
     std::vector<Told> told_;
-    std::vector<Standing> standing_;
     std::vector<Opened> opened_;
     std::vector<Asked> asked_;
 };

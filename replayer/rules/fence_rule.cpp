@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
-#include <vector>
 
 namespace critpath::replayer::rules
 {
@@ -14,11 +13,6 @@ namespace
 {
 
 constexpr double not_at_all = std::numeric_limits<double>::infinity();
-
-/// Costs may be off by so much.
-constexpr double doubtful = 2.25;
-/// What fits better than that is hardly there by chance.
-constexpr double close_fit = 17.0 / 16;
 
 double ratio(Ns larger, Ns smaller)
 {
@@ -45,7 +39,7 @@ double factor(const FencedTransfer& transfer, const FenceWait& wait)
 /// Where members leave by themselves, each has waited for its own transfers and for those to its own memory alone.
 bool concerns(const FencedTransfer& transfer, const FenceWait& wait)
 {
-    return !transfer.is_over && transfer.enter.time < wait.leave &&
+    return transfer.enter.time < wait.leave &&
            (wait.together || transfer.origin == wait.process || transfer.target == wait.process);
 }
 
@@ -63,60 +57,28 @@ const FencedTransfer* last_of(const FenceWait& wait, std::span<const FencedTrans
     return last;
 }
 
-/// By which factor what is known of the transfer is off, one way or the other.
-double error(const FencedTransfer& transfer, const FenceWait& wait)
-{
-    const double off = factor(transfer, wait);
-    return std::max(off, 1 / off);
-}
-
-Predecessor to(const FencedTransfer& transfer, const FenceWait& wait, bool is_unsure)
-{
-    const bool is_own = transfer.origin == wait.process;
-    Predecessor result{Route::Message, transfer.enter, transfer.bytes, is_unsure};
-    result.peer = is_own ? transfer.target_location : model::LocationId::none();
-    result.sends = is_own && transfer.puts;
-    return result;
-}
-
-/// The transfer that was over as long after its target had come back to MPI as it takes, as nearly as can be, and not
-/// further off than by that factor.
-Predecessor stood_still(const FenceWait& wait, std::span<const FencedTransfer> transfers, double most)
-{
-    std::vector<FencedTransfer> moved;
-    for (FencedTransfer transfer : transfers)
-        if (transfer.moved.valid() && transfer.moved.time > transfer.enter.time) {
-            transfer.enter = transfer.moved;
-            transfer.is_over = false;
-            moved.push_back(transfer);
-        }
-    const FencedTransfer* last = last_of(wait, moved);
-    return last != nullptr && error(*last, wait) <= most ? to(*last, wait, true) : Predecessor{};
-}
-
 Predecessor choose(const FenceWait& wait, std::span<const FencedTransfer> transfers)
 {
+    // Where costs are off by no more than this, the last member may have been the reason as well.
+    constexpr double doubtful = 2.25;
     const FencedTransfer* transfer = last_of(wait, transfers);
-    const double excess = excess_of_last(wait), off = transfer != nullptr ? error(*transfer, wait) : not_at_all;
-    for (const double most : {close_fit, doubtful})
-        if (std::min(excess, off) > most)
-            if (const Predecessor still = stood_still(wait, transfers, most); still.is_jump())
-                return still;
-    // Where costs are off by no more than that, the last member may have been the reason as well.
-    return off < excess ? to(*transfer, wait, excess <= doubtful || off > doubtful) : Predecessor{};
+    if (transfer == nullptr)
+        return {};
+    const double off = factor(*transfer, wait), excess = excess_of_last(wait);
+    if (std::max(off, 1 / off) >= excess)
+        return {};
+    const bool is_own = transfer->origin == wait.process;
+    const bool is_unsure = excess <= doubtful || std::max(off, 1 / off) > doubtful;
+    Predecessor result{Route::Message, transfer->enter, transfer->bytes, is_unsure};
+    result.peer = is_own ? transfer->target_location : model::LocationId::none();
+    result.sends = is_own && transfer->puts;
+    return result;
 }
 
 }  // namespace
 
-bool may_have_stood_still(const FencedTransfer& transfer, const FenceWait& wait)
-{
-    return excess_of_last(wait) > close_fit && (transfer.is_over || factor(transfer, wait) > close_fit);
-}
-
 bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other)
 {
-    if ((other.is_over && !transfer.is_over) || (transfer.moved.valid() && other.moved.time < transfer.moved.time))
-        return false;
     const auto reach = [](const FencedTransfer& t) { return std::tuple(t.enter.time, t.takes); };
     return other.enter.time >= transfer.enter.time && other.takes >= transfer.takes &&
            (reach(other) != reach(transfer) || other.enter.order() > transfer.enter.order());

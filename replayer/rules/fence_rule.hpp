@@ -21,8 +21,6 @@ struct FencedTransfer {
     model::ProcessId origin, target;
     model::LocationId target_location;  // none() if it has none
     bool puts;                          // its data goes to the target
-    bool is_over = false;               // when its origin came, if it did not stand still
-    Enter moved = {};  // until then it may have stood still: its target came back to MPI; not valid: it did not
 };
 
 /// A fence call that took longer than it costs.
@@ -36,16 +34,11 @@ struct FenceWait {
     Ns error;       // by so much clocks may be off
 };
 
-/// Whether the call ended so late that the transfer may have stood still, for all that is known of itself and of the
-/// last member.
-[[nodiscard]] bool may_have_stood_still(const FencedTransfer& transfer, const FenceWait& wait);
-
 /// Whether `other` explains the end of each fence at least as well: it began no sooner, and takes no less.
 [[nodiscard]] bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other);
 
 /// Of those of `transfers` that concern the call (where not all left together: of its own process), the one that
-/// explains the end of the call better than the last member does; if neither does, even if all takes longer than is
-/// known, or not nearly as well, the one that stood still and explains it; Route::Work: none.
+/// explains the end of the call better than the last member does; Route::Work: none.
 Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers);
 
 }  // namespace critpath::replayer::rules

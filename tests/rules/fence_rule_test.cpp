@@ -54,46 +54,6 @@ TEST(FenceRule, ATransferThatMustHaveTakenMuchLongerIsDoubtful)
     EXPECT_TRUE(fence_predecessor(wait(Us{500}, Us{130}, Us{10}, Us{0}), transfers).low_confidence);
 }
 
-FencedTransfer moved(FencedTransfer transfer, Us when)
-{
-    transfer.moved = {{transfer.target_location, {7}}, when};
-    return transfer;
-}
-
-/// Who came back to MPI a transfer before the end explains it nearly exactly, or as well as may be where nothing else
-/// does: then it let the transfer begin. A guess.
-TEST(FenceRule, ATransferThatStoodStillUntilItsTargetCameBack)
-{
-    const auto found = [](Us leave, Us back) {
-        FencedTransfer one = transfer(0, Us{100}, Us{100});
-        one.target_location = model::LocationId{9};
-        return fence_predecessor(wait(leave, Us{130}, Us{10}, Us{0}),
-                                 std::array{moved(one, back), transfer(1, Us{120}, Us{20})});
-    };
-    EXPECT_EQ(found(Us{280}, Us{170}).from.call.location, model::LocationId{9});  // 180 after the transfer began
-    EXPECT_TRUE(found(Us{280}, Us{170}).low_confidence);
-    EXPECT_EQ(found(Us{280}, Us{150}).from.call.location, model::LocationId{0});  // it takes longer than is known
-    EXPECT_EQ(found(Us{700}, Us{520}).from.call.location, model::LocationId{9});
-    EXPECT_EQ(found(Us{700}, Us{420}).from.call.location, model::LocationId{0});
-    EXPECT_EQ(found(Us{200}, Us{110}).from.call.location, model::LocationId{0});  // it moved on by itself
-}
-
-/// What would have been over before its origin came to the fence is no reason by itself.
-TEST(FenceRule, ATransferThatIsOverUnlessItStoodStill)
-{
-    FencedTransfer over = transfer(0, Us{100}, Us{20});
-    over.is_over = true;
-    const FenceWait late = wait(Us{530}, Us{400}, Us{10}, Us{0});
-    EXPECT_EQ(fence_predecessor(late, std::array{over}).route, Route::Work);
-    over.target_location = model::LocationId{9};
-    const FencedTransfer still = moved(over, Us{505});
-    EXPECT_EQ(fence_predecessor(late, std::array{still}).from.time, Us{505});
-    EXPECT_TRUE(may_have_stood_still(over, late));
-    EXPECT_FALSE(may_have_stood_still(over, wait(Us{410}, Us{400}, Us{10}, Us{0})));
-    EXPECT_FALSE(is_dominated(still, transfer(1, Us{110}, Us{20})));
-    EXPECT_FALSE(is_dominated(transfer(1, Us{90}, Us{20}), over));
-}
-
 TEST(FenceRule, WhatClocksCannotTellIsDoubted)
 {
     const std::array transfers = {transfer(0, Us{100}, Us{100})};

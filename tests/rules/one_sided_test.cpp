@@ -156,26 +156,6 @@ TEST(OneSided, FenceWaitsForTransfersThatTheirTargetLetBegin)
     }
 }
 
-/// Until its target is in MPI, be it for a transfer of its own, a transfer may stand still.
-TEST(OneSided, FenceWaitsForATransferUntilItsTargetIsInMpi)
-{
-    for (const std::int64_t back : {400, 500}) {
-        Program p(3);
-        const auto window = teach_fences(p);
-        const std::int64_t leave = back + 100 + 4;
-        p[0].put({300, 301}, window, 1, large);
-        p[0].fence({310, leave}, window, true, large);
-        p[2].fence({320, leave}, window);
-        if (back == 400)
-            p[1].put({400, 401}, window, 2, 8);
-        p[1].fence({back == 400 ? 450 : 500, leave}, window, true, back == 400 ? 8 : 0);
-        for (int r = 0; r < 3; ++r)
-            p[r].finish(r == 2 ? 700 : 650);
-        EXPECT_THAT(path(p), HasSubstr(back == 400 ? "compute 1: 214-400 | transfer? 1>2: 400-504"
-                                                   : "compute 1: 214-500 | transfer? 1>2: 500-604"));
-    }
-}
-
 /// What is over before its origin comes to the fence holds up nobody, however long that takes.
 TEST(OneSided, FenceBehindATransferThatIsOver)
 {
