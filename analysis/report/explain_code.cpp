@@ -215,6 +215,8 @@ void add_inlined(const model::Row& row, std::uint64_t address, const InlinedAt& 
     std::vector<std::string> inlined = inlined_at(row, address);
     std::ranges::reverse(inlined);
     for (std::size_t i = 0; i < inlined.size(); ++i) {
+        if (inlined[i] == row.name)
+            continue;  // into itself: it has that already
         Part& of = parts[inlined[i]];
         of.depth = std::max(of.depth, outer + i);
         of.time.add(time);

@@ -69,6 +69,8 @@ Selection threads_of(const model::Profile& profile, const Selection& selection)
     for (std::uint32_t thread = 0; thread < profile.locations.size() && !selection.ranks.empty(); ++thread)
         if (selection.has_rank({profile.location_process[thread]}))
             threads.ranks.push_back(thread);
+    if (threads.ranks.empty() && !selection.ranks.empty())
+        threads.ranks.push_back(static_cast<std::uint32_t>(profile.locations.size()));  // none: no rank would be all
     return threads;
 }
 

@@ -125,9 +125,7 @@ std::vector<division::Parts> parts_of(const Request& request, const model::Profi
 model::Profile threads_in(const Request& request, const model::Profile& profile, const Window& window)
 {
     model::Profile threads = of_threads(profile);
-    division::Parts parts = std::move(divide(request, profile, threads, {window}, {}).front());
-    parts.totals = totals_in(request, profile, window);
-    division::restrict_to(threads, std::move(parts));
+    division::restrict_to(threads, std::move(divide(request, profile, threads, {window}, {}).front()));
     return threads;
 }
 

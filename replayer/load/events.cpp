@@ -173,9 +173,7 @@ void EventLoader::leave(Ns now, ContextId id, const Moment& moment)
     if (!id.valid() || (is_mpi && depth_ == 0)) {
         ignore();  // not defined, or measurement began inside the call
     } else if (is_off_processor(region(id).role)) {
-        return_to_processor(now);
-        if (!out_.trace.off.empty())
-            out_.trace.off.back().migrated = moment.uint32(vocabulary_.attributes.processor).has_value();
+        return_to_processor(now, is_on_another(moment));
         add_place(moment);
         add_wake_up(now);
     } else if (!is_mpi) {
@@ -193,12 +191,20 @@ void EventLoader::leave_processor(Ns now, bool preempted)
     has_processor_ = false;
 }
 
-void EventLoader::return_to_processor(Ns now)
+void EventLoader::return_to_processor(Ns now, bool on_another)
 {
     if (!has_processor_) {
         out_.trace.off.back().end = now;
+        out_.trace.off.back().migrated = on_another;
         has_processor_ = true;
     }
+}
+
+/// On another processor than the thread left.
+bool EventLoader::is_on_another(const Moment& moment) const
+{
+    const OTF2_AttributeRef processor = vocabulary_.attributes.processor;
+    return processor != OTF2_UNDEFINED_ATTRIBUTE && moment.uint32(processor);
 }
 
 /// Where it was blocked until now, and what for, if it was looked at.

@@ -161,7 +161,8 @@ private:
     void leave_call(model::Ns now, const otf2::Moment& moment);
     void leave_user(model::Ns now, model::ContextId context);
     void leave_processor(model::Ns now, bool preempted);
-    void return_to_processor(model::Ns now);
+    void return_to_processor(model::Ns now, bool on_another = false);
+    [[nodiscard]] bool is_on_another(const otf2::Moment& moment) const;
     void add_place(const otf2::Moment& moment);
     void add_wake_up(model::Ns now);
     void add_probe(const otf2::Moment& moment);

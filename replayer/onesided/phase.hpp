@@ -156,9 +156,9 @@ public:
             return;
         const Ns takes = transfer_time(*to, event.bytes);
         if (may_begin_later || may_be_under_way(enter(transfer).time, takes, fence))
-            result_.fenced.push_back(
-                {fence,
-                 {enter(transfer), takes, event.bytes, trace.process, *to, first_location(*to), event.writes()}});
+            result_.fenced.push_back({fence,
+                                      {enter(transfer), takes, event.bytes, trace.process, *to, event.call.location,
+                                       first_location(*to), event.writes()}});
     }
 
     [[nodiscard]] std::size_t number_fenced() const { return result_.fenced.size(); }

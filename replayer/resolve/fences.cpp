@@ -116,8 +116,10 @@ std::vector<rules::Predecessor> Fences::find() const
     std::map<Name, Transfers> transfers;
     for (Told& told : at_home(told_)) {
         const auto opening = openings.find({told.instance, told.transfer.target});
-        if (opening != openings.end() && opening->second.time > told.transfer.enter.time)
+        if (opening != openings.end() && opening->second.time > told.transfer.enter.time) {
             told.transfer.enter = opening->second;
+            told.transfer.begun_by_target = true;
+        }
         transfers[told.instance].add(told.transfer);
     }
 

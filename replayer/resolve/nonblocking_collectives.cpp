@@ -22,12 +22,12 @@ const Enter& later(const Enter& a, const Enter& b)
     return !a.valid() || (b.valid() && b.order() > a.order()) ? b : a;
 }
 
-/// Of an operation between groups, what the other group gives may be on its way before the own post: that counts if it
-/// comes last, unless what is left of the call then is further from what the operation takes.
+/// Of an operation between groups, what the other group gives may be on its way before the own post. That counts if it
+/// comes last, but not if less than half of what the operation takes is left of the call then: it may take half as long
+/// as is known, but hardly less.
 Enter later_between_groups(const Enter& giver, const rules::Member& member, model::Ns least)
 {
-    const auto off = [&](const Enter& enter) { return std::chrono::abs(member.leave - enter.time - least); };
-    return giver.valid() && off(giver) < off(member.enter) ? giver : later(giver, member.enter);
+    return giver.valid() && 2 * (member.leave - member.enter.time) < least ? giver : later(giver, member.enter);
 }
 
 /// The last of those that the member needs; invalid: nobody, or it is to be asked. `least`: what the operation takes.

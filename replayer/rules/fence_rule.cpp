@@ -48,8 +48,10 @@ bool concerns(const FencedTransfer& transfer, const FenceWait& wait)
 const FencedTransfer* last_of(const FenceWait& wait, std::span<const FencedTransfer> transfers)
 {
     const FencedTransfer* last = nullptr;
+    // Several may begin with one call of their target; of these, the own one says most.
     const auto order = [&](const FencedTransfer& t) {
-        return std::tuple(-factor(t, wait), t.enter.time + t.takes, t.enter.order());
+        return std::tuple(-factor(t, wait), t.enter.time + t.takes, t.enter.order(), t.origin == wait.process,
+                          t.origin);
     };
     for (const FencedTransfer& transfer : transfers)
         if (concerns(transfer, wait) && (last == nullptr || order(transfer) > order(*last)))
@@ -68,10 +70,13 @@ Predecessor choose(const FenceWait& wait, std::span<const FencedTransfer> transf
     if (std::max(off, 1 / off) >= excess)
         return {};
     const bool is_own = transfer->origin == wait.process;
+    const bool began_here = transfer->begun_by_target && transfer->target == wait.process;
     const bool is_unsure = excess <= doubtful || std::max(off, 1 / off) > doubtful;
     Predecessor result{Route::Message, transfer->enter, transfer->bytes, is_unsure};
-    result.peer = is_own ? transfer->target_location : model::LocationId::none();
-    result.sends = is_own && transfer->puts;
+    if (is_own || began_here) {
+        result.peer = is_own ? transfer->target_location : transfer->origin_location;
+        result.sends = transfer->puts == is_own;
+    }
     return result;
 }
 
@@ -80,8 +85,9 @@ Predecessor choose(const FenceWait& wait, std::span<const FencedTransfer> transf
 bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other)
 {
     const auto reach = [](const FencedTransfer& t) { return std::tuple(t.enter.time, t.takes); };
+    const auto tie = [](const FencedTransfer& t) { return std::tuple(t.enter.order(), t.origin); };
     return other.enter.time >= transfer.enter.time && other.takes >= transfer.takes &&
-           (reach(other) != reach(transfer) || other.enter.order() > transfer.enter.order());
+           (reach(other) != reach(transfer) || tie(other) > tie(transfer));
 }
 
 Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers)

@@ -19,8 +19,9 @@ struct FencedTransfer {
     Ns takes;     // at the least
     std::uint64_t bytes;
     model::ProcessId origin, target;
-    model::LocationId target_location;  // none() if it has none
-    bool puts;                          // its data goes to the target
+    model::LocationId origin_location, target_location;  // none() if it has none
+    bool puts;                                           // its data goes to the target
+    bool begun_by_target = false;                        // `enter` is the target's
 };
 
 /// A fence call that took longer than it costs.

@@ -316,13 +316,14 @@ class Workload(harness.Case):
         tree = json.loads(self.report("hotspots", "--by", "callpath", "--format", "json", "--top", "0"))
         rows = tree["call_paths"]
         self.check_sums(tree)
-        paths = {row["call_path"].split(";main;")[-1]: row for row in rows}
+        tails = [(row["call_path"].split(";main;")[-1], row) for row in rows]
+        paths = dict(tails)
         self.assertEqual(len({row["call_path"] for row in rows}), len(rows), [row["call_path"] for row in rows])
         listing = "\n".join(map(str, rows))
 
         def seconds(path):
             """With all below it, but without what other programs took."""
-            return sum(row["own_path_seconds"] for name, row in paths.items()
+            return sum(row["own_path_seconds"] for name, row in tails
                        if f"{name};".startswith(f"{path};") and row["function"] != "[preempted]")
 
         expected = {"step": 1000, "step;work_inside": 600, "step;smooth": 400, "work_inside": 200}

@@ -28,7 +28,8 @@ FencedTransfer transfer(std::uint32_t origin, Us enter, Us takes)
             8,
             model::ProcessId{origin},
             model::ProcessId{9},
-            model::LocationId::none(),
+            model::LocationId{origin},
+            model::LocationId{9},
             true};
 }
 
@@ -63,6 +64,18 @@ TEST(FenceRule, WhatClocksCannotTellIsDoubted)
     EXPECT_TRUE(at(Us{5}).within_clocks) << "5 us earlier, it would have been the last member";
 }
 
+TEST(FenceRule, WhatTheTargetLetBeginIsWithItsOrigin)
+{
+    FencedTransfer begun = transfer(3, Us{100}, Us{90});
+    begun.enter = {{model::LocationId{9}, {0}}, Us{100}};
+    begun.begun_by_target = true;
+    const Predecessor found = fence_predecessor(wait(Us{200}, Us{120}, Us{9}, Us{0}), std::span(&begun, 1));
+    EXPECT_EQ(found.route, Route::Message);
+    EXPECT_EQ(found.from.call, begun.enter.call);
+    EXPECT_EQ(found.peer, model::LocationId{3}) << "not with itself";
+    EXPECT_FALSE(found.sends) << "the data come to it";
+}
+
 TEST(FenceRule, WhoBeganLaterAndTakesLongerLeavesNothingToOthers)
 {
     const FencedTransfer a = transfer(0, Us{100}, Us{20}), b = transfer(1, Us{110}, Us{20}),
@@ -72,6 +85,9 @@ TEST(FenceRule, WhoBeganLaterAndTakesLongerLeavesNothingToOthers)
     EXPECT_FALSE(is_dominated(b, c));
     EXPECT_FALSE(is_dominated(c, b));
     EXPECT_NE(is_dominated(b, same), is_dominated(same, b)) << "one of equal ones stays";
+    FencedTransfer begun = transfer(4, Us{110}, Us{20}), begun_too = transfer(5, Us{110}, Us{20});
+    begun.enter = begun_too.enter = {{model::LocationId{9}, {0}}, Us{110}};  // by their target
+    EXPECT_NE(is_dominated(begun, begun_too), is_dominated(begun_too, begun)) << "of those of one call, too";
     // And never is the answer.
     for (const Us leave : {Us{115}, Us{125}, Us{140}, Us{200}}) {
         const std::array all = {a, b, c}, without = {b, c, c};
