@@ -85,6 +85,17 @@ void EventLoader::add_send(const Moment& moment, const event::MpiIsend& send, bo
     }
 }
 
+/// The receive that comes next gets the message that a matched probe took, if its event says so.
+void EventLoader::note_message(const Moment& moment)
+{
+    if (vocabulary_.attributes.message == OTF2_UNDEFINED_ATTRIBUTE) {
+        return;
+    }
+    if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
+        out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
+    }
+}
+
 void EventLoader::on(const Moment& moment, const event::MpiIrecvRequest& record)
 {
     const Ns now = advance(moment);
@@ -92,11 +103,7 @@ void EventLoader::on(const Moment& moment, const event::MpiIrecvRequest& record)
         ignore();
         return;
     }
-    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
-        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
-            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
-        }
-    }
+    note_message(moment);
     make_room(out_.receives);
     out_.receives.push_back({current_call(), {}, {}, CommId::none(), -1, -1, 0});
     post(now, Posted::Kind::Receive, record.request, out_.receives.size() - 1);
@@ -110,11 +117,7 @@ void EventLoader::on(const Moment& moment, const event::MpiRecv& record)
         ignore();
         return;
     }
-    if (vocabulary_.attributes.message != OTF2_UNDEFINED_ATTRIBUTE) {
-        if (const auto message = moment.uint64(vocabulary_.attributes.message)) {
-            out_.message_receives.push_back({*message, static_cast<std::uint32_t>(out_.receives.size())});
-        }
-    }
+    note_message(moment);
     make_room(out_.receives);
     out_.receives.push_back({current_call(),
                              current_call(),
