@@ -115,8 +115,8 @@ public:
     [[nodiscard]] const std::string& cause() const { return cause_; }
 
 private:
-    /// Where the file system can, on the disk: then it is known at once whether there is room, and several processes
-    /// that write at a time take half as long (bench/RESULTS.md).
+    /// Where the file system can, on the disk: then it is known at once whether there is room, and processes that write
+    /// at a time wait less for each other (bench/RESULTS.md).
     [[nodiscard]] bool reserve(off_t size) const
     {
         if (size > 0 && again([&] { return ::fallocate(descriptor_, 0, 0, size); }) == 0)

@@ -32,14 +32,17 @@ std::unordered_map<model::CommId, WindowId> windows_by_comm(const model::Definit
 }
 
 /// Of each target, the transfer that must be there last.
-std::map<std::int32_t, std::uint32_t> last_by_target(WindowProcess& process, const std::vector<std::uint32_t>& events)
+std::vector<std::uint32_t> last_by_target(WindowProcess& process, const std::vector<std::uint32_t>& events)
 {
-    std::map<std::int32_t, std::uint32_t> result;
+    std::map<std::int32_t, std::uint32_t> last;
     for (const std::uint32_t i : events) {
-        const auto [entry, is_new] = result.try_emplace(process.event(i).target, i);
+        const auto [entry, is_new] = last.try_emplace(process.event(i).target, i);
         if (!is_new && process.arrival(i) >= process.arrival(entry->second))
             entry->second = i;
     }
+    std::vector<std::uint32_t> result;
+    for (const auto& [target, transfer] : last)
+        result.push_back(transfer);
     return result;
 }
 
@@ -90,15 +93,12 @@ void match_fences(WindowProcess& process, const std::vector<Fence>& fences)
             if (events[next].what == WindowEvent::What::Transfer &&
                 process.epochs.of_event[next].kind == Epochs::Kind::None)
                 under_way[events[next].window].push_back(next);
-        const std::size_t before = process.number_fenced();
-        if (may_begin_later) {
+        if (may_begin_later)
             process.opened(fence.call, opening->call);
-            for (const std::uint32_t transfer : candidates_by_target(process, under_way[fence.window]))
-                process.fenced(fence.call, transfer, may_begin_later);
-        } else {
-            for (const auto& [target, transfer] : last_by_target(process, under_way[fence.window]))
-                process.fenced(fence.call, transfer, may_begin_later);
-        }
+        const auto explaining = may_begin_later ? candidates_by_target : last_by_target;
+        const std::size_t before = process.number_fenced();
+        for (const std::uint32_t transfer : explaining(process, under_way[fence.window]))
+            process.fenced(fence.call, transfer, may_begin_later);
         if (process.number_fenced() - before > most_targets)
             process.forget_dominated(before);
         under_way[fence.window].clear();

@@ -74,7 +74,7 @@ private:
         if (!is_ender)
             return;
         const rules::Waiting call = waiting(replay_, trace_, known_.calls, completion);
-        const bool is_waited_for = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, is_ender));
+        const bool is_waited_for = TransferExamples::is_evidence(elapsed, TransferExamples::waited_for(call, true));
         const bool may_stand_still = bytes >= rules::large_message && meets(receive);
         if (!is_waited_for && !may_stand_still)
             return;

@@ -133,9 +133,9 @@ constexpr Operation look_up(const functions::FunctionInfo& info, FunctionId func
     return {};
 }
 
-constexpr auto make_operations()
+constexpr Operations make_operations()
 {
-    std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> result{};
+    Operations result{};
     for (std::size_t i = 0; i + 1 < result.size(); ++i)
         result[i] = look_up(functions::info(static_cast<FunctionId>(i)), static_cast<FunctionId>(i));
     return result;
@@ -143,7 +143,7 @@ constexpr auto make_operations()
 
 }  // namespace
 
-constexpr std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> operations = make_operations();
+constexpr Operations operations = make_operations();
 
 Operation unlisted_collective()
 {

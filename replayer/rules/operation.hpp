@@ -42,7 +42,8 @@ struct Operation {
 };
 
 /// By function; the last one is for all others.
-extern const std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1> operations;
+using Operations = std::array<Operation, static_cast<std::size_t>(FunctionId::count) + 1>;
+extern const Operations operations;
 
 /// The row of the table for `function`; functions that the table does not list wait for nothing, unless the trace
 /// says that they are collective (`unlisted_collective`).

@@ -240,9 +240,7 @@ int main(int argc, char** argv)
             throw std::invalid_argument(
                 "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
                 "[--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] "
-                "[--keep "
-                "DIRECTORY] [FIRST "
-                "[COUNT]]");
+                "[--keep DIRECTORY] [FIRST [COUNT]]");
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());
