@@ -14,7 +14,7 @@ namespace critpath::archive
 namespace
 {
 
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 constexpr std::uint64_t period = 1000;
 

@@ -104,7 +104,7 @@ TEST(Recover, WhatHasChangedWhenItIsReadAgainIsRefused)
         run(2);
         ADD_FAILURE() << "was not refused";
     } catch (const Agreed& failure) {
-        EXPECT_THAT(failure.what(), ::testing::HasSubstr("what rank 0 has recorded"));
+        EXPECT_THAT(failure.what(), testing::HasSubstr("what rank 0 has recorded"));
     }
     EXPECT_FALSE(is_archive(trace.path())) << "nothing stays";
     run(1);

@@ -214,8 +214,8 @@ TEST(Agreement, IsThatAllMembersAndNobodyElseKnowACommunicator)
         texts.push_back(describe({one}, good));
         texts.back().erase(0, texts.back().find(" of "));
     }
-    EXPECT_THAT(texts, ::testing::UnorderedElementsAre(" of ranks 0-3 is known to 2", " of ranks 0-3 is known to 0-1,3",
-                                                       " of ranks 2-3 is known to 0-1"));
+    EXPECT_THAT(texts, testing::UnorderedElementsAre(" of ranks 0-3 is known to 2", " of ranks 0-3 is known to 0-1,3",
+                                                     " of ranks 2-3 is known to 0-1"));
     EXPECT_EQ(describe({}, good), "");
     const Disagreement missed = {"C", {0, 1}, {0}};
     EXPECT_EQ(describe({missed}, {RankEnd::Finalized, RankEnd::Died}), "") << "rank 1 had no time to say so";

@@ -155,7 +155,7 @@ bool are_in_one_function(std::uint64_t a, std::uint64_t b, std::uint32_t /*epoch
     return is_framed(a) && is_framed(b);
 }
 
-class Unwinding : public ::testing::Test
+class Unwinding : public testing::Test
 {
 protected:
     // `stack` is what was copied of it, `kernel` the return addresses that the kernel found.

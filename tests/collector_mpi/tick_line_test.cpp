@@ -32,11 +32,11 @@ struct Machine {
     }
 };
 
-class Rates : public ::testing::TestWithParam<double>
+class Rates : public testing::TestWithParam<double>
 {
 };
 
-INSTANTIATE_TEST_SUITE_P(GHz, Rates, ::testing::Values(0.2, 1.0, 2.596146, 5.7));
+INSTANTIATE_TEST_SUITE_P(GHz, Rates, testing::Values(0.2, 1.0, 2.596146, 5.7));
 
 // First the line is short; the bound is that of lay(): the error of the first reading and twice that of the last, and 1
 // ns for rounding.

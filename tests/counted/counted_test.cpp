@@ -26,9 +26,9 @@ namespace
 
 using functions::FunctionId;
 using Group = SamplesBuilder::Group;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 /// A process alone: it computes from 500 on, is in MPI_Send from 3000 to 4000, and ends at 9000.
 class Counted : public testing::Test

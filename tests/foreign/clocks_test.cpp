@@ -93,7 +93,7 @@ TEST_F(Foreign, ThePathDoesNotDependOnTheResolution)
             }
         }
         using Piece = std::tuple<std::int64_t, std::int64_t, int>;
-        EXPECT_THAT(compute, ::testing::ElementsAre(Piece(41, 140, 0), Piece(141, 240, 0), Piece(242, 291, 1)))
+        EXPECT_THAT(compute, testing::ElementsAre(Piece(41, 140, 0), Piece(141, 240, 0), Piece(242, 291, 1)))
             << resolution << ": " << r.path();
         EXPECT_EQ(r.fact("begin_ns"), exact_ns(resolution * 1'000'000'000 + 10 * unit, resolution));
     }
@@ -112,7 +112,7 @@ TEST_F(Foreign, AClockBeyondAnyTimeIsRefused)
             replayer::load::load(trace.anchor(), loaded);
             FAIL() << resolution;
         } catch (const Failure& failure) {
-            EXPECT_THAT(failure.what(), ::testing::HasSubstr("292 years")) << resolution;
+            EXPECT_THAT(failure.what(), testing::HasSubstr("292 years")) << resolution;
         }
     }
 }

@@ -17,7 +17,7 @@
 namespace critpath::test
 {
 
-class Foreign : public ::testing::Test
+class Foreign : public testing::Test
 {
 protected:
     using Write = std::function<void(TinyTrace&)>;

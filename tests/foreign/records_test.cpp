@@ -13,7 +13,7 @@ namespace critpath::test
 namespace
 {
 
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 /// A record at a time.
 using Record = std::function<OTF2_ErrorCode(OTF2_EvtWriter*, std::uint64_t)>;
@@ -132,7 +132,7 @@ TEST_F(Foreign, RecordsOfOtherKindsDoNotChangeThePath)
         return tests::replay(loaded).path();
     };
     const std::string plain = path_with([](TinyThread&, std::uint64_t) {});
-    EXPECT_THAT(plain, ::testing::HasSubstr("compute 0: 1-49 | transfer 0>1: 49-52"));
+    EXPECT_THAT(plain, testing::HasSubstr("compute 0: 1-49 | transfer 0>1: 49-52"));
     EXPECT_EQ(path_with([](TinyThread& thread, std::uint64_t time) {
                   write_all(thread, time, thread_records);
                   write_all(thread, time, io_records);
@@ -203,7 +203,7 @@ TEST_F(Foreign, LocationsThatAreNoThreadsAndGroupsThatAreNoProcesses)
     EXPECT_EQ(loaded.definitions.processes.size(), 2);
     EXPECT_EQ(loaded.definitions.locations.size(), 2);
     EXPECT_EQ(loaded.definitions.communicators.size(), 2);
-    EXPECT_THAT(tests::replay(loaded).path(), ::testing::HasSubstr("transfer 0>1: 49-52"));
+    EXPECT_THAT(tests::replay(loaded).path(), testing::HasSubstr("transfer 0>1: 49-52"));
 }
 
 TEST_F(Foreign, AWorldThatIsTheGroupOfLocationsItself)

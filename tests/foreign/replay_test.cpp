@@ -10,8 +10,8 @@ namespace critpath::test
 namespace
 {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::vector<std::string> anomalies(const tests::Replayed& r)
 {

@@ -13,7 +13,7 @@ namespace critpath::test
 namespace
 {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 constexpr const char* barrier = "!$omp barrier @app.c:3";
 

@@ -25,9 +25,9 @@ namespace critpath::test
 {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 struct Result {
     int exit_code;  // -1: ended by a signal
@@ -41,7 +41,7 @@ inline std::string content(const fs::path& path)
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-class Launcher : public ::testing::Test
+class Launcher : public testing::Test
 {
 protected:
     void SetUp() override

@@ -44,11 +44,11 @@ TEST_F(Launcher, Defaults)
     EXPECT_EQ(defaults["range"], "");
     EXPECT_EQ(defaults["groups"], (nlohmann::json{"p2p", "collective", "rma", "io", "local"}));
     EXPECT_EQ(defaults["unavailable_counters"], nlohmann::json::array());
-    EXPECT_THAT(defaults["path"].get<std::string>(), ::testing::EndsWith("/ls"));
+    EXPECT_THAT(defaults["path"].get<std::string>(), testing::EndsWith("/ls"));
     expect_message(collect("--config ./nowhere"), 127, "nowhere");
     EXPECT_EQ(defaults["rank"], 0);
     EXPECT_EQ(defaults["preload_library"], DUMMY_DIRECTORY "/libcritpath-preload.so");
-    EXPECT_THAT(defaults["output"].get<std::string>(), ::testing::MatchesRegex(".*/cp-ls-[0-9]{8}-[0-9]{6}"));
+    EXPECT_THAT(defaults["output"].get<std::string>(), testing::MatchesRegex(".*/cp-ls-[0-9]{8}-[0-9]{6}"));
 }
 
 TEST_F(Launcher, OptionsInAllForms)
@@ -122,7 +122,7 @@ TEST_F(Launcher, OutputMayHoldPatterns)
               (work() / "my_app" / ("12-" + host)).string());
     EXPECT_EQ(config("-o 'a%%app-%jobid' ls")["output"], (work() / "a%app-nojob").string());
     EXPECT_THAT(config("ls", "CPCOLLECT_OUTPUT=%date.%app")["output"].get<std::string>(),
-                ::testing::MatchesRegex(".*/[0-9]{8}-[0-9]{6}.ls"));
+                testing::MatchesRegex(".*/[0-9]{8}-[0-9]{6}.ls"));
     expect_message(collect("-o run-%rank ls"), 2, "--output: %rank: no such pattern");
     expect_message(collect("-o 50% ls"), 2, "--output: %: no such pattern");
 }

@@ -25,7 +25,7 @@ Ns us(std::int64_t time)
 }
 
 /// A thread that calls context 0 at 0, 1000, 2000, ..., and 1 at 500, 1500, ..., for 10 us each.
-class BlockedPlaces : public ::testing::Test
+class BlockedPlaces : public testing::Test
 {
 protected:
     BlockedPlaces()

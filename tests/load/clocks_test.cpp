@@ -18,7 +18,7 @@ using model::NodeId;
 using model::Ns;
 using model::ProcessId;
 using replayer::clocks::Findings;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 struct OneProcess {
     std::uint32_t domain;
@@ -66,7 +66,7 @@ TEST(Clocks, DomainsThatNobodyMeasuredAreWarnedOf)
 {
     auto replay = replay_of({{0, Ns{0}}, {1, std::nullopt}, {2, std::nullopt}});
     EXPECT_THAT(replayer::clocks::warning(replayer::clocks::compare(replay, true)),
-                ::testing::AllOf(HasSubstr("3 clocks"), HasSubstr("2 of them")));
+                testing::AllOf(HasSubstr("3 clocks"), HasSubstr("2 of them")));
     EXPECT_THAT(replayer::clocks::warning(replayer::clocks::compare(replay, false)), HasSubstr("synchronised"));
 }
 
@@ -75,7 +75,7 @@ TEST(Clocks, DomainsThatNobodyMeasuredAreWarnedOf)
 
 int main(int argc, char** argv)
 {
-    ::testing::InitGoogleTest(&argc, argv);
+    testing::InitGoogleTest(&argc, argv);
     MPI_Init(&argc, &argv);
     const int result = RUN_ALL_TESTS();
     MPI_Finalize();

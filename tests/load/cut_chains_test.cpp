@@ -17,8 +17,8 @@ namespace
 
 using model::ContextId;
 using model::RegionId;
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAreArray;
+using testing::ElementsAre;
+using testing::UnorderedElementsAreArray;
 
 /// Chains, each from its outermost function to the one that was sampled; functions have one letter, those of MPI are
 /// capital. A digit is where the one before calls the one behind it.

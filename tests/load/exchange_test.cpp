@@ -22,7 +22,7 @@ struct Item {
     char tail[3];
 };
 
-class Exchange : public ::testing::Test
+class Exchange : public testing::Test
 {
 protected:
     void SetUp() override

@@ -18,7 +18,7 @@
 namespace critpath::test
 {
 
-class Load : public ::testing::Test
+class Load : public testing::Test
 {
 protected:
     /// Writes an archive on `ranks` ranks and loads all of it.

@@ -13,7 +13,7 @@ namespace
 
 using namespace model;
 using functions::FunctionId;
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 TEST_F(Load, BlockingMessageGoesFromPostToCompletionOfOneCall)
 {

@@ -18,9 +18,9 @@ namespace
 using namespace model;
 using functions::FunctionId;
 using replayer::Replay;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
 
 TEST_F(Load, OnlyTheOutermostMpiRegionIsACall)
 {

@@ -15,7 +15,7 @@ namespace
 
 using namespace model;
 using replayer::Replay;
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 std::vector<std::pair<std::int64_t, std::int64_t>> pairs(const std::vector<model::Interval>& intervals)
 {

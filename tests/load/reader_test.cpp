@@ -30,10 +30,10 @@ namespace
 {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 
-class Damaged : public ::testing::Test
+class Damaged : public testing::Test
 {
 protected:
     void SetUp() override
@@ -60,7 +60,7 @@ protected:
         } catch (const Failure& failure) {
             EXPECT_EQ(failure.code(), ExitCode::BadTrace) << failure.what();
             EXPECT_THAT(failure.what(), HasSubstr("; "));
-            EXPECT_THAT(failure.what(), ::testing::Not(HasSubstr("\n")));
+            EXPECT_THAT(failure.what(), testing::Not(HasSubstr("\n")));
             return failure.what();
         }
         return {};

@@ -17,9 +17,9 @@ namespace
 using namespace model;
 using functions::FunctionId;
 using replayer::Replay;
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
-class ScoreP : public ::testing::Test
+class ScoreP : public testing::Test
 {
 protected:
     void SetUp() override

@@ -16,8 +16,8 @@ namespace critpath::test
 namespace
 {
 
-using ::testing::AllOf;
-using ::testing::Contains;
+using testing::AllOf;
+using testing::Contains;
 
 /// The names of the regions that are read from a trace in which functions have `names`.
 std::vector<std::string> written_and_read(const std::vector<std::string>& names)

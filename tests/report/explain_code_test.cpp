@@ -17,8 +17,8 @@ namespace critpath::report
 namespace
 {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
+using testing::HasSubstr;
+using testing::Not;
 using namespace tests;
 
 TEST(ExplainCode, NamesTheCode)
@@ -137,7 +137,7 @@ TEST(ExplainCode, DoesNotRepeatTheCodeThatMakesTheDifference)
 }
 
 /// As one_stretch(), where functions of /bin/app call MPI. `dgemm` is called by functions of a library for these.
-class ExplainCallers : public ::testing::Test
+class ExplainCallers : public testing::Test
 {
 protected:
     ExplainCallers()

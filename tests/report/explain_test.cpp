@@ -14,8 +14,8 @@ namespace critpath::report
 namespace
 {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
+using testing::HasSubstr;
+using testing::Not;
 using namespace tests;
 
 TEST(Explain, SaysWhereAndWho)

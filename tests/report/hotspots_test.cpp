@@ -103,7 +103,7 @@ TEST(Hotspots, DeepRecursion)
 
 TEST(Hotspots, SharesAndErrorsOfFunctions)
 {
-    const Hotspots hotspots = by_function(testing::sampled_run().profile);
+    const Hotspots hotspots = by_function(samples::sampled_run().profile);
     EXPECT_EQ(hotspots.path_ns, 10'000'000'000);
     EXPECT_EQ(hotspots.path_samples, 8202U);
     const Hotspot& exchange = find(hotspots, "exchange");
@@ -127,7 +127,7 @@ TEST(Hotspots, SharesAndErrorsOfFunctions)
 // They do not expire between the kernel's ticks: what no sample stands for may be short runs of any function.
 TEST(Hotspots, OfTimersNobodyKnowsWhatIsNotSampled)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     profile.properties["event"] = "cpu-timer";
     const Hotspots hotspots = by_function(profile);
     const Interval sampled = expected(0.15, 8202, 0.85);
@@ -152,7 +152,7 @@ TEST(Hotspots, RowsBelowFourSamplesAreBelowTheirError)
 
 TEST(Hotspots, ModulesAreSumsOfTheirFunctions)
 {
-    const model::Profile profile = testing::sampled_run().profile;
+    const model::Profile profile = samples::sampled_run().profile;
     const Hotspots modules = by_module(profile);
     const Hotspot& app = find(modules, "/home/user/bin/halo");
     EXPECT_EQ(app.path_ns, 7'502'000'000);
@@ -172,7 +172,7 @@ TEST(Hotspots, ModulesAreSumsOfTheirFunctions)
 
 TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
 {
-    const Hotspots hotspots = by_function(testing::sampled_run().profile);
+    const Hotspots hotspots = by_function(samples::sampled_run().profile);
     EXPECT_EQ(find(hotspots, "exchange").imbalance_ns, 1'500'000'000 - 5'000'000'000 / 4);
     EXPECT_EQ(find(hotspots, "exchange").off_path_ns, 3'500'000'000);
     EXPECT_EQ(find(hotspots, "opal_progress").imbalance_ns, -16'500'000'000 / 4);
@@ -183,7 +183,7 @@ TEST(Hotspots, ImbalanceIsAgainstTheMeanOfTheRanks)
 
 TEST(Lists, ByImbalanceOnlyWhatCompares)
 {
-    Hotspots hotspots = by_function(testing::sampled_run().profile);
+    Hotspots hotspots = by_function(samples::sampled_run().profile);
     const Coverage coverage = select(hotspots.items, "imbalance", 0);
     ASSERT_GT(coverage.rows, 2U);
     for (std::size_t i = 0; i < hotspots.items.size(); ++i) {
@@ -196,14 +196,14 @@ TEST(Lists, ByImbalanceOnlyWhatCompares)
 
 TEST(Hotspots, SamplesOfSeveralThreadsAtOneTimeCountOnce)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     profile.facts["independent_samples"] = 8202 / 2;
     expect_interval(find(by_function(profile), "exchange"), expected(0.15, 8202 / 2, 0.85));
 }
 
 TEST(Hotspots, ThePathOfOneThreadDoesNotCompareWithThatOfSeveral)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     profile.totals[0].other_threads_ns = 1;
     EXPECT_EQ(find(by_function(profile), "exchange").imbalance_ns, std::nullopt);
     EXPECT_NE(find(by_function(profile), "memcpy").imbalance_ns, std::nullopt);
@@ -214,7 +214,7 @@ TEST(Hotspots, ThePathOfOneThreadDoesNotCompareWithThatOfSeveral)
 
 TEST(Hotspots, ARankHasItsPartOfThePath)
 {
-    const model::Profile profile = testing::sampled_run().profile;
+    const model::Profile profile = samples::sampled_run().profile;
     std::int64_t sum = 0;
     for (std::uint32_t rank = 0; rank < profile.processes.size(); ++rank) {
         const Hotspots hotspots = by_function(profile, {{rank}, ""});
@@ -229,7 +229,7 @@ TEST(Hotspots, ARankHasItsPartOfThePath)
 
 TEST(Hotspots, CallPathsHaveTheTimeOfWhatTheyCall)
 {
-    const model::Profile profile = testing::sampled_run().profile;
+    const model::Profile profile = samples::sampled_run().profile;
     const Hotspots hotspots = by_call_path(profile);
     ASSERT_EQ(hotspots.items.size(), profile.call_paths.size());
     std::int64_t roots = 0;
@@ -374,7 +374,7 @@ TEST(Lists, FewSamplesAreShownAndSaidToBeFew)
 
 TEST(Comparison, WhatIsNewOrGoneHasNoTimeInTheOtherRun)
 {
-    const model::Profile sampled = testing::sampled_run().profile, traced = testing::traced_run().profile;
+    const model::Profile sampled = samples::sampled_run().profile, traced = samples::traced_run().profile;
     const std::vector<Difference> found = compare(by_function(traced), by_function(sampled));
     std::int64_t change = 0;
     for (const Difference& d : found)
@@ -424,7 +424,7 @@ TEST(Comparison, LinesAreTheSameByFileLineFunctionAndWhatTheyAreInlinedInto)
 /// The sampled run, of a program by another name, and of what is called by that.
 model::Profile run_of(const std::string& path, const std::string& command)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     for (model::Row& row : profile.rows) {
         if (!row.module.ends_with("/halo"))
             continue;
@@ -482,7 +482,7 @@ TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
 
 TEST(Hotspots, ALargeUnsampledRestIsExplained)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     EXPECT_EQ(unsampled_note(by_function(profile)), "");
     for (model::CallPathTime& time : profile.path) {
         if (profile.row(time.call_path).name == "[not sampled]")
@@ -519,7 +519,7 @@ TEST(Hotspots, RespitesAreSaidWhereTheyWere)
 
 TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
 {
-    model::Profile profile = testing::sampled_run().profile;
+    model::Profile profile = samples::sampled_run().profile;
     EXPECT_TRUE(knows_time_off_processor(profile));
     profile.properties["event"] = "cpu-timer";
     EXPECT_FALSE(knows_time_off_processor(profile));
@@ -559,7 +559,7 @@ TEST(Hotspots, FunctionsOfARunWithoutSamplesAreExactWhateverTheirKind)
 
 TEST(Hotspots, WithoutSamplesEverythingIsExact)
 {
-    const Hotspots hotspots = by_function(testing::traced_run().profile);
+    const Hotspots hotspots = by_function(samples::traced_run().profile);
     for (const Hotspot& item : hotspots.items) {
         EXPECT_TRUE(item.share.exact) << item.name;
         EXPECT_FALSE(item.is_below_error()) << item.name;

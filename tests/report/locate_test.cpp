@@ -17,9 +17,9 @@ namespace
 {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class Locate : public ::testing::Test
+class Locate : public testing::Test
 {
 protected:
     /// A file of a trace, `age` seconds old.
@@ -27,14 +27,14 @@ protected:
     {
         const fs::path path = here() / file;
         fs::create_directories(path.parent_path());
-        testing::write_bytes(path, {'x'});
+        samples::write_bytes(path, {'x'});
         fs::last_write_time(path, start_ - std::chrono::seconds(age));
     }
 
     [[nodiscard]] const fs::path& here() const { return directory_.path(); }
 
     fs::file_time_type start_ = fs::file_time_type::clock::now();
-    testing::TemporaryDirectory directory_;
+    samples::TemporaryDirectory directory_;
 };
 
 TEST_F(Locate, TakesTheNewestTrace)
@@ -122,7 +122,7 @@ TEST_F(Locate, SaysThatATraceMayNotBeRead)
     EXPECT_EQ(said().substr(0, 5), test::AsNobody().is_other() ? "found" : "Permi");
     for (const fs::path& path : {here() / "trace", here()}) {
         fs::permissions(path, fs::perms::none);
-        EXPECT_THAT(said(), ::testing::AllOf(HasSubstr("Permission denied"), HasSubstr("; check ")));
+        EXPECT_THAT(said(), testing::AllOf(HasSubstr("Permission denied"), HasSubstr("; check ")));
         fs::permissions(path, fs::perms::all);
     }
 }

@@ -16,8 +16,8 @@ namespace
 {
 
 using model::RowKind;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
 
 /// main > step > (solve, MPI_Barrier > ([blocked], [transfer]), py::run > [preempted], poll > [blocked], others) on
 /// rank 0; "idle" is on no rank's path. Only "solve" has lines.
@@ -92,7 +92,7 @@ TEST(MeantFunction, NoneMayBeForWantOfLines)
                              [] { return std::string("No lines of app: it has changed."); });
         FAIL();
     } catch (const Failure& failure) {
-        EXPECT_THAT(failure.what(), ::testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
+        EXPECT_THAT(failure.what(), testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
     }
 }
 

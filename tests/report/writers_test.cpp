@@ -21,19 +21,19 @@ namespace critpath::report
 namespace
 {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
+using testing::HasSubstr;
+using testing::Not;
 
 std::string written(const std::string& format, const Document& document, const Style& style)
 {
-    const testing::TemporaryDirectory directory;
+    const samples::TemporaryDirectory directory;
     const auto path = directory.path() / "out";
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     Output output(fd);
     find_writer(format)(document, style, output);
     output.flush();
     ::close(fd);
-    const auto bytes = testing::read_bytes(path);
+    const auto bytes = samples::read_bytes(path);
     return {bytes.begin(), bytes.end()};
 }
 

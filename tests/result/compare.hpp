@@ -11,7 +11,7 @@
 #include <bit>
 #include <tuple>
 
-namespace critpath::testing
+namespace critpath::samples
 {
 
 inline auto fields(const model::ProcessTotals& p)
@@ -110,4 +110,4 @@ inline model::Profile sorted(model::Profile profile)
     return profile;
 }
 
-}  // namespace critpath::testing
+}  // namespace critpath::samples

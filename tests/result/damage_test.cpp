@@ -18,25 +18,25 @@ namespace critpath
 namespace
 {
 
-using ::testing::AnyOf;
-using ::testing::HasSubstr;
+using testing::AnyOf;
+using testing::HasSubstr;
 
-class Damage : public ::testing::Test
+class Damage : public testing::Test
 {
 protected:
-    Damage() : profile_(testing::sorted(testing::sampled_run().profile))
+    Damage() : profile_(samples::sorted(samples::sampled_run().profile))
     {
         result::write(directory_.path(), profile_);
         path_ = result::database_path(directory_.path());
-        bytes_ = testing::read_bytes(path_);
+        bytes_ = samples::read_bytes(path_);
     }
 
     /// Writes `bytes` and reads them back. Returns true if they were refused.
     bool is_refused(const std::vector<unsigned char>& bytes, const std::string& how)
     {
-        testing::write_bytes(path_, bytes);
+        samples::write_bytes(path_, bytes);
         try {
-            EXPECT_TRUE(testing::equal(result::read(directory_.path()), profile_)) << how;
+            EXPECT_TRUE(samples::equal(result::read(directory_.path()), profile_)) << how;
             return false;
         } catch (const Failure& failure) {
             EXPECT_EQ(failure.code(), ExitCode::BadTrace) << how;
@@ -46,7 +46,7 @@ protected:
         }
     }
 
-    testing::TemporaryDirectory directory_;
+    samples::TemporaryDirectory directory_;
     model::Profile profile_;
     std::filesystem::path path_;
     std::vector<unsigned char> bytes_;

@@ -25,8 +25,8 @@ namespace
 {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 
 std::vector<std::string> names_in(const fs::path& directory)
 {
@@ -49,21 +49,21 @@ Failure failure_of(const std::function<void()>& action)
 
 TEST(Database, ReturnsWhatWasWritten)
 {
-    for (const testing::Sample& sample : {testing::sampled_run(), testing::traced_run(), testing::awkward_run(),
-                                          testing::empty_run(), testing::large_run(8, 300, 1)}) {
-        const testing::TemporaryDirectory directory;
+    for (const samples::Sample& sample : {samples::sampled_run(), samples::traced_run(), samples::awkward_run(),
+                                          samples::empty_run(), samples::large_run(8, 300, 1)}) {
+        const samples::TemporaryDirectory directory;
         result::write(directory.path(), sample.profile);
         const model::Profile read = result::read(directory.path());
-        EXPECT_TRUE(testing::equal(read, testing::sorted(sample.profile)));
+        EXPECT_TRUE(samples::equal(read, samples::sorted(sample.profile)));
         EXPECT_EQ(names_in(directory.path() / "critpath"), std::vector<std::string>{"critpath.sqlite"});
     }
 }
 
 TEST(Database, EqualProfilesGiveEqualBytes)
 {
-    const testing::TemporaryDirectory first;
-    const testing::TemporaryDirectory second;
-    model::Profile profile = testing::sampled_run().profile;
+    const samples::TemporaryDirectory first;
+    const samples::TemporaryDirectory second;
+    model::Profile profile = samples::sampled_run().profile;
     result::write(first.path(), profile);
     // Neither the order in which the times were found nor a file that is already there makes a difference.
     std::reverse(profile.path.begin(), profile.path.end());
@@ -72,16 +72,16 @@ TEST(Database, EqualProfilesGiveEqualBytes)
     std::reverse(profile.stretch_shares.begin(), profile.stretch_shares.end());
     std::reverse(profile.stretch_code.begin(), profile.stretch_code.end());
     std::reverse(profile.stretch_addresses.begin(), profile.stretch_addresses.end());
-    result::write(second.path(), testing::awkward_run().profile);
+    result::write(second.path(), samples::awkward_run().profile);
     result::write(second.path(), profile);
-    EXPECT_EQ(testing::read_bytes(result::database_path(first.path())),
-              testing::read_bytes(result::database_path(second.path())));
+    EXPECT_EQ(samples::read_bytes(result::database_path(first.path())),
+              samples::read_bytes(result::database_path(second.path())));
 }
 
 TEST(Database, ChecksumSeesEveryValue)
 {
-    const testing::TemporaryDirectory directory;
-    const model::Profile profile = testing::sampled_run().profile;
+    const samples::TemporaryDirectory directory;
+    const model::Profile profile = samples::sampled_run().profile;
     const fs::path path = result::database_path(directory.path());
     for (const char* change : {"UPDATE facts SET value = value + 1 WHERE key = 'path_ns'",
                                "DELETE FROM facts WHERE key = 'checksum'",
@@ -134,8 +134,8 @@ TEST(Database, ChecksumSeesEveryValue)
 
 TEST(Database, RefusesAnotherSchemaVersion)
 {
-    const testing::TemporaryDirectory directory;
-    result::write(directory.path(), testing::sampled_run().profile);
+    const samples::TemporaryDirectory directory;
+    result::write(directory.path(), samples::sampled_run().profile);
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(result::database_path(directory.path()).c_str(), &database), SQLITE_OK);
     ASSERT_EQ(sqlite3_exec(database, "UPDATE facts SET value = value + 1 WHERE key = 'schema_version'", nullptr,
@@ -150,7 +150,7 @@ TEST(Database, RefusesAnotherSchemaVersion)
 
 TEST(Database, SaysWhatToRunIfThereIsNoResult)
 {
-    const testing::TemporaryDirectory directory;
+    const samples::TemporaryDirectory directory;
     const std::string trace = directory.path().string();
     const Failure failure = failure_of([&] { result::read(trace); });
     EXPECT_EQ(failure.code(), ExitCode::BadTrace);
@@ -162,10 +162,10 @@ TEST(Database, SaysWhatToRunIfThereIsNoResult)
 
 TEST(Database, AFailedWriteLeavesTheOldResult)
 {
-    const testing::TemporaryDirectory directory;
-    const model::Profile old = testing::sampled_run().profile;
+    const samples::TemporaryDirectory directory;
+    const model::Profile old = samples::sampled_run().profile;
     result::write(directory.path(), old);
-    const auto bytes = testing::read_bytes(result::database_path(directory.path()));
+    const auto bytes = samples::read_bytes(result::database_path(directory.path()));
 
     // A file may not grow beyond a page: as on a full disk, write() stops halfway.
     rlimit before{};
@@ -173,22 +173,22 @@ TEST(Database, AFailedWriteLeavesTheOldResult)
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limited{4096, before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
-    const Failure failure = failure_of([&] { result::write(directory.path(), testing::awkward_run().profile); });
+    const Failure failure = failure_of([&] { result::write(directory.path(), samples::awkward_run().profile); });
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     std::signal(SIGXFSZ, handler);
 
     EXPECT_EQ(failure.code(), ExitCode::Failed);
     EXPECT_THAT(failure.what(),
                 AllOf(HasSubstr("critpath.sqlite: cannot be written"), HasSubstr("run cpreplay again")));
-    EXPECT_EQ(testing::read_bytes(result::database_path(directory.path())), bytes);
+    EXPECT_EQ(samples::read_bytes(result::database_path(directory.path())), bytes);
     EXPECT_EQ(names_in(directory.path() / "critpath"), std::vector<std::string>{"critpath.sqlite"});
 }
 
 TEST(Database, SaysThatTheDirectoryCannotBeMade)
 {
-    const testing::TemporaryDirectory directory;
-    testing::write_bytes(directory.path() / "critpath", {1, 2, 3});
-    const Failure failure = failure_of([&] { result::write(directory.path(), testing::empty_run().profile); });
+    const samples::TemporaryDirectory directory;
+    samples::write_bytes(directory.path() / "critpath", {1, 2, 3});
+    const Failure failure = failure_of([&] { result::write(directory.path(), samples::empty_run().profile); });
     EXPECT_EQ(failure.code(), ExitCode::Failed);
     EXPECT_THAT(failure.what(), HasSubstr((directory.path() / "critpath").string()));
 }

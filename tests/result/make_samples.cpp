@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv)
 {
-    using namespace critpath::testing;
+    using namespace critpath::samples;
     if (argc < 2)
         return 2;
     const std::filesystem::path directory = argv[1];

@@ -19,7 +19,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace critpath::testing
+namespace critpath::samples
 {
 
 namespace
@@ -627,4 +627,4 @@ void write_result(const fs::path& trace, const Sample& sample)
     write(result::computed_path(trace), result::computed_format, std::span(sample.computed));
 }
 
-}  // namespace critpath::testing
+}  // namespace critpath::samples

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace critpath::testing
+namespace critpath::samples
 {
 
 /// A directory that goes away with this.
@@ -72,4 +72,4 @@ void write_bytes(const std::filesystem::path& path, const std::vector<unsigned c
 /// As cpreplay does: all files of the result, in TRACE/critpath.
 void write_result(const std::filesystem::path& trace, const Sample& sample);
 
-}  // namespace critpath::testing
+}  // namespace critpath::samples

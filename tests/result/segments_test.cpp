@@ -17,23 +17,23 @@ namespace critpath
 namespace
 {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 using Bytes = std::vector<unsigned char>;
 
-class SegmentsFile : public ::testing::Test
+class SegmentsFile : public testing::Test
 {
 protected:
-    SegmentsFile() : sample_(testing::sampled_run()) { testing::write_result(directory_.path(), sample_); }
+    SegmentsFile() : sample_(samples::sampled_run()) { samples::write_result(directory_.path(), sample_); }
 
     /// The message with which opening and checking the file fails after `change`; empty if it does not.
     std::string failure_after(const std::function<void(Bytes&)>& change)
     {
-        testing::write_result(directory_.path(), sample_);
+        samples::write_result(directory_.path(), sample_);
         const auto path = result::segments_path(directory_.path());
-        Bytes bytes = testing::read_bytes(path);
+        Bytes bytes = samples::read_bytes(path);
         change(bytes);
-        testing::write_bytes(path, bytes);
+        samples::write_bytes(path, bytes);
         try {
             result::Segments(directory_.path()).check(sample_.profile);
         } catch (const Failure& failure) {
@@ -57,8 +57,8 @@ protected:
         });
     }
 
-    testing::TemporaryDirectory directory_;
-    testing::Sample sample_;
+    samples::TemporaryDirectory directory_;
+    samples::Sample sample_;
 };
 
 TEST_F(SegmentsFile, ReturnsWhatWasWritten)
@@ -91,9 +91,9 @@ TEST_F(SegmentsFile, HeaderIsAsSpecified)
 
 TEST_F(SegmentsFile, AnEmptyPathIsFine)
 {
-    const testing::TemporaryDirectory directory;
-    const testing::Sample sample = testing::empty_run();
-    testing::write_result(directory.path(), sample);
+    const samples::TemporaryDirectory directory;
+    const samples::Sample sample = samples::empty_run();
+    samples::write_result(directory.path(), sample);
     const result::Segments segments(directory.path());
     segments.check(sample.profile);
     EXPECT_EQ(segments.records().size(), 0U);
@@ -129,12 +129,12 @@ TEST_F(SegmentsFile, NoticesAChangedBitInEveryByte)
 {
     sample_.profile.facts["segments_checksum"] = static_cast<std::int64_t>(result::checksum(sample_.segments, 0));
     const auto path = result::segments_path(directory_.path());
-    const Bytes whole = testing::read_bytes(path);
+    const Bytes whole = samples::read_bytes(path);
     EXPECT_NO_THROW(result::Segments(directory_.path()).check(sample_.profile));
     for (std::size_t byte = 0; byte < whole.size(); ++byte) {
         Bytes changed = whole;
         changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-        testing::write_bytes(path, changed);
+        samples::write_bytes(path, changed);
         ASSERT_THROW(result::Segments(directory_.path()).check(sample_.profile), Failure) << byte;
     }
 }
@@ -168,10 +168,10 @@ TEST_F(SegmentsFile, SaysWhatToRunIfThereIsNone)
     }
 }
 
-class AttributionFile : public ::testing::Test
+class AttributionFile : public testing::Test
 {
 protected:
-    AttributionFile() : sample_(testing::sampled_run())
+    AttributionFile() : sample_(samples::sampled_run())
     {
         using model::AttributionKind;
         constexpr std::int64_t ms = 1'000'000;
@@ -199,14 +199,14 @@ protected:
 
     std::string failure_with(std::size_t index, const std::function<void(model::Attribution&)>& change)
     {
-        testing::Sample changed = sample_;
+        samples::Sample changed = sample_;
         change(changed.attributions[index]);
-        testing::write_result(directory_.path(), changed);
+        samples::write_result(directory_.path(), changed);
         return failure();
     }
 
-    testing::TemporaryDirectory directory_;
-    testing::Sample sample_;
+    samples::TemporaryDirectory directory_;
+    samples::Sample sample_;
 };
 
 TEST_F(AttributionFile, RefusesWhatCannotBe)
@@ -223,31 +223,31 @@ TEST_F(AttributionFile, RefusesWhatCannotBe)
     EXPECT_THAT(failure_with(3, [](Attribution& a) { a.ns += 3'300'000'000; }), HasSubstr("outside of the run"));
     EXPECT_THAT(failure_with(0, [](Attribution& a) { a.begin += 2'000'000; }), HasSubstr("not sorted"));
     EXPECT_THAT(failure_with(0, [](Attribution& a) { a.ns += 1; }), HasSubstr("checksum"));
-    testing::write_result(directory_.path(), sample_);
+    samples::write_result(directory_.path(), sample_);
     std::filesystem::remove(result::attribution_path(directory_.path()));
     EXPECT_THAT(failure(), HasSubstr("is missing"));
 }
 
 TEST_F(AttributionFile, NoticesAChangedBitInEveryByte)
 {
-    testing::write_result(directory_.path(), sample_);
+    samples::write_result(directory_.path(), sample_);
     const auto path = result::attribution_path(directory_.path());
-    const Bytes whole = testing::read_bytes(path);
+    const Bytes whole = samples::read_bytes(path);
     for (std::size_t byte = 0; byte < whole.size(); ++byte) {
         Bytes changed = whole;
         changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-        testing::write_bytes(path, changed);
+        samples::write_bytes(path, changed);
         ASSERT_NE(failure(), "") << byte;
     }
 }
 
 /// Two intervals and what another thread counted, of one rank, of one event.
-class CountsFile : public ::testing::Test
+class CountsFile : public testing::Test
 {
 protected:
     static constexpr std::int64_t ms = 1'000'000;
 
-    CountsFile() : sample_(testing::sampled_run())
+    CountsFile() : sample_(samples::sampled_run())
     {
         sample_.profile.events = {"instructions"};
         sample_.profile.path_events = {};
@@ -261,12 +261,12 @@ protected:
             static_cast<std::int64_t>(result::checksum(sample_.counts.records(), 0));
     }
 
-    void write(testing::Sample& sample)
+    void write(samples::Sample& sample)
     {
         sample.counts = model::CountTable(1);
         for (const model::CountInterval& interval : intervals_)
             sample.counts.push_back(interval, std::array{std::int64_t{7}});
-        testing::write_result(directory_.path(), sample);
+        samples::write_result(directory_.path(), sample);
     }
 
     /// The message with which opening and checking fails; empty if it does not.
@@ -286,14 +286,14 @@ protected:
     {
         const model::CountInterval before = intervals_[index];
         change(intervals_[index]);
-        testing::Sample changed = sample_;
+        samples::Sample changed = sample_;
         write(changed);
         intervals_[index] = before;
         return failure();
     }
 
-    testing::TemporaryDirectory directory_;
-    testing::Sample sample_;
+    samples::TemporaryDirectory directory_;
+    samples::Sample sample_;
     std::vector<model::CountInterval> intervals_;
 };
 
@@ -337,24 +337,24 @@ TEST_F(CountsFile, NoticesAChangedBitInEveryByte)
 {
     ASSERT_EQ(failure(), "");
     const auto path = result::counts_path(directory_.path());
-    const Bytes whole = testing::read_bytes(path);
+    const Bytes whole = samples::read_bytes(path);
     for (std::size_t byte = 0; byte < whole.size(); ++byte) {
         Bytes changed = whole;
         changed[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-        testing::write_bytes(path, changed);
+        samples::write_bytes(path, changed);
         ASSERT_NE(failure(), "") << byte;
     }
 }
 
 /// A file of phased_run(), whose records are `records` of the sample.
-template <class File, class Record, std::vector<Record> testing::Sample::*records>
-class FileOfTotals : public ::testing::Test
+template <class File, class Record, std::vector<Record> samples::Sample::*records>
+class FileOfTotals : public testing::Test
 {
 protected:
     explicit FileOfTotals(std::filesystem::path (*path)(const std::filesystem::path&))
-        : sample_(testing::phased_run()), path_(path(directory_.path()))
+        : sample_(samples::phased_run()), path_(path(directory_.path()))
     {
-        testing::write_result(directory_.path(), sample_);
+        samples::write_result(directory_.path(), sample_);
     }
 
     std::string failure()
@@ -372,9 +372,9 @@ protected:
 
     std::string failure_with(std::size_t index, const std::function<void(Record&)>& change)
     {
-        testing::Sample changed = sample_;
+        samples::Sample changed = sample_;
         change((changed.*records)[index]);
-        testing::write_result(directory_.path(), changed);
+        samples::write_result(directory_.path(), changed);
         return failure();
     }
 
@@ -388,27 +388,27 @@ protected:
     void expect_that_bits_count()
     {
         constexpr std::size_t all = 2000, some = 97;
-        Bytes bytes = testing::read_bytes(path_);
+        Bytes bytes = samples::read_bytes(path_);
         for (std::size_t byte = 0; byte < bytes.size(); byte += byte < all ? 1 : some) {
             bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
-            testing::write_bytes(path_, bytes);
+            samples::write_bytes(path_, bytes);
             ASSERT_NE(failure(), "") << byte;
             bytes[byte] ^= static_cast<unsigned char>(1U << byte % 8);
         }
     }
 
-    testing::TemporaryDirectory directory_;
-    testing::Sample sample_;
+    samples::TemporaryDirectory directory_;
+    samples::Sample sample_;
     std::filesystem::path path_;
 };
 
-class TotalsFile : public FileOfTotals<result::TotalParts, model::TotalPart, &testing::Sample::totals>
+class TotalsFile : public FileOfTotals<result::TotalParts, model::TotalPart, &samples::Sample::totals>
 {
 protected:
     TotalsFile() : FileOfTotals(result::totals_path) {}
 };
 
-class ComputedFile : public FileOfTotals<result::Computed, model::ComputedParts, &testing::Sample::computed>
+class ComputedFile : public FileOfTotals<result::Computed, model::ComputedParts, &samples::Sample::computed>
 {
 protected:
     ComputedFile() : FileOfTotals(result::computed_path) {}

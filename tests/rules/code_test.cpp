@@ -227,7 +227,7 @@ TEST(Code, OfATraceWithoutSamplesIsThatOfItsRegions)
 }
 
 /// Two ranks that meet at 10, 1010 and 2010 us; rank 1 has two threads, and is on the path between these.
-class CodeOfThreads : public ::testing::Test
+class CodeOfThreads : public testing::Test
 {
 protected:
     CodeOfThreads()

@@ -262,7 +262,7 @@ TEST(Dependence, ANonBlockingCollectiveOfOneRankTakesItsTime)
                 std::chrono::microseconds{30};
     };
     EXPECT_THAT(replay(load(p, MPI_COMM_SELF, replayer::Rules::Arrival), known).path(),
-                ::testing::HasSubstr("compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200"));
+                testing::HasSubstr("compute 0: 0-100 | collective 0: 100-130 | compute 0: 130-200"));
 }
 
 }  // namespace

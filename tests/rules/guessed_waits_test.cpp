@@ -23,7 +23,7 @@ using model::ContextId;
 
 /// A process of threads that are there from 0 to 10,000 us. Thread 0 is blocked from 1000 to 2000 us, unless said
 /// otherwise, and calls MPI before and after.
-class GuessedWaits : public ::testing::Test
+class GuessedWaits : public testing::Test
 {
 protected:
     GuessedWaits()

@@ -396,8 +396,8 @@ TEST(LateProgress, WhatClocksCannotTellIsNoProof)
         p[0].finish(650);
         return path(p);
     };
-    EXPECT_THAT(found(2), ::testing::HasSubstr("compute 0: 111-131 | transfer? 0>1: 131-231 | compute 1: 231-700"));
-    EXPECT_THAT(found(11), ::testing::HasSubstr("compute 0: 100-110 | transfer? 0>1: 110-231 | compute 1: 231-700"));
+    EXPECT_THAT(found(2), testing::HasSubstr("compute 0: 111-131 | transfer? 0>1: 131-231 | compute 1: 231-700"));
+    EXPECT_THAT(found(11), testing::HasSubstr("compute 0: 100-110 | transfer? 0>1: 110-231 | compute 1: 231-700"));
 }
 
 /// Who asks each of them again about all others takes half an hour.
@@ -420,8 +420,8 @@ TEST(LateProgress, AWaitForManyMessagesTakesNoLongerThanTheyAreMany)
     const auto piece = [](const char* name, int begin, int end) {
         return std::string(" | ") + name + ": " + std::to_string(begin) + "-" + std::to_string(end);
     };
-    EXPECT_THAT(path(p), ::testing::EndsWith(piece("transfer 0>1", 5 * many - 2, 5 * many + 50) +
-                                             piece("compute 1", 5 * many + 50, 5 * many + 100)));
+    EXPECT_THAT(path(p), testing::EndsWith(piece("transfer 0>1", 5 * many - 2, 5 * many + 50) +
+                                           piece("compute 1", 5 * many + 50, 5 * many + 100)));
 }
 
 /// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.

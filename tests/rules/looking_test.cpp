@@ -16,7 +16,7 @@ namespace
 {
 
 using replayer::Rules;
-using ::testing::EndsWith;
+using testing::EndsWith;
 
 /// Rank 0 looks each 3 us from 100 on, the last time at 400; rank 1 writes at 397, and rank 2 is there.
 struct LookingCase {

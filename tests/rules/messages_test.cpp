@@ -538,8 +538,8 @@ TEST(Messages, WorkBetweenPollsIsWork)
     p[1].test({60, 61}, r);
     p.finish(100);
     const std::string found = path(p);
-    EXPECT_THAT(found, ::testing::HasSubstr("compute 1: 0-1 "));
-    EXPECT_THAT(found, ::testing::Not(::testing::HasSubstr("transfer")));
+    EXPECT_THAT(found, testing::HasSubstr("compute 1: 0-1 "));
+    EXPECT_THAT(found, testing::Not(testing::HasSubstr("transfer")));
 }
 
 // A gap in the loop is time without a processor, if there was much polling before it.
@@ -568,7 +568,7 @@ TEST(Messages, PollsThatArePreemptedTwiceAreStillAWait)
         p[1].test({195, 196}, r);
         p.finish(200);
         if (is_long_ago)
-            EXPECT_THAT(path(p), ::testing::Not(::testing::HasSubstr("transfer")));
+            EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("transfer")));
         else
             EXPECT_EQ(path(p), "compute 0: 0-190 | transfer? 0>1: 190-196 | compute 1: 196-200");
     }
@@ -588,7 +588,7 @@ TEST(Messages, PollsWithSleepInBetweenAreAWait)
         p[1].test({510, 511}, r);
         p.finish(600);
         if (works)
-            EXPECT_THAT(path(p), ::testing::Not(::testing::HasSubstr("transfer")));
+            EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("transfer")));
         else
             EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-511 | compute 1: 511-600");
     }

@@ -17,7 +17,7 @@ namespace
 {
 
 using replayer::Rules;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 /// What calls cost that wait for nobody, and a message and a put of 8 bytes that take 2: what a trace would teach. All
 /// of it is over long before the cases begin, at 100.
@@ -653,7 +653,7 @@ TEST(OneSided, WhatACallCompletesBesideAMessageDoesNotTellWhatATransferTakes)
     p[1].send({40'000, 40'001}, 0, 8);
     p[1].finish(50'000);
     EXPECT_THAT(path(p),
-                ::testing::StartsWith("compute 1: 0-40000 | transfer 1>0: 40000-40003 | compute 0: 40003-60000 | "));
+                testing::StartsWith("compute 1: 0-40000 | transfer 1>0: 40000-40003 | compute 0: 40003-60000 | "));
 }
 
 /// Enter by enter, as other analyzers do.

@@ -387,7 +387,7 @@ TEST(SegmentsFile, FailsOnAllProcessesIfOneCannotWriteAllOfItsPart)
     }
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(words, ::testing::HasSubstr("computed.bin.part: cannot be written: File too large"));
+    EXPECT_THAT(words, testing::HasSubstr("computed.bin.part: cannot be written: File too large"));
     if (rank == 0)
         std::filesystem::remove_all(trace);
 }

@@ -49,7 +49,7 @@ private:
 };
 
 /// One rank of two threads, of which the first calls MPI and ends at 1000 us.
-class TwoThreads : public ::testing::Test
+class TwoThreads : public testing::Test
 {
 protected:
     TwoThreads()

@@ -15,7 +15,7 @@ namespace critpath::tests
 namespace
 {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 /// Takes 2 us, as all of them.
 constexpr std::uint64_t quick_bytes = 100'000;

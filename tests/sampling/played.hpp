@@ -187,7 +187,7 @@ inline File parse_file(const fs::path& path)
     return file;
 }
 
-class Sampling : public ::testing::Test
+class Sampling : public testing::Test
 {
 protected:
     void SetUp() override

@@ -36,7 +36,7 @@ TEST_F(Sampling, FillsInTheHeader)
     EXPECT_EQ(file.header.thread, 0);
     EXPECT_EQ(file.header.record_size, 0);
     EXPECT_STREQ(file.header.host, "somewhere");
-    EXPECT_THAT(file.header.samples.event, ::testing::AnyOf(::testing::StrEq("cycles"), ::testing::StrEq("cpu-clock")));
+    EXPECT_THAT(file.header.samples.event, testing::AnyOf(testing::StrEq("cycles"), testing::StrEq("cpu-clock")));
     EXPECT_GT(file.header.samples.period, 0);
     EXPECT_NE(file.header.samples.period % 1000, 0) << "a round period meets round programs always at the same place";
     EXPECT_EQ(file.header.samples.why_not, 0);

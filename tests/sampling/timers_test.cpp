@@ -245,7 +245,7 @@ TEST_F(Timers, LeaveASignalThatIsTakenToItsOwner)
 {
     ASSERT_NO_FATAL_FAILURE(play_timed("taken_before"));
     EXPECT_EQ(facts["refused"], EBUSY);
-    EXPECT_THAT(reason(), ::testing::HasSubstr("taken"));
+    EXPECT_THAT(reason(), testing::HasSubstr("taken"));
     EXPECT_EQ(files["7.0.samples"].header.samples.why_not, EBUSY);
 }
 

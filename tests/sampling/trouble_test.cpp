@@ -13,7 +13,7 @@ TEST_F(Sampling, RefusalIsExplainedAndDoesNoHarm)
 {
     ASSERT_NO_FATAL_FAILURE(play("refused"));
     EXPECT_EQ(facts["refused"], EACCES);
-    EXPECT_THAT(reason(), ::testing::HasSubstr("seccomp profile"));
+    EXPECT_THAT(reason(), testing::HasSubstr("seccomp profile"));
     ASSERT_EQ(files.size(), 3);
     for (const auto& [name, file] : files) {
         EXPECT_STREQ(file.header.samples.event, "") << name;
@@ -107,7 +107,7 @@ TEST_F(Sampling, WithoutADescriptorItSaysSo)
 {
     ASSERT_NO_FATAL_FAILURE(play("no_descriptor"));
     EXPECT_EQ(facts["refused"], EMFILE);
-    EXPECT_THAT(reason(), ::testing::HasSubstr("ulimit -n"));
+    EXPECT_THAT(reason(), testing::HasSubstr("ulimit -n"));
 }
 
 TEST_F(Sampling, WithFewDescriptorsPageFaultsAreLeftOut)
@@ -142,7 +142,7 @@ TEST_F(Sampling, LittleLockedMemoryMeansSmallRingsThenNone)
     for (const auto& [name, file] : files) {
         EXPECT_EQ(file.header.closed, 1) << name;
         EXPECT_TRUE(file.whole) << name;
-        EXPECT_THAT(file.header.samples.why_not, ::testing::AnyOf(0, ENOBUFS)) << name;
+        EXPECT_THAT(file.header.samples.why_not, testing::AnyOf(0, ENOBUFS)) << name;
         EXPECT_EQ(file.header.samples.why_not == 0, file.header.samples.event[0] != '\0') << name;
     }
 }
