@@ -41,9 +41,9 @@ namespace sampling = critpath::sampling;
 using namespace critpath::test;
 
 /// Where the helper stands that has no processor just when poll has returned.
-enum class Late : int { Never, Wanted, Woken, ThreadEnded, Held, Released };
+enum class Late : int { Never, Wanted, Polling, ThreadEnded, Held, Released };
 std::atomic<Late> late{Late::Never};
-std::atomic<nfds_t> polled{0};
+constexpr nfds_t with_ending_thread = 3;  // behind the eventfd and the first thread
 std::atomic<bool> has_heard_of_end{false};
 
 /// False if it takes too long.
@@ -74,18 +74,19 @@ int __wrap___poll_chk(pollfd* descriptors, nfds_t count, int patience, std::size
 
 int __wrap_poll(pollfd* descriptors, nfds_t count, int patience)
 {
-    polled = count;
-    int result = __real_poll(descriptors, count, patience);
+    // Held from here on: what woke it before the thread's end would let it look at the slots without that thread.
     Late wanted = Late::Wanted;
-    if (late.compare_exchange_strong(wanted, Late::Woken)) {
-        wait_until(Late::ThreadEnded);
-        has_heard_of_end = wait_until([&] {
-            result = __real_poll(descriptors, count, 0);
-            return (descriptors[count - 1].revents & POLLHUP) != 0;
-        });
-        late = Late::Held;
-        wait_until(Late::Released);
+    if (count != with_ending_thread || !late.compare_exchange_strong(wanted, Late::Polling)) {
+        return __real_poll(descriptors, count, patience);
     }
+    int result = 0;
+    wait_until(Late::ThreadEnded);
+    has_heard_of_end = wait_until([&] {
+        result = __real_poll(descriptors, count, 0);
+        return (descriptors[count - 1].revents & POLLHUP) != 0;
+    });
+    late = Late::Held;
+    wait_until(Late::Released);
     return result;
 }
 
@@ -107,12 +108,10 @@ void play_late_helper(Subject& subject)
         return;
     }
     std::thread([] {
-        sampling::start_thread(1);
-        constexpr nfds_t with_this_one = 3;  // behind the eventfd and the first thread
-        wait_until([] { return polled.load() == with_this_one; });
         late = Late::Wanted;
+        sampling::start_thread(1);
+        wait_until(Late::Polling);
         sampling::stop_thread();
-        wait_until(Late::Woken);
     }).join();
     late = Late::ThreadEnded;
     wait_until(Late::Held);
