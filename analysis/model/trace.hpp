@@ -109,6 +109,11 @@ struct Definitions {
         return regions[contexts[context.value].region.value];
     }
 
+    /// How far off a time of the process may be against those of others.
+    [[nodiscard]] Ns uncertainty(ProcessId process) const
+    {
+        return clock_uncertainty.empty() ? Ns{0} : clock_uncertainty[processes[process.value].clock_domain.value];
+    }
     /// How far off the distance between a time of `a` and one of `b` may be. Within one clock domain it is exact.
     [[nodiscard]] Ns uncertainty(ProcessId a, ProcessId b) const
     {

@@ -97,7 +97,7 @@ private:
             instance.first_leave < (instance.last.time - clocks_.largest()).count())
             ++result_.left_too_early;
         if (member.is_blocking && !c.operation.sync_tested &&
-            c.operation.shape == functions::CollectiveShape::AllToAll && instance.second.valid() &&
+            c.operation.shape == functions::CollectiveShape::AllToAll && instance.rival().valid() &&
             rules::last_arriver(instance, clocks_).enter.call == member.enter.call)
             ++result_.last_arrivals[clock_of(part).value];
     }

@@ -183,6 +183,7 @@ rules::Member Members::describe(const Part& part) const
             !has_amounts || call.sent > 0,
             !has_amounts || call.received > 0,
             replay_.definitions.processes[trace.process.value].clock_domain,
+            replay_.definitions.uncertainty(trace.process),
             is_blocking};
 }
 

@@ -185,6 +185,11 @@ public:
     {
         return largest_ == Ns{0} ? Ns{0} : definitions_->uncertainty(a, b);
     }
+    /// The own part of a location in that, which is the sum of both.
+    [[nodiscard]] Ns of(model::LocationId location) const
+    {
+        return largest_ == Ns{0} ? Ns{0} : definitions_->uncertainty(definitions_->locations[location.value].process);
+    }
     [[nodiscard]] Ns largest() const { return largest_; }
 
 private:

@@ -28,7 +28,18 @@ struct Member {
     std::uint64_t bytes;  // the larger of sent and received
     bool gives, gets;     // false: it has nothing to send to anybody, nothing to receive from anybody
     model::NodeId clock;  // domain
+    Ns clock_error;       // the largest of times by that clock, against others
     bool is_blocking;     // the call that was entered is the one that was left
+};
+
+/// The last of some enters, and the last one by another clock than that of the first.
+struct LastOfTwoClocks {
+    Enter first{CallRef{}, Ns::min()}, second{CallRef{}, Ns::min()};
+    model::NodeId clock_of_first, clock_of_second;
+
+    void take(const Enter& enter, model::NodeId clock);
+    /// The last one by another clock. Not valid: there is none.
+    [[nodiscard]] const Enter& beside(model::NodeId clock) const { return clock == clock_of_first ? second : first; }
 };
 
 /// What is known of one instance (of one side of it, for an inter-communicator) from some of its members. Combines
@@ -37,14 +48,14 @@ struct Instance {
     static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
 
     Enter last{CallRef{}, Ns::min()};        // the last arriver
-    Enter second{CallRef{}, Ns::min()};      // the last one by another clock than that of `last`
+    LastOfTwoClocks at_the_latest;           // where each came as late as its clock may be off
     Enter last_giver{CallRef{}, Ns::min()};  // the last arriver that gives something, the root left out
     Enter root{CallRef{}, Ns::min()};
     Enter shortest{CallRef{}, Ns::min()};  // whoever was in the call for the shortest time (larger order on ties)
     std::int64_t least_duration = latest;  // ns
     std::int64_t first_leave = latest;     // ns
     std::int64_t last_leave = -latest;     // ns
-    model::NodeId clock_of_last, clock_of_second, clock_of_shortest;
+    model::NodeId clock_of_last, clock_of_shortest;
     std::uint64_t bytes = 0;  // the largest of the members
     std::uint32_t members = 0;
     std::uint16_t least_function = 0xffff;  // differ if the members are not in the same operation
@@ -52,8 +63,13 @@ struct Instance {
 
     void add(const Member& member);
     void merge(const Instance& other);
-    void take_arrival(const Enter& enter, model::NodeId clock);
     [[nodiscard]] bool mismatched() const { return members > 0 && least_function != largest_function; }
+    /// Whose clock allows it most that it came last, of all by other clocks than that of `last`; the time is the latest
+    /// that its clock allows.
+    [[nodiscard]] const Enter& rival() const { return at_the_latest.beside(clock_of_last); }
+
+private:
+    void take_last(const Enter& enter, model::NodeId clock);
 };
 
 /// What the rules need to know to decide about one member without looking at the others one by one.

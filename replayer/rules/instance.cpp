@@ -31,7 +31,8 @@ FunctionId same_for_all(FunctionId function)
 void Instance::add(const Member& member)
 {
     Instance one;
-    one.take_arrival(member.enter, member.clock);
+    one.take_last(member.enter, member.clock);
+    one.at_the_latest.take({member.enter.call, member.enter.time + member.clock_error}, member.clock);
     if (member.is_root)
         one.root = member.enter;
     else if (member.gives)
@@ -46,27 +47,36 @@ void Instance::add(const Member& member)
     merge(one);
 }
 
-void Instance::take_arrival(const Enter& enter, model::NodeId clock)
+void LastOfTwoClocks::take(const Enter& enter, model::NodeId clock)
 {
     if (!enter.valid())
         return;
-    if (!last.valid() || enter.order() > last.order()) {
-        if (last.valid() && clock != clock_of_last) {
-            second = last;
-            clock_of_second = clock_of_last;
+    if (!first.valid() || enter.order() > first.order()) {
+        if (first.valid() && clock != clock_of_first) {
+            second = first;
+            clock_of_second = clock_of_first;
         }
-        last = enter;
-        clock_of_last = clock;
-    } else if (clock != clock_of_last && (!second.valid() || enter.order() > second.order())) {
+        first = enter;
+        clock_of_first = clock;
+    } else if (clock != clock_of_first && (!second.valid() || enter.order() > second.order())) {
         second = enter;
         clock_of_second = clock;
     }
 }
 
+void Instance::take_last(const Enter& enter, model::NodeId clock)
+{
+    if (enter.valid() && (!last.valid() || enter.order() > last.order())) {
+        last = enter;
+        clock_of_last = clock;
+    }
+}
+
 void Instance::merge(const Instance& other)
 {
-    take_arrival(other.last, other.clock_of_last);
-    take_arrival(other.second, other.clock_of_second);
+    take_last(other.last, other.clock_of_last);
+    at_the_latest.take(other.at_the_latest.first, other.at_the_latest.clock_of_first);
+    at_the_latest.take(other.at_the_latest.second, other.at_the_latest.clock_of_second);
     take_later(last_giver, other.last_giver);
     take_later(root, other.root);
     const bool is_shorter =
@@ -87,8 +97,8 @@ void Instance::merge(const Instance& other)
 
 bool may_be_another(const Instance& instance, const ClockUncertainty& clocks)
 {
-    return instance.second.valid() && instance.last.time - instance.second.time <
-                                          clocks.between(instance.last.call.location, instance.second.call.location);
+    const Enter& rival = instance.rival();
+    return rival.valid() && instance.last.time - rival.time < clocks.of(instance.last.call.location);
 }
 
 /// Where nobody has said how much there was, everybody may have given something. Where all that there was is the root's
@@ -139,7 +149,7 @@ Arriver last_arriver(const Instance& instance, const ClockUncertainty& clocks)
 {
     if (!may_be_another(instance, clocks))
         return {instance.last, false};
-    const Ns error = clocks.between(instance.last.call.location, instance.second.call.location);
+    const Ns error = clocks.between(instance.last.call.location, instance.rival().call.location);
     const bool left_together = instance.last_leave - instance.first_leave < error.count();
     const bool by_duration = left_together && instance.clock_of_shortest != instance.clock_of_last;
     return {by_duration ? instance.shortest : instance.last, true};

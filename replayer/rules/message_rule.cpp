@@ -124,16 +124,14 @@ Ns error_of_arrival(const Enter& from, const CallRef& other, const Calibration& 
     return error > Ns{0} ? error + calibration.clocks.largest() : Ns{0};
 }
 
-/// Whether the candidate that came out on top is ahead of the next best one by more than the clocks are off.
-bool leads(const Candidates& sorted, Dependence dependence, const Calibration& calibration)
+/// Whether the candidate that came out on top is ahead of each other one by more than both clocks are off: one that is
+/// far behind may be by a clock of which little is known.
+bool leads(const Candidate& best, const Candidates& all, const Calibration& calibration)
 {
-    if (sorted.size() < 2)
-        return true;
-    const bool first = dependence == Dependence::AnyMessage;
-    const Candidate& best = first ? sorted[0] : sorted[sorted.size() - 1];
-    const Candidate& next = first ? sorted[1] : sorted[sorted.size() - 2];
-    const Ns error = error_of_arrival(best.from, next.from.call, calibration);
-    return std::chrono::abs(best.arrival - next.arrival) >= error;
+    return std::ranges::all_of(all, [&](const Candidate& other) {
+        const Ns error = error_of_arrival(best.from, other.from.call, calibration);
+        return error == Ns{0} || std::chrono::abs(best.arrival - other.arrival) >= error;
+    });
 }
 
 /// Whether it explains less than half of the time from its start to the end of the call, and much is left: something
@@ -160,7 +158,7 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const bool there_at_enter = best.arrival <= call.enter - uncertainty;
     const bool near_enter =
         std::chrono::abs(best.arrival - call.enter) < error_of_arrival(best.from, call.call, calibration);
-    const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(all, dependence, calibration);
+    const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(best, all, calibration);
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
         return {Route::Delay, {}, 0, true, unsure};
     const bool is_known = call.leave - best.from.time <= longest(best.transfer) + call.threshold;

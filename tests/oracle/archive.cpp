@@ -182,8 +182,10 @@ std::vector<OTF2_CommRef> define_communicators(TraceWriter& trace, const Program
 otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_t ns)
 {
     const std::int64_t shown = clocks.shown(node, ns);
-    const std::int64_t error = node % 2 == 0 ? clocks.error_ns : -clocks.error_ns;
-    return {static_cast<std::uint64_t>(shown), clocks.epoch_ns + ns - shown + error, clocks.half_width_ns};
+    const NodeClock own = node < clocks.nodes.size() ? clocks.nodes[node] : NodeClock{};
+    const std::int64_t error = (node % 2 == 0 ? clocks.error_ns : -clocks.error_ns) + own.more_error_ns;
+    return {static_cast<std::uint64_t>(shown), clocks.epoch_ns + ns - shown + error,
+            clocks.half_width_ns + own.more_half_width_ns};
 }
 
 void describe_rank(TraceWriter& trace, std::uint32_t rank, std::size_t node, const Machine& machine,

@@ -18,6 +18,7 @@ namespace critpath::oracle
 struct NodeClock {
     std::int64_t offset_ns = 0;
     std::int64_t drift_ppb = 0;
+    std::int64_t more_half_width_ns = 0, more_error_ns = 0;  // of its measurements, than those of all (Clocks)
 };
 
 /// The clocks of the machine, and what the trace says about them. The execution is simulated in true time; only the

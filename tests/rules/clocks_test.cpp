@@ -59,6 +59,49 @@ TEST(Clocks, RanksOfOneClockAreNotUncertainAgainstEachOther)
     EXPECT_EQ(path(p), "compute 1: 0-50 | collective 1>2: 50-54 | compute 2: 54-80");
 }
 
+void finish_with_first(Program& p)
+{
+    p[0].finish(9000);
+    for (int r = 1; r < p.ranks(); ++r)
+        p[r].finish(4000);
+}
+
+// Rank 2 is the next one behind rank 1, and known to be; rank 0, of whose clock less is known, may have come after
+// both.
+TEST(Clocks, ALateRivalOfAGoodClockDoesNotHideAnEarlierOneOfABadOne)
+{
+    for (const FunctionId function : {FunctionId::MPI_Barrier, FunctionId::MPI_Allgather, FunctionId::MPI_Gather})
+        for (const std::int64_t error : {1, 100}) {
+            Program p(4);
+            p.clocks({0, 1, 2, 3}, {0, 1, 1, error});
+            const bool is_rooted = function == FunctionId::MPI_Gather;
+            const std::array<Span, 4> calls{{{10, 1053}, {1050, 1053}, {1045, 1053}, {1044, 1053}}};
+            for (int r = 0; r < 4; ++r)
+                p[r].collective(function, calls[static_cast<std::size_t>(r)], model::CommId{0}, is_rooted ? 0 : -1);
+            finish_with_first(p);
+            const bool is_doubted = path(p).find("collective? 1>0: 1050-1053") != std::string::npos;
+            EXPECT_EQ(is_doubted, error == 100) << path(p);
+        }
+}
+
+// The last two of three messages are of one clock; the third one's may have come after both.
+TEST(Clocks, AMessageThatIsFarBehindMayBeOfAClockOfWhichLittleIsKnown)
+{
+    for (const std::int64_t error : {1, 100}) {
+        Program p(4);
+        p.clocks({0, 1, 1, 2}, {0, 1, error});
+        const auto first = p[0].irecv({900, 901}, 1), second = p[0].irecv({902, 903}, 2),
+                   third = p[0].irecv({904, 905}, 3);
+        p[1].send({2050, 2051}, 0);
+        p[2].send({2045, 2046}, 0);
+        p[3].send({2030, 2031}, 0);
+        p[0].waitall({1000, 2053}, {first, second, third});
+        finish_with_first(p);
+        const bool is_doubted = path(p).find("transfer? 1>0: 2050-2053") != std::string::npos;
+        EXPECT_EQ(is_doubted, error == 100) << path(p);
+    }
+}
+
 // Within the uncertainty a member may leave before the last one came.
 TEST(Clocks, SynchronisationIsTestedWithTheUncertainty)
 {
