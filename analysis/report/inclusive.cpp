@@ -224,6 +224,8 @@ public:
                 cut_ns += whole.work[i].path_ns;
             if (chains.is_cut(i) || chains.is_nowhere(i))
                 unknown_ns += whole.work[i].path_ns;
+            if (chains.is_nowhere(i) && chains.row(i).name == blocked)
+                blocked_nowhere_ns += whole.work[i].path_ns;
             guessed_ns += whole.work[i].guessed_ns;
         }
     }
@@ -232,9 +234,10 @@ public:
     [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_.work[path].guessed_ns; }
     [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_.work[root].guessed_ns; }
 
-    std::int64_t cut_ns = 0;      // begins with a function whose callers are not known
-    std::int64_t unknown_ns = 0;  // that, and what is in functions that are not known
-    std::int64_t guessed_ns = 0;  // was blocked, in functions that are guessed
+    std::int64_t cut_ns = 0;              // begins with a function whose callers are not known
+    std::int64_t unknown_ns = 0;          // that, and what is in functions that are not known
+    std::int64_t guessed_ns = 0;          // was blocked, in functions that are guessed
+    std::int64_t blocked_nowhere_ns = 0;  // was blocked, in functions of which not even that is said
 
 private:
     const WholeTimes& whole_;
@@ -326,6 +329,8 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         if (can_call(item))
             item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? doubts.cut_ns : 0) +
                                doubts.guessed_around(chains.root(i)) - item.guessed_ns;
+        else if (chains.is_placed_by_guess(i) && chains.row(i).name == blocked)
+            item.may_have_ns = doubts.blocked_nowhere_ns + doubts.guessed_around(chains.root(i)) - item.guessed_ns;
     }
     finish(profile, selection, hotspots);
     return hotspots;

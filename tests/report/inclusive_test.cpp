@@ -77,6 +77,23 @@ TEST(Inclusive, WhereAThreadWasFoundBlockedIsNoGuess)
               std::string::npos);
 }
 
+// It was blocked in two functions: where that is a guess, it may have been in the other one, with what that calls or
+// without.
+TEST(Inclusive, WhatWasBlockedElsewhereMayHaveBeenBlockedHere)
+{
+    OneRank run;
+    const CallPathId main = run.add("main", run.add("_start", uncalled, 0), 100);
+    const CallPathId in_main = run.pseudo("[blocked]", main, 200);
+    const CallPathId in_nap = run.pseudo("[blocked]", run.add("nap", main, 100), 600);
+    for (model::CallPathTime& time : run.profile().path)
+        time.found_ns = time.call_path == in_nap ? 500 : 0;
+    const Hotspots paths = by_call_path(run.profile());
+    expect_parts(paths.items[in_nap.value], 600, 100, 200);
+    expect_parts(paths.items[in_main.value], 200, 200, 100);
+    EXPECT_GE(paths.items[in_nap.value].share.high, 0.8);
+    expect_parts(function(run, "nap"), 700, 100, 200);
+}
+
 // In a call of MPI it is known where the thread was; and of a thread of its own, nothing can be in main.
 TEST(Inclusive, WhatIsKnownIsExact)
 {
