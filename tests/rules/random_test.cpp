@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -212,6 +213,32 @@ void expect_a_path(const Replayed& r)
     EXPECT_EQ(rows, time);
 }
 
+/// Of what was sampled between calls, each sample counts once: on the path, or beside it. Where there is one rank, all
+/// that it computes is on the path.
+void expect_all_samples(const Replayed& r, int ranks)
+{
+    const auto is_between_calls = [&](const model::CallPathTime& t) {
+        const std::string& name = r.profile.row(t.call_path).name;
+        return name == "f" || name == "g";
+    };
+    std::map<std::uint32_t, std::int64_t> beside;  // by call path
+    for (const model::CallPathTime& t : r.profile.totals)
+        if (is_between_calls(t))
+            beside[t.call_path.value] += static_cast<std::int64_t>(t.samples);
+    std::int64_t on_path = 0;
+    for (const model::CallPathTime& t : r.profile.path)
+        if (is_between_calls(t)) {
+            beside[t.call_path.value] -= static_cast<std::int64_t>(t.samples);
+            on_path += static_cast<std::int64_t>(t.samples);
+        }
+    for (const auto& [call_path, samples] : beside)
+        if (ranks == 1)
+            EXPECT_EQ(samples, 0) << r.profile.row({call_path}).name;
+        else
+            EXPECT_GE(samples, 0) << r.profile.row({call_path}).name;
+    EXPECT_GT(on_path, 0);
+}
+
 /// For how long whom a segment is of had no processor there.
 std::int64_t preempted_ns(const Program& program, const model::Segment& segment)
 {
@@ -256,6 +283,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
             if (rank != 0)
                 continue;
             expect_a_path(alone);
+            expect_all_samples(alone, ranks);
             if (rules == Rules::Arrival)
                 expect_no_wait(program, alone);
             EXPECT_THAT(differences(together, alone), testing::IsEmpty());
