@@ -262,6 +262,7 @@ void restrict_to(model::Profile& profile, Parts parts)
     profile.total_addresses.clear();
     profile.stretches.clear();
     profile.stretch_shares.clear();
+    profile.stretch_ranks.clear();
     for (std::size_t process = 0; process < profile.processes.size(); ++process)
         profile.processes[process].path_ns = parts.process_path_ns[process];
     profile.facts["path_ns"] = parts.window.length();

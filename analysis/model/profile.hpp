@@ -137,6 +137,7 @@ struct Profile {
     std::vector<KindTime> kinds;                    // sorted by (kind, function, process)
     std::vector<Stretch> stretches;                 // with the most time on the path first
     std::vector<StretchShare> stretch_shares;       // sorted by (stretch, process)
+    std::vector<StretchRank> stretch_ranks;         // likewise
     std::vector<StretchCode> stretch_code;          // sorted by (stretch, call path)
     std::vector<StretchAddress> stretch_addresses;  // sorted by (stretch, row, address)
     std::vector<std::string> source_files;          // absolute, as far as the compiler has said where it ran

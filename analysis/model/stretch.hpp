@@ -22,36 +22,18 @@ enum class ComparedBy : std::int64_t {
     CallBefore,  // behind the same call before them, whatever call they lead to
 };
 
-/// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
-/// part count in that part.
-struct Stretch {
-    CallPathId before, after;  // the calls
-    // Where their callers make them, addresses in the binaries of these; 0: not known.
-    std::int64_t before_site = 0;
-    std::int64_t after_site = 0;
+/// A rank with one of so many parts of what takes longer in a stretch, or more, is worth a word of its own.
+inline constexpr std::int64_t notable_parts = 16;
 
-    // On the path, on all processes:
-    std::int64_t path_ns = 0;
-    std::int64_t gaps = 0;
-
-    // Of many short gaps only some are looked at, and stand for the others in all numbers from here on but one:
-    std::int64_t looked_at = 0;  // gaps, themselves
-    std::int64_t looked_at_ns = 0;
+/// Gaps on the path beside those of other processes. Times are ns; those of gaps that lie on the path in part count in
+/// that part.
+struct Difference {
+    std::int64_t looked_at_ns = 0;      // of all that are looked at
     std::int64_t own_preempted_ns = 0;  // of these, without a processor
     std::int64_t own_blocked_ns = 0;
 
     // Of those that other processes have too, as ComparedBy says:
-    std::int64_t compared_by = 0;  // a ComparedBy
-    std::int64_t compared = 0;     // gaps
-    std::int64_t slowest = 0;      // of these: no other process took longer
-    std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
-    // Of these, gaps of which it is known on all processes, between the same calls:
-    std::int64_t counted = 0;               // instructions and cycles,
-    std::int64_t counted_instructions = 0;  // instructions,
-    std::int64_t counted_cycles = 0;        // cycles;
-    std::int64_t own_instructions = 0;      // and of which the process on the path has counted instructions,
-    std::int64_t own_cycles = 0;            // cycles
-    std::int64_t sampled = 0;               // gaps where nobody knows that, but samples tell what they are like
+    std::int64_t compared = 0;  // gaps
     std::int64_t compared_ns = 0;
     std::int64_t peers_ns = 0;  // what the others took, by their geometric mean
     // The difference of the last two, by what makes it:
@@ -71,7 +53,74 @@ struct Stretch {
     std::int64_t all_cycles_error_ns = 0;
     std::int64_t page_faults = 0;  // seen by samples
     std::int64_t peers_page_faults = 0;
-    std::int64_t migrations = 0;  // to other processors, in the gaps, and of the call before each the last
+
+    [[nodiscard]] std::int64_t longer_ns() const { return compared_ns - peers_ns; }
+    void add(const Difference& more);
+};
+
+/// The numbers of a Difference by the names of their columns in the result.
+struct DifferenceNumber {
+    const char* name;
+    std::int64_t Difference::*member;
+};
+inline constexpr DifferenceNumber difference_numbers[] = {
+    {"looked_at_ns", &Difference::looked_at_ns},
+    {"own_preempted_ns", &Difference::own_preempted_ns},
+    {"own_blocked_ns", &Difference::own_blocked_ns},
+    {"compared", &Difference::compared},
+    {"compared_ns", &Difference::compared_ns},
+    {"peers_ns", &Difference::peers_ns},
+    {"instructions_ns", &Difference::instructions_ns},
+    {"cycles_ns", &Difference::cycles_ns},
+    {"frequency_ns", &Difference::frequency_ns},
+    {"instruction_time_ns", &Difference::instruction_time_ns},
+    {"all_cycles_ns", &Difference::all_cycles_ns},
+    {"processor_ns", &Difference::processor_ns},
+    {"preempted_ns", &Difference::preempted_ns},
+    {"blocked_ns", &Difference::blocked_ns},
+    {"instructions_error_ns", &Difference::instructions_error_ns},
+    {"cycles_error_ns", &Difference::cycles_error_ns},
+    {"frequency_error_ns", &Difference::frequency_error_ns},
+    {"instruction_time_error_ns", &Difference::instruction_time_error_ns},
+    {"all_cycles_error_ns", &Difference::all_cycles_error_ns},
+    {"page_faults", &Difference::page_faults},
+    {"peers_page_faults", &Difference::peers_page_faults},
+};
+
+inline void Difference::add(const Difference& more)
+{
+    for (const DifferenceNumber& number : difference_numbers)
+        this->*number.member += more.*number.member;
+}
+
+/// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
+/// part count in that part.
+struct Stretch : Difference {
+    CallPathId before, after;  // the calls
+    // Where their callers make them, addresses in the binaries of these; 0: not known.
+    std::int64_t before_site = 0;
+    std::int64_t after_site = 0;
+
+    // On the path, on all processes:
+    std::int64_t path_ns = 0;
+    std::int64_t gaps = 0;
+
+    // Of many short gaps only some are looked at, and stand for the others in all numbers from here on but one, and in
+    // those of the Difference:
+    std::int64_t looked_at = 0;  // gaps, themselves
+
+    // Of those that other processes have too:
+    std::int64_t compared_by = 0;  // a ComparedBy
+    std::int64_t slowest = 0;      // of these: no other process took longer
+    std::int64_t much_longer = 0;  // of these: by half of what the others took, or more
+    // Of these, gaps of which it is known on all processes, between the same calls:
+    std::int64_t counted = 0;               // instructions and cycles,
+    std::int64_t counted_instructions = 0;  // instructions,
+    std::int64_t counted_cycles = 0;        // cycles;
+    std::int64_t own_instructions = 0;      // and of which the process on the path has counted instructions,
+    std::int64_t own_cycles = 0;            // cycles
+    std::int64_t sampled = 0;               // gaps where nobody knows that, but samples tell what they are like
+    std::int64_t migrations = 0;            // to other processors, in the gaps, and of the call before each the last
     std::int64_t peers_migrations = 0;
     // How often instructions at the place miss the caches, and how often branches among them were predicted wrongly: of
     // 1e9 instructions, as samples count them, by the geometric mean of the processes on the path, and of the others.
@@ -202,6 +251,12 @@ struct StretchShare {
     std::int64_t ns = 0;
     std::int64_t gaps = 0;
     std::int64_t longer_ns = 0;  // than the others; less than 0 where they take longer
+};
+
+/// The part of one process of a stretch, where it is a notable one of what takes longer there.
+struct StretchRank : Difference {
+    std::uint32_t stretch = 0;  // index
+    ProcessId process;
 };
 
 /// What the path's time in a stretch is attributed to: a function as it is called there, or what stands for none

@@ -201,6 +201,7 @@ model::Profile without_call_paths(model::Profile profile)
     profile.call_paths.clear();
     profile.stretches.clear();
     profile.stretch_shares.clear();
+    profile.stretch_ranks.clear();
     profile.stretch_code.clear();
     profile.stretch_addresses.clear();
     profile.path_events.clear();

@@ -110,6 +110,14 @@ void add(Sum& sum, const model::StretchShare& share)
     sum.add(static_cast<std::uint64_t>(share.longer_ns));
 }
 
+void add(Sum& sum, const model::StretchRank& rank)
+{
+    sum.add(rank.stretch);
+    sum.add(rank.process.value);
+    for (const model::DifferenceNumber& number : model::difference_numbers)
+        sum.add(static_cast<std::uint64_t>(rank.*number.member));
+}
+
 void add(Sum& sum, const model::StretchCode& code)
 {
     sum.add(code.stretch);
@@ -242,6 +250,7 @@ std::int64_t checksum(const model::Profile& profile)
     add_all(sum, profile.kinds);
     add_all(sum, profile.stretches);
     add_all(sum, profile.stretch_shares);
+    add_all(sum, profile.stretch_ranks);
     add_all(sum, profile.stretch_code);
     add_all(sum, profile.stretch_addresses);
     sum.add(profile.source_files.size());

@@ -207,6 +207,18 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                                                       model::ProcessId{index(row, 1, profile.processes.size())},
                                                       row.integer(2), row.integer(3), row.integer(4)});
                 });
+    std::string differences;
+    for (const model::DifferenceNumber& number : model::difference_numbers)
+        differences += fmt::format(", {}", number.name);
+    tables.each(fmt::format("SELECT stretch, process{} FROM stretch_rank ORDER BY stretch, process", differences),
+                [&](const Statement& row) {
+                    model::StretchRank& rank = profile.stretch_ranks.emplace_back();
+                    rank.stretch = index(row, 0, profile.stretches.size());
+                    rank.process = {index(row, 1, profile.processes.size())};
+                    int column = 2;
+                    for (const model::DifferenceNumber& number : model::difference_numbers)
+                        rank.*number.member = row.integer(column++);
+                });
     tables.each(
         "SELECT stretch, call_path, ns, samples, spinning_ns, blocked_ns, peers_ns FROM stretch_code ORDER BY stretch, "
         "call_path",

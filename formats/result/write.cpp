@@ -71,15 +71,34 @@ CREATE TABLE source_frame(module INTEGER NOT NULL REFERENCES module, address INT
     line INTEGER NOT NULL, PRIMARY KEY(module, address, depth)) WITHOUT ROWID;
 )";
 
-/// Its columns are those of model::stretch_numbers, behind the two calls.
-std::string stretch_schema()
+/// A column for each of model::stretch_numbers, or model::difference_numbers.
+template <class Numbers>
+std::string number_columns(const Numbers& numbers)
 {
     std::string columns;
-    for (const model::StretchNumber& number : model::stretch_numbers)
+    for (const auto& number : numbers)
         columns += fmt::format(", {} INTEGER NOT NULL", number.name);
+    return columns;
+}
+
+/// The tables whose columns are numbers of the model, behind those that say what they are of.
+std::string stretch_schema()
+{
     return fmt::format("CREATE TABLE stretch(id INTEGER PRIMARY KEY, call_before INTEGER NOT NULL REFERENCES "
-                       "call_path, call_after INTEGER NOT NULL REFERENCES call_path{})",
-                       columns);
+                       "call_path, call_after INTEGER NOT NULL REFERENCES call_path{});"
+                       "CREATE TABLE stretch_rank(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT "
+                       "NULL REFERENCES process{}, PRIMARY KEY(stretch, process)) WITHOUT ROWID;",
+                       number_columns(model::stretch_numbers), number_columns(model::difference_numbers));
+}
+
+/// A place for each of them in an INSERT.
+template <class Numbers>
+std::string number_places(const Numbers& numbers)
+{
+    std::string places;
+    for (std::size_t i = 0; i < std::size(numbers); ++i)
+        places += ", ?";
+    return places;
 }
 
 void insert_names(const Database& database, const model::Profile& profile)
@@ -158,10 +177,8 @@ void insert_times(const Database& database, const model::Profile& profile)
 
 void insert_stretches(const Database& database, const model::Profile& profile)
 {
-    std::string places;
-    for (std::size_t i = 0; i < std::size(model::stretch_numbers); ++i)
-        places += ", ?";
-    Statement stretch(database, fmt::format("INSERT INTO stretch VALUES(?, ?, ?{})", places));
+    Statement stretch(database,
+                      fmt::format("INSERT INTO stretch VALUES(?, ?, ?{})", number_places(model::stretch_numbers)));
     std::int64_t id = 0;
     for (const model::Stretch& s : profile.stretches) {
         std::vector<Statement::Value> values = {id++, s.before.value, s.after.value};
@@ -172,6 +189,14 @@ void insert_stretches(const Database& database, const model::Profile& profile)
     Statement share(database, "INSERT INTO stretch_time VALUES(?, ?, ?, ?, ?)");
     for (const model::StretchShare& s : profile.stretch_shares)
         share.run(s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
+    Statement rank(database,
+                   fmt::format("INSERT INTO stretch_rank VALUES(?, ?{})", number_places(model::difference_numbers)));
+    for (const model::StretchRank& r : profile.stretch_ranks) {
+        std::vector<Statement::Value> values = {r.stretch, r.process.value};
+        for (const model::DifferenceNumber& number : model::difference_numbers)
+            values.emplace_back(r.*number.member);
+        rank.run(values);
+    }
     Statement code(database, "INSERT INTO stretch_code VALUES(?, ?, ?, ?, ?, ?, ?)");
     for (const model::StretchCode& c : profile.stretch_code)
         code.run(c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
@@ -225,6 +250,10 @@ void sort_times(model::Profile& profile)
     });
     std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(),
               [](const model::StretchShare& a, const model::StretchShare& b) {
+                  return std::tie(a.stretch, a.process) < std::tie(b.stretch, b.process);
+              });
+    std::sort(profile.stretch_ranks.begin(), profile.stretch_ranks.end(),
+              [](const model::StretchRank& a, const model::StretchRank& b) {
                   return std::tie(a.stretch, a.process) < std::tie(b.stretch, b.process);
               });
     std::sort(profile.stretch_code.begin(), profile.stretch_code.end(),

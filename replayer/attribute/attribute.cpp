@@ -262,6 +262,7 @@ void add_stretches(const Stretches& stretches, const Places& places, Ns origin, 
         profile.stretches.back().after = places.id({at.place.after});
     }
     profile.stretch_shares = stretches.shares;
+    profile.stretch_ranks = stretches.ranks;
 }
 
 }  // namespace

@@ -68,10 +68,10 @@ SampledPart part_of(const Uncounted& gaps, const Ratio& own, const Ratio& all, s
 }
 
 /// Moves what can be told from `processor_ns`.
-void tell(const Uncounted& gaps, const Pace& own, const PaceSums& all, const PaceEvents& events, model::Stretch& sums)
+void tell(const Uncounted& gaps, const Pace& own, const PaceSums& all, const PaceEvents& events,
+          model::Difference& sums)
 {
     const auto part = [&](Ratio Pace::*ratio) { return part_of(gaps, own.*ratio, all.paces.*ratio, all.processes); };
-    sums.sampled += gaps.gaps;
     sums.processor_ns -= gaps.processor_ns;
     const SampledPart instruction_time = part(&Pace::instruction_time);
     const SampledPart frequency = part(&Pace::frequency);
@@ -148,7 +148,7 @@ void rates_of_sums(model::Stretch& sums)
 
 std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                            const std::vector<std::vector<Uncounted>>& uncounted,
-                                           std::vector<model::Stretch>& sums)
+                                           std::vector<model::Stretch>& sums, NotableRanks& notable)
 {
     const std::size_t places = chosen.places();
     std::vector<FewestSamples> fewest(places);
@@ -176,8 +176,13 @@ std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gap
         if (all[place].enough < all[place].processes || all[place].processes < 2)
             continue;
         for (std::size_t p = 0; p < gaps.size(); ++p) {
-            if (uncounted[place][p].gaps > 0)
-                tell(uncounted[place][p], paces[place][p], all[place], events, sums[place]);
+            const Uncounted& own = uncounted[place][p];
+            const auto rank = notable.find(static_cast<std::uint32_t>(place), replay.processes[p].process);
+            sums[place].sampled += own.gaps;
+            if (own.gaps > 0)
+                tell(own, paces[place][p], all[place], events, sums[place]);
+            if (own.gaps > 0 && rank != nullptr)
+                tell(own, paces[place][p], all[place], events, *rank);
             if (chosen.totals[place][p].ns > 0)
                 tell_misses(chosen.totals[place][p].ns, paces[place][p], all[place], sums[place]);
         }

@@ -7,6 +7,7 @@
 
 #include "analysis/model/stretch.hpp"
 #include "replayer/peers/gaps.hpp"
+#include "replayer/peers/notable.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -71,6 +72,7 @@ struct Compared {
     std::vector<model::StretchShare> shares;        // of the owned processes
     std::vector<Costliest> costliest;               // by place, of the owned processes
     std::vector<std::vector<Uncounted>> uncounted;  // by place, and by index into Replay::processes
+    NotableRanks notable;
 };
 
 /// Compares each gap on the path with the same occurrence on the other processes; adds to `sums`, by place, what the
@@ -78,16 +80,16 @@ struct Compared {
 Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                  std::vector<model::Stretch>& sums);
 
-/// Moves in `sums` what uncounted gaps take longer on the processor to instructions, cycles and frequency, where
-/// samples of all processes count these; and adds how often these miss caches, as sums for rates_of_sums(). Returns, by
-/// place, who has the fewest of such samples. Collective over `replay.comm`.
+/// Moves in `sums`, and in `notable`, what uncounted gaps take longer on the processor to instructions, cycles and
+/// frequency, where samples of all processes count these; and adds how often these miss caches, as sums for
+/// rates_of_sums(). Returns, by place, who has the fewest of such samples. Collective over `replay.comm`.
 struct FewestSamples {
     std::int64_t samples = 0;
     std::int64_t rank = -1;  // none, if the trace has no such samples
 };
 std::vector<FewestSamples> tell_by_samples(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen,
                                            const std::vector<std::vector<Uncounted>>& uncounted,
-                                           std::vector<model::Stretch>& sums);
+                                           std::vector<model::Stretch>& sums, NotableRanks& notable);
 
 /// Makes rates of what tell_by_samples() has added up on all processes: Stretch::cache_misses and the like.
 void rates_of_sums(model::Stretch& sums);

@@ -186,23 +186,30 @@ std::vector<PeerSums> reduce(const Replay& replay, std::vector<PeerSums> answers
     return mine;
 }
 
+/// Where what is found of a gap is added up.
+struct Accounts {
+    model::Stretch& of_all;  // but for its Difference, which is the sum of those
+    model::Difference& of_process;
+    Uncounted& uncounted;
+};
+
 /// Adds what is found of one gap, for all that it stands for. Returns what these take longer than their peers, ns.
-std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_sampled, model::Stretch& sums,
-                     Uncounted& uncounted)
+std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_sampled, const Accounts& accounts)
 {
     const Gap& gap = own.gap;
     const std::int64_t times = own.stands_for;
     const double part = static_cast<double>(own.path_ns) / static_cast<double>(gap.time());
     const auto on_path = [&](std::int64_t ns) { return times * rounded(static_cast<double>(ns) * part); };
+    model::Stretch& sums = accounts.of_all;
+    model::Difference& difference = accounts.of_process;
     sums.looked_at += 1;
-    sums.looked_at_ns += times * own.path_ns;
-    sums.own_preempted_ns += on_path(gap.preempted);
-    sums.own_blocked_ns += on_path(gap.blocked);
+    difference.looked_at_ns += times * own.path_ns;
+    difference.own_preempted_ns += on_path(gap.preempted);
+    difference.own_blocked_ns += on_path(gap.blocked);
     if (others.processes == 0)
         return 0;
     const Split parts = split(gap, others, own.path_ns);
     const auto count_if = [&](bool is_one) { return is_one ? times : 0; };
-    sums.compared += times;
     sums.slowest += count_if(others.slower == 0);
     sums.much_longer += count_if(2 * own.path_ns >= 3 * parts.peers);
     sums.own_instructions += count_if(gap.has_instructions());
@@ -211,23 +218,24 @@ std::int64_t account(const OwnGap& own, const PeerSums& others, bool are_events_
     sums.counted_cycles += count_if(parts.has_cycles);
     sums.counted += count_if(parts.has_instructions && parts.has_cycles);
     if (!parts.has_instructions && !parts.has_cycles) {
-        uncounted.gaps += times;
-        uncounted.processor_ns += times * parts.processor;
+        accounts.uncounted.gaps += times;
+        accounts.uncounted.processor_ns += times * parts.processor;
         if (are_events_sampled)
-            uncounted.per_log_ns += times * rounded(per_log(gap, others, own.path_ns));
+            accounts.uncounted.per_log_ns += times * rounded(per_log(gap, others, own.path_ns));
     }
-    sums.compared_ns += times * own.path_ns;
-    sums.peers_ns += times * parts.peers;
-    sums.instructions_ns += times * parts.instructions;
-    sums.cycles_ns += times * parts.cycles;
-    sums.frequency_ns += times * parts.frequency;
-    sums.instruction_time_ns += times * parts.instruction_time;
-    sums.all_cycles_ns += times * parts.all_cycles;
-    sums.processor_ns += times * parts.processor;
-    sums.preempted_ns += times * parts.preempted;
-    sums.blocked_ns += times * parts.blocked;
-    sums.page_faults += on_path(gap.page_faults);
-    sums.peers_page_faults += on_path(others.page_faults / others.processes);
+    difference.compared += times;
+    difference.compared_ns += times * own.path_ns;
+    difference.peers_ns += times * parts.peers;
+    difference.instructions_ns += times * parts.instructions;
+    difference.cycles_ns += times * parts.cycles;
+    difference.frequency_ns += times * parts.frequency;
+    difference.instruction_time_ns += times * parts.instruction_time;
+    difference.all_cycles_ns += times * parts.all_cycles;
+    difference.processor_ns += times * parts.processor;
+    difference.preempted_ns += times * parts.preempted;
+    difference.blocked_ns += times * parts.blocked;
+    difference.page_faults += on_path(gap.page_faults);
+    difference.peers_page_faults += on_path(others.page_faults / others.processes);
     sums.migrations += on_path(gap.migrations);
     sums.peers_migrations += on_path(others.migrations / others.processes);
     return times * (own.path_ns - parts.peers);
@@ -245,6 +253,39 @@ std::vector<model::StretchShare> all_shares(const Replay& replay, const Chosen& 
     return shares;
 }
 
+/// The differences of one owned process after the other, by place.
+class ProcessSums
+{
+public:
+    ProcessSums(std::vector<model::Stretch>& sums, NotableRanks& notable)
+        : sums_(sums), notable_(notable), of_process_(sums.size())
+    {
+    }
+
+    /// Those of this process; when it is another one, all is known of the one before.
+    model::Difference& at(std::uint32_t place, model::ProcessId process)
+    {
+        if (process_ != process)
+            finish();
+        process_ = process;
+        return of_process_[place];
+    }
+    void finish()
+    {
+        for (std::uint32_t place = 0; place < of_process_.size(); ++place) {
+            sums_[place].add(of_process_[place]);
+            notable_.add(place, process_, of_process_[place]);
+            of_process_[place] = {};
+        }
+    }
+
+private:
+    std::vector<model::Stretch>& sums_;
+    NotableRanks& notable_;
+    std::vector<model::Difference> of_process_;
+    model::ProcessId process_ = model::ProcessId::none();
+};
+
 }  // namespace
 
 Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen, std::vector<model::Stretch>& sums)
@@ -252,7 +293,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     const int fields = know_more_than_times(replay) ? PeerSums::fields : PeerSums::fields_of_times;
     const bool are_events_sampled = pace_events(replay.definitions).any();
     Asker asker(replay, gaps, chosen);
-    Compared result;
+    Compared result{{}, {}, {}, NotableRanks(chosen.places())};
     result.shares = all_shares(replay, chosen);
     for (const model::StretchShare& share : result.shares) {
         sums[share.stretch].path_ns += share.ns;
@@ -260,6 +301,7 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
     }
     result.uncounted.resize(chosen.places(), std::vector<Uncounted>(gaps.size()));
     result.costliest.resize(chosen.places());
+    ProcessSums of_process(sums, result.notable);  // gaps come in the order of the owned processes
     for (;;) {
         asker.fill();
         const Round round = agree_on_round(replay, asker.ready().size());
@@ -271,14 +313,15 @@ Compared compare(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& ch
             const OwnGap& own = asker.ready()[i];
             const auto [stretch, process] = std::pair(own.question.place, own.question.process);
             const std::size_t p = replay.index_of({process});
-            const std::int64_t longer_ns =
-                account(own, others[i], are_events_sampled, sums[stretch], result.uncounted[stretch][p]);
+            const Accounts accounts = {sums[stretch], of_process.at(stretch, {process}), result.uncounted[stretch][p]};
+            const std::int64_t longer_ns = account(own, others[i], are_events_sampled, accounts);
             result.shares[stretch * gaps.size() + p].longer_ns += longer_ns;
             result.costliest[stretch].consider(
                 {longer_ns / own.stands_for, process, own.begin.count(), (own.end - own.begin).count()});
         }
         asker.drop(others.size());
     }
+    of_process.finish();
     std::erase_if(result.shares, [](const model::StretchShare& share) { return share.gaps == 0; });
     return result;
 }

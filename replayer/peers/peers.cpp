@@ -257,6 +257,7 @@ void add_costliest(const Replay& replay, const std::vector<Costliest>& here, std
 struct Sums {
     std::vector<model::Stretch> stretches;    // by place, of all processes
     std::vector<model::StretchShare> shares;  // of the owned processes
+    std::vector<model::StretchRank> ranks;    // likewise
 };
 
 /// All that is known of the chosen places. Collective.
@@ -264,7 +265,8 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
 {
     std::vector<model::Stretch> sums(chosen.places());
     Compared compared = compare(replay, gaps, chosen, sums);
-    const std::vector<FewestSamples> fewest = tell_by_samples(replay, gaps, chosen, compared.uncounted, sums);
+    const std::vector<FewestSamples> fewest =
+        tell_by_samples(replay, gaps, chosen, compared.uncounted, sums, compared.notable);
     add_up(replay, sums);
     add_costliest(replay, compared.costliest, sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -272,15 +274,20 @@ Sums sum_up(const Replay& replay, std::vector<Gaps>& gaps, const Chosen& chosen)
         sums[i].fewest_samples_rank = fewest[i].rank;
     }
     const auto whole = [](std::int64_t& number, std::int64_t parts) { number = (number + parts / 2) / parts; };
+    const auto whole_faults = [&](model::Difference& difference) {
+        whole(difference.page_faults, parts_of_a_fault);
+        whole(difference.peers_page_faults, parts_of_a_fault);
+    };
+    std::vector<model::StretchRank> ranks = compared.notable.take(replay);
+    std::ranges::for_each(ranks, whole_faults);
     for (model::Stretch& stretch : sums) {
-        whole(stretch.page_faults, parts_of_a_fault);
-        whole(stretch.peers_page_faults, parts_of_a_fault);
+        whole_faults(stretch);
         whole(stretch.migrations, parts_of_a_migration);
         whole(stretch.peers_migrations, parts_of_a_migration);
         rates_of_sums(stretch);
     }
     find_persistence(replay, gaps, chosen, compared.shares, sums);
-    return {std::move(sums), std::move(compared.shares)};
+    return {std::move(sums), std::move(compared.shares), std::move(ranks)};
 }
 
 /// Replaces what is known of places without peers by what one of their calls tells. Collective.
@@ -308,14 +315,31 @@ void compare_by_one_call(const Replay& replay, std::vector<Gaps>& gaps, const Ch
         stretch_of[entry] = static_cast<std::uint32_t>(lonely[i]);
         found.stretches[lonely[i]] = wider.stretches[entry];
         found.stretches[lonely[i]].compared_by = static_cast<std::int64_t>(*by);
-        std::erase_if(found.shares, [&](const model::StretchShare& s) { return s.stretch == lonely[i]; });
+        const auto is_of_place = [&](const auto& part) { return part.stretch == lonely[i]; };
+        std::erase_if(found.shares, is_of_place);
+        std::erase_if(found.ranks, is_of_place);
     }
-    for (model::StretchShare share : wider.shares) {
-        if (stretch_of[share.stretch] == none)
-            continue;
-        share.stretch = stretch_of[share.stretch];
-        found.shares.push_back(share);
-    }
+    const auto add_chosen = [&](const auto& parts, auto& to) {
+        for (auto part : parts) {
+            if (stretch_of[part.stretch] == none)
+                continue;
+            part.stretch = stretch_of[part.stretch];
+            to.push_back(part);
+        }
+    };
+    add_chosen(wider.shares, found.shares);
+    add_chosen(wider.ranks, found.ranks);
+}
+
+/// Those of all processes, sorted, on the one that writes the result; what is of a stretch and a process. Collective.
+template <class Part>
+std::vector<Part> collect(const Replay& replay, std::vector<Part> own)
+{
+    auto out = lists_for<Part>(replay.size);
+    out[collector] = std::move(own);
+    std::vector<Part> all = replayer::exchange(replay.comm, out).items;
+    std::ranges::sort(all, {}, [](const Part& part) { return std::tuple(part.stretch, part.process); });
+    return all;
 }
 
 }  // namespace
@@ -335,9 +359,6 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
     seen = Seen{GapPlaces(0), {}, {}};
     Sums found = sum_up(replay, gaps, chosen);
     compare_by_one_call(replay, gaps, chosen, times, found);
-    auto out = lists_for<model::StretchShare>(replay.size);
-    out[collector] = std::move(found.shares);
-
     Stretches result;
     for (std::size_t i = 0; i < times.size(); ++i) {
         found.stretches[i].before_site = same.site(times[i].place.before);
@@ -345,8 +366,8 @@ Stretches compare_with_peers(const Replay& replay, const Predecessors& predecess
         result.stretches.push_back({times[i].place, found.stretches[i]});
     }
     result.same = same;
-    result.shares = replayer::exchange(replay.comm, out).items;
-    std::ranges::sort(result.shares, {}, [](const model::StretchShare& s) { return std::tuple(s.stretch, s.process); });
+    result.shares = collect(replay, std::move(found.shares));
+    result.ranks = collect(replay, std::move(found.ranks));
     return result;
 }
 

@@ -22,6 +22,7 @@ struct Stretches {
     std::vector<At> stretches;                // on all processes
     SameCalls same;                           // which calls the places are of
     std::vector<model::StretchShare> shares;  // on process 0; sorted by (stretch, process)
+    std::vector<model::StretchRank> ranks;    // likewise
 };
 
 /// Collective over `replay.comm`.

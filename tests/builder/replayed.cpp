@@ -253,6 +253,12 @@ std::string text(const model::Profile& profile)
         words += fmt::format("{}\n", fmt::join(std::bit_cast<StretchWords>(s), " "));
     for (const auto& s : profile.stretch_shares)
         words += fmt::format("{} {} {} {} {}\n", s.stretch, s.process.value, s.ns, s.gaps, s.longer_ns);
+    for (const auto& r : profile.stretch_ranks) {
+        words += fmt::format("{} {}", r.stretch, r.process.value);
+        for (const model::DifferenceNumber& number : model::difference_numbers)
+            words += fmt::format(" {}", r.*number.member);
+        words += "\n";
+    }
     for (const auto& c : profile.stretch_code)
         words += fmt::format("{} {} {} {} {} {} {}\n", c.stretch, c.call_path.value, c.ns, c.samples, c.spinning_ns,
                              c.blocked_ns, c.peers_ns);

@@ -57,6 +57,11 @@ inline auto fields(const model::StretchShare& s)
 {
     return std::tie(s.stretch, s.process, s.ns, s.gaps, s.longer_ns);
 }
+inline auto fields(const model::StretchRank& r)
+{
+    using Words = std::array<std::int64_t, sizeof r / sizeof(std::int64_t)>;
+    return std::bit_cast<Words>(r);
+}
 inline auto fields(const model::StretchCode& c)
 {
     return std::tie(c.stretch, c.call_path, c.ns, c.samples, c.spinning_ns, c.blocked_ns, c.peers_ns);
@@ -91,9 +96,9 @@ inline bool equal(const model::Profile& a, const model::Profile& b)
            all_equal(a.call_paths, b.call_paths) && all_equal(a.addresses, b.addresses) &&
            all_equal(a.total_addresses, b.total_addresses) && all_equal(a.modules, b.modules) &&
            all_equal(a.stretches, b.stretches) && all_equal(a.stretch_shares, b.stretch_shares) &&
-           all_equal(a.stretch_code, b.stretch_code) && all_equal(a.stretch_addresses, b.stretch_addresses) &&
-           a.source_files == b.source_files && all_equal(a.source_functions, b.source_functions) &&
-           all_equal(a.source_frames, b.source_frames);
+           all_equal(a.stretch_ranks, b.stretch_ranks) && all_equal(a.stretch_code, b.stretch_code) &&
+           all_equal(a.stretch_addresses, b.stretch_addresses) && a.source_files == b.source_files &&
+           all_equal(a.source_functions, b.source_functions) && all_equal(a.source_frames, b.source_frames);
 }
 
 /// With its times in the order that the model promises.
@@ -105,6 +110,9 @@ inline model::Profile sorted(model::Profile profile)
     std::sort(profile.kinds.begin(), profile.kinds.end(), less);
     std::sort(profile.addresses.begin(), profile.addresses.end(), less);
     std::sort(profile.stretch_shares.begin(), profile.stretch_shares.end(), less);
+    std::sort(profile.stretch_ranks.begin(), profile.stretch_ranks.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.stretch, a.process) < std::tie(b.stretch, b.process);
+    });
     std::sort(profile.stretch_code.begin(), profile.stretch_code.end(), less);
     std::sort(profile.stretch_addresses.begin(), profile.stretch_addresses.end(), less);
     return profile;

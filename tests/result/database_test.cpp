@@ -70,6 +70,7 @@ TEST(Database, EqualProfilesGiveEqualBytes)
     std::reverse(profile.totals.begin(), profile.totals.end());
     std::reverse(profile.kinds.begin(), profile.kinds.end());
     std::reverse(profile.stretch_shares.begin(), profile.stretch_shares.end());
+    std::reverse(profile.stretch_ranks.begin(), profile.stretch_ranks.end());
     std::reverse(profile.stretch_code.begin(), profile.stretch_code.end());
     std::reverse(profile.stretch_addresses.begin(), profile.stretch_addresses.end());
     result::write(second.path(), samples::awkward_run().profile);
@@ -107,6 +108,9 @@ TEST(Database, ChecksumSeesEveryValue)
                                "DELETE FROM stretch WHERE id = 0",
                                "DELETE FROM stretch_time",
                                "UPDATE stretch_time SET gaps = gaps + 1 WHERE stretch = 1",
+                               "DELETE FROM stretch_rank WHERE process = 2",
+                               "UPDATE stretch_rank SET blocked_ns = blocked_ns + 1 WHERE process = 1",
+                               "UPDATE stretch_rank SET process = 99 WHERE process = 1",
                                "UPDATE stretch_code SET spinning_ns = spinning_ns + 1 WHERE stretch = 0",
                                "UPDATE stretch_code SET call_path = 99 WHERE stretch = 1",
                                "UPDATE stretch_address SET peers_ns = peers_ns + 1 WHERE stretch = 1",

@@ -33,6 +33,10 @@ COLUMNS = {
                 "fewest_samples_rank", "ranks", "nodes", "occurrences",
                 "rank_variance", "noise_variance", "carrier_variance", "node_variance", "node_rest_variance", "slow_ranks", "slowest_rank", "fastest_rank", "fastest_time", "costliest_ns", "costliest_rank", "costliest_begin_ns", "costliest_length_ns"],
     "stretch_time": ["stretch", "process", "ns", "gaps", "longer_ns"],
+    "stretch_rank": ["stretch", "process", "looked_at_ns", "own_preempted_ns", "own_blocked_ns", "compared", "compared_ns", "peers_ns",
+                     "instructions_ns", "cycles_ns", "frequency_ns", "instruction_time_ns", "all_cycles_ns", "processor_ns", "preempted_ns",
+                     "blocked_ns", "instructions_error_ns", "cycles_error_ns", "frequency_error_ns", "instruction_time_error_ns",
+                     "all_cycles_error_ns", "page_faults", "peers_page_faults"],
     "stretch_code": ["stretch", "call_path", "ns", "samples", "spinning_ns", "blocked_ns", "peers_ns"],
     "stretch_address": ["stretch", "row", "address", "ns", "samples", "peers_ns"],
     "source_file": ["id", "path"],
@@ -60,7 +64,7 @@ with tempfile.TemporaryDirectory() as directory:
         expect(table, [row[1] for row in database.execute(f"PRAGMA table_info({table})")], columns)
 
     facts = dict(database.execute("SELECT key, value FROM facts"))
-    expect("schema_version", facts["schema_version"], 18)
+    expect("schema_version", facts["schema_version"], 19)
     expect("rows sum to the makespan", database.execute("SELECT sum(ns) FROM path_time").fetchone()[0],
            facts["makespan_ns"])
     expect("kinds sum to the makespan", database.execute("SELECT sum(ns) FROM kind_time").fetchone()[0],
@@ -74,6 +78,9 @@ with tempfile.TemporaryDirectory() as directory:
         "SELECT path_ns - (SELECT sum(ns) FROM stretch_time WHERE stretch = id) FROM stretch").fetchall(), [(0,), (0,)])
     expect("so does what they take longer", database.execute(
         "SELECT compared_ns - peers_ns - (SELECT sum(longer_ns) FROM stretch_time WHERE stretch = id) FROM stretch"
+    ).fetchall(), [(0,), (0,)])
+    expect("a rank's part is what it takes longer", database.execute(
+        "SELECT compared_ns - peers_ns - longer_ns FROM stretch_rank JOIN stretch_time USING(stretch, process)"
     ).fetchall(), [(0,), (0,)])
     expect("code is not more than the stretch", database.execute(
         "SELECT count(*) FROM stretch WHERE path_ns < (SELECT sum(ns) FROM stretch_code WHERE stretch = id)").fetchone(), (0,))

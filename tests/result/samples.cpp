@@ -170,6 +170,17 @@ void add_stretches(model::Profile& profile)
     profile.stretch_shares = {{0, ProcessId{1}, 2350 * ms, 18, 950 * ms},
                               {0, ProcessId{2}, 250 * ms, 2, 50 * ms},
                               {1, ProcessId{2}, 2000 * ms, 1, 0}};
+    for (const model::StretchShare& share : profile.stretch_shares) {
+        if (share.stretch != 0)
+            continue;
+        model::StretchRank& rank = profile.stretch_ranks.emplace_back();
+        rank.stretch = share.stretch;
+        rank.process = share.process;
+        for (const model::DifferenceNumber& number : model::difference_numbers)
+            rank.*number.member = longer.*number.member * share.longer_ns / longer.longer_ns();
+        rank.compared_ns = rank.looked_at_ns = share.ns;
+        rank.peers_ns = share.ns - share.longer_ns;
+    }
     profile.stretch_code = {{0, CallPathId{0}, 620 * ms, 600, 0, 0, 610 * ms},
                             {0, CallPathId{2}, 1900 * ms, 1900, 330 * ms, 0, 1000 * ms},
                             {0, CallPathId{9}, 80 * ms, 0, 0, 0},

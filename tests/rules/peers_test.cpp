@@ -160,6 +160,50 @@ TEST(Peers, APreemptedRankAndABlockedOne)
     EXPECT_EQ(s.own_blocked_ns, 5 * 25 * us);
 }
 
+/// Together they are blocked less than their peers, since a rank that is blocked always is the peer of the other one.
+TEST(Peers, RanksThatAreSlowForDifferentReasonsAreToldApart)
+{
+    Program p(2);
+    run_steps(p, 51, [](int rank, int step) {
+        return Work{rank == 1 && step % 15 == 10 ? 20'100 : 100, 0, rank == 0 ? 1000 : 0};
+    });
+    const Replayed r = replay(p);
+    const model::Stretch s = step_of(r);
+    EXPECT_EQ(s.slowest_rank, 0);
+    EXPECT_GT(rank_share(s), 0.5);
+    EXPECT_LT(s.blocked_ns, 40 * 1000 * us);
+    const model::StretchRank blocked = rank_of(r, 0);
+    EXPECT_EQ(blocked.compared, 47);
+    EXPECT_EQ(blocked.compared_ns, 47 * 1100 * us);
+    EXPECT_EQ(blocked.own_blocked_ns, 47 * 1000 * us);
+    EXPECT_EQ(blocked.blocked_ns, 47 * 1000 * us);
+    EXPECT_EQ(blocked.processor_ns, 0);
+    const model::StretchRank works = rank_of(r, 1);
+    EXPECT_EQ(works.compared, 3);
+    EXPECT_EQ(works.own_blocked_ns, 0);
+    EXPECT_EQ(works.longer_ns(), 3 * 19'000 * us);
+    EXPECT_LT(works.blocked_ns, 0);
+    EXPECT_EQ(works.processor_ns, works.longer_ns() - works.blocked_ns);
+    for (const model::DifferenceNumber& number : model::difference_numbers)
+        EXPECT_EQ(s.*number.member, blocked.*number.member + works.*number.member) << number.name;
+}
+
+TEST(Peers, OnlyRanksWithANotablePartAreToldApart)
+{
+    constexpr int ranks = 40;
+    for (const std::int64_t most : {200, 1500}) {
+        Program p(ranks);
+        run_steps(p, ranks + 1, [&](int rank, int step) {
+            return Work{step % ranks != rank ? 100 : rank == 7 ? most : 200};
+        });
+        const Replayed r = replay(p);
+        EXPECT_EQ(step_of(r).compared_ns - step_of(r).peers_ns, (39 * 100 + most - 100) * us);
+        EXPECT_EQ(std::ranges::count(r.profile.stretch_ranks, 0U, &model::StretchRank::stretch), most == 200 ? 0 : 1);
+        EXPECT_EQ(rank_of(r, 7).longer_ns(), most == 200 ? 0 : (most - 100) * us);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+    }
+}
+
 TEST(Peers, ASlowNodeIsNotASlowRank)
 {
     Program nodes(6);
@@ -291,6 +335,9 @@ TEST(Peers, WhoComesFromAnotherCallIsComparedByTheCallAfter)
     const auto share = std::ranges::find(r.profile.stretch_shares, index, &model::StretchShare::stretch);
     EXPECT_EQ(share->longer_ns, 10 * 200 * us);
     EXPECT_EQ(share->ns, s.path_ns);
+    ASSERT_EQ(index, 0U);
+    EXPECT_EQ(std::ranges::count(r.profile.stretch_ranks, index, &model::StretchRank::stretch), 1);
+    EXPECT_EQ(rank_of(r, 0).longer_ns(), 10 * 200 * us);
     // The one from the Barrier has peers by both calls.
     EXPECT_EQ(stretch(r, "MPI_Barrier", "MPI_Allreduce").compared_by, number(model::ComparedBy::BothCalls));
 

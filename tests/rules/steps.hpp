@@ -82,7 +82,16 @@ inline model::Stretch step_of(const Replayed& r)
     return stretch(r, "MPI_Allreduce", "MPI_Allreduce");
 }
 
-inline std::int64_t sum_of_parts(const model::Stretch& s)
+/// What is known of one process in the costliest stretch; nothing if it has no notable part of it.
+inline model::StretchRank rank_of(const Replayed& r, std::uint32_t process)
+{
+    const auto& all = r.profile.stretch_ranks;
+    const auto found = std::ranges::find_if(
+        all, [&](const model::StretchRank& rank) { return rank.stretch == 0 && rank.process.value == process; });
+    return found == all.end() ? model::StretchRank() : *found;
+}
+
+inline std::int64_t sum_of_parts(const model::Difference& s)
 {
     return s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns + s.processor_ns +
            s.preempted_ns + s.blocked_ns;

@@ -40,6 +40,7 @@ std::string window_text(model::Profile profile)
     profile.total_addresses.clear();
     profile.stretches.clear();
     profile.stretch_shares.clear();
+    profile.stretch_ranks.clear();
     return text(profile);
 }
 
