@@ -64,7 +64,7 @@ void add_time_off(const model::Profile& profile, const Selection& selection, Ann
 }  // namespace
 
 Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
-                    binary::SourceLines& lines)
+                    std::string_view trace, binary::SourceLines& lines)
 {
     const auto visit = [&](model::RowId row_id, std::uint64_t address, auto visit_function) {
         const model::Row& row = profile.rows[row_id.value];
@@ -87,7 +87,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
         const std::vector<std::string> missing = missing_lines_notes(profile, selection, lines);
         return missing.empty() ? std::string() : missing.front();
     };
-    result.function = meant_function(profile, selection, names, name, hint);
+    result.function = meant_function(profile, selection, names, name, trace, hint);
     add_time_off(profile, selection, result);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself

@@ -55,8 +55,8 @@ struct Annotation {
 };
 
 /// Of the function that the user means by `name` (meant_function.hpp). If ranks are selected, the addresses of the
-/// profile must be theirs (window.hpp).
+/// profile must be theirs (window.hpp). `trace`: as the user may type it.
 Annotation annotate(const model::Profile& profile, const Selection& selection, const std::string& name,
-                    binary::SourceLines& lines);
+                    std::string_view trace, binary::SourceLines& lines);
 
 }  // namespace critpath::report

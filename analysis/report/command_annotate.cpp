@@ -270,7 +270,8 @@ Document run_annotate(const Request& request)
         part = profile_in(request, whole_profile, window.value_or(whole_run(whole_profile)), selection);
     const model::Profile& profile = part ? *part : whole_profile;
     binary::SourceLines lines = source_lines(whole_profile);
-    const Annotation annotation = annotate(profile, selection, request.arguments.text("FUNCTION"), lines);
+    const Annotation annotation =
+        annotate(profile, selection, request.arguments.text("FUNCTION"), request.trace_name, lines);
     const Hotspots sums = report::sums(profile);
     const auto context = static_cast<std::size_t>(request.arguments.number("--context"));
     const Hotspot whole = measured(sums, annotation.time);

@@ -6,6 +6,7 @@
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/load.hpp"
 #include "analysis/report/sampling_cost.hpp"
+#include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
 #include <algorithm>
@@ -94,13 +95,12 @@ std::vector<Conflict> conflicts()
 }
 
 /// What --module asks for must be somewhere: an empty table would read as if it took no time.
-void check_module(const model::Profile& profile, const Selection& selection)
+void check_module(const Request& request, const model::Profile& profile, const Selection& selection)
 {
     if (!selection.module.empty() && std::none_of(profile.rows.begin(), profile.rows.end(),
                                                   [&](const model::Row& row) { return selection.has_row(row); }))
-        fail(ExitCode::Usage,
-             "--module: no binary of this run has '{}' in its path; cpreport hotspots --by module lists them",
-             selection.module);
+        fail(ExitCode::Usage, "--module: no binary of this run has '{}' in its path; see those that there are: {}",
+             selection.module, command_line("hotspots --by module", request.trace_name));
 }
 
 /// What is to sort the rows must be known.
@@ -131,7 +131,7 @@ Document run_hotspots(const Request& request)
     const model::Profile profile = load(request.trace);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
-    check_module(profile, selection);
+    check_module(request, profile, selection);
     const std::optional<Window> window = window_of(request.arguments, profile);
     const std::string& sort = request.arguments.text("--sort");
     if (window && (sort == "all" || sort == "imbalance"))

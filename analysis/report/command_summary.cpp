@@ -287,7 +287,7 @@ Document run_summary(const Request& request)
         document.notes.push_back(std::move(*note));
     for (const std::string& note : clock_notes(profile))
         document.notes.push_back(note);
-    document.notes.push_back(fmt::format("Next: cpreport hotspots {}", shell_quoted(request.trace_name)));
+    document.notes.push_back("Next: " + command_line("hotspots", request.trace_name));
     return document;
 }
 

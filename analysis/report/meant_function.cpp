@@ -120,28 +120,29 @@ Presence presence_of(const model::Profile& profile, const Selection& selection, 
 }
 
 /// "cause; next action".
-std::string why_no_function(const model::Row& row)
+std::string why_no_function(const model::Row& row, std::string_view trace)
 {
     using namespace model::pseudo;
-    const std::string_view action = row.name == blocked || row.name == preempted
-                                        ? "see below which functions it is: cpreport hotspots --by callpath"
-                                    : row.name == transfer
-                                        ? "see whose messages these are: cpreport hotspots --by transfer"
-                                        : "cpreport(1) says what it is, under READING THE TABLES";
+    const std::string action = row.name == blocked || row.name == preempted
+                                   ? "see below which functions it is: " + command_line("hotspots --by callpath", trace)
+                               : row.name == transfer
+                                   ? "see whose messages these are: " + command_line("hotspots --by transfer", trace)
+                                   : "cpreport(1) says what it is, under READING THE TABLES";
     return fmt::format("time that belongs to no function; {}", action);
 }
 
-std::string why_no_lines(const model::Row& row, Presence presence)
+std::string why_no_lines(const model::Row& row, Presence presence, std::string_view trace)
 {
-    const std::string_view who_calls = "see what calls it: cpreport hotspots --by callpath";
+    const std::string who_calls = "see what calls it: " + command_line("hotspots --by callpath", trace);
     if (row.kind == model::RowKind::Mpi)
-        return "a function of MPI, which has no lines here; see those that call it: cpreport hotspots --by line, or "
-               "what was done in it: cpreport hotspots --inside";
+        return fmt::format(
+            "a function of MPI, which has no lines here; see those that call it: {}; what was done in it: {}",
+            command_line("hotspots --by line", trace), command_line("hotspots --inside", trace));
     if (row.kind == model::RowKind::Pseudo || (row.module.empty() && row.name.starts_with('[')))
-        return why_no_function(row);
+        return why_no_function(row, trace);
     if (presence == Presence::None)
-        return "not on the critical path, or not in the part of it that was asked for; see its time elsewhere: "
-               "cpreport hotspots --sort all";
+        return "not on the critical path, or not in the part of it that was asked for; see its time elsewhere: " +
+               command_line("hotspots --sort all", trace);
     if (row.kind == model::RowKind::Region)
         return "the trace has its enters and leaves, but no samples, by which lines are known; record the application "
                "with cpcollect";
@@ -151,14 +152,16 @@ std::string why_no_lines(const model::Row& row, Presence presence)
                            who_calls);
     if (presence == Presence::Caller)
         return "no sample on the critical path, or the part of it that was asked for, is in itself, but only in what "
-               "it calls; see what that is: cpreport hotspots --by callpath";
+               "it calls; see what that is: " +
+               command_line("hotspots --by callpath", trace);
     if (const std::string_view why = why_in_no_file(row.module); !why.empty())
         return fmt::format("it has no lines, since {}; {}", why, who_calls);
     return fmt::format("the trace does not say at which of its instructions it was sampled; {}", who_calls);
 }
 
 /// Several rows may have the name; the one that has most of the path counts.
-[[noreturn]] void fail_without_lines(const model::Profile& profile, const Selection& selection, const std::string& name)
+[[noreturn]] void fail_without_lines(const model::Profile& profile, const Selection& selection, const std::string& name,
+                                     std::string_view trace)
 {
     const model::Row* row = nullptr;
     Presence most = Presence::None;
@@ -168,13 +171,13 @@ std::string why_no_lines(const model::Row& row, Presence presence)
                 row = &profile.rows[i];
                 most = presence;
             }
-    fail(ExitCode::Usage, "'{}': {}", name, why_no_lines(*row, most));
+    fail(ExitCode::Usage, "'{}': {}", name, why_no_lines(*row, most, trace));
 }
 
 }  // namespace
 
 std::string meant_function(const model::Profile& profile, const Selection& selection,
-                           const std::set<std::string>& known, const std::string& wanted,
+                           const std::set<std::string>& known, const std::string& wanted, std::string_view trace,
                            const std::function<std::string()>& hint)
 {
     std::set<std::string> without_lines;
@@ -185,13 +188,12 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
         if (std::string name = only_one(known, wanted, is_meant); !name.empty())
             return name;
         if (const std::string name = only_one(without_lines, wanted, is_meant); !name.empty())
-            fail_without_lines(profile, selection, name);
+            fail_without_lines(profile, selection, name, trace);
     }
     const std::string more = hint ? hint() : std::string();
     fail(ExitCode::Usage,
-         "'{}': samples found no such function on the critical path, or the part of it that was asked for; see: "
-         "cpreport hotspots{}{}",
-         wanted, more.empty() ? "" : ". ", more);
+         "'{}': samples found no such function on the critical path, or the part of it that was asked for{}; see: {}",
+         wanted, more.empty() ? "" : fmt::format(" ({})", more), command_line("hotspots", trace));
 }
 
 }  // namespace critpath::report

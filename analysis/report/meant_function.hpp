@@ -9,6 +9,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace critpath::report
 {
@@ -17,9 +18,9 @@ namespace critpath::report
 /// its parameters, or the end of a qualified name, or as Fortran and its compilers spell it (`SOLVE` for `solve_`), or
 /// else the only one that has it in its name. Throws Failure(Usage) that names some if there are several, and says why
 /// it is none of them if the run has another function, or time that belongs to none, that is called so; and if nothing
-/// is, `hint()`.
+/// is, `hint()`. `trace`: as the user may type it.
 std::string meant_function(const model::Profile& profile, const Selection& selection,
-                           const std::set<std::string>& known, const std::string& wanted,
+                           const std::set<std::string>& known, const std::string& wanted, std::string_view trace,
                            const std::function<std::string()>& hint = {});
 
 }  // namespace critpath::report

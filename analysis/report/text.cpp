@@ -212,6 +212,11 @@ std::string shell_quoted(std::string_view word)
     return quoted + "'";
 }
 
+std::string command_line(std::string_view arguments, std::string_view trace)
+{
+    return fmt::format("cpreport {} {}", arguments, shell_quoted(trace));
+}
+
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words)
 {
     const std::string* best = nullptr;

@@ -38,6 +38,10 @@ std::string_view basename(std::string_view path);
 /// `word` as one word of a POSIX shell.
 std::string shell_quoted(std::string_view word);
 
+/// "cpreport hotspots --by line cp-app-1": to copy into a shell. `arguments`: those before the trace, which is always
+/// named: without it, it would be the newest one.
+std::string command_line(std::string_view arguments, std::string_view trace);
+
 /// The one of `words` that the user most likely meant by `typed`; empty if none is near.
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words);
 

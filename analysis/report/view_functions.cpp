@@ -137,8 +137,8 @@ private:
 /// Where the ordinary hotspots are to be had, for those who want to compare.
 std::string ordinary_note(const HotspotRequest& request, const char* by)
 {
-    return fmt::format("The ordinary hotspots: cpreport hotspots --sort all{} {}", by,
-                       shell_quoted(request.request.trace_name));
+    return "The ordinary hotspots: " +
+           command_line(fmt::format("hotspots --sort all{}", by), request.request.trace_name);
 }
 
 /// Binaries whose functions call MPI: those of the application.
@@ -175,11 +175,10 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
         return {};
     const auto& [name, row] = most->first;
     constexpr std::size_t width = 48;
-    return fmt::format("Rows have what was inlined into them: {} has {} % of the path, in {}. As rows of their own: "
-                       "cpreport hotspots --inlined {}",
+    return fmt::format("Rows have what was inlined into them: {} has {} % of the path, in {}. As rows of their own: {}",
                        shorten_name(printable(name), width), percent_text(part(most->second, path_ns)),
                        shorten_name(printable(profile.rows[row.value].name), width),
-                       shell_quoted(request.request.trace_name));
+                       command_line("hotspots --inlined", request.request.trace_name));
 }
 
 using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;

@@ -244,10 +244,11 @@ Document phase_view(const HotspotRequest& request)
     if (const auto guesses = std::ranges::count_if(phases, is_guess); guesses > 0)
         document.notes.push_back(guesses_note(static_cast<std::uint64_t>(guesses)));
     if (const std::optional<std::size_t> other = least_like_the_others(phases))
-        document.notes.push_back(
-            fmt::format("Least like the others is phase {}: cpreport hotspots --from {} --to {} {}", *other + 1,
-                        exact_seconds(phases[*other].window.begin), exact_seconds(phases[*other].window.end),
-                        shell_quoted(request.request.trace_name)));
+        document.notes.push_back(fmt::format(
+            "Least like the others is phase {}: {}", *other + 1,
+            command_line(fmt::format("hotspots --from {} --to {}", exact_seconds(phases[*other].window.begin),
+                                     exact_seconds(phases[*other].window.end)),
+                         request.request.trace_name)));
     return document;
 }
 

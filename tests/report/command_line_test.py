@@ -61,8 +61,8 @@ class CommandLine(ReportCase):
                            "hotspots", f"--rank={ranks}", "sampled")
         self.assertEqual(self.succeed("hotspots", "--rank", "0-2,3", "sampled"),
                          self.succeed("hotspots", "--rank", "0,1,2,3", "sampled"))
-        self.fail_with(2, "--module: no binary of this run has 'nosuch' in its path; cpreport hotspots --by module lists "
-                       "them", "hotspots", "--module", "nosuch", "sampled")
+        self.fail_with(2, "--module: no binary of this run has 'nosuch' in its path; see those that there are: cpreport "
+                       "hotspots --by module sampled", "hotspots", "--module", "nosuch", "sampled")
         for command in (["hotspots"], ["annotate", "solve"]):
             def refuse(message, *arguments):
                 self.fail_with(2, message, *command, *arguments, "phased")
@@ -100,6 +100,7 @@ class CommandLine(ReportCase):
             self.fail_with(2, "--sort all: with --module, ranks, nodes and threads are known by their path time only",
                            "hotspots", "--by", by, "--module", "halo", "--sort", "all", "sampled")
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
+        self.fail_with(2, "; see: cpreport hotspots sampled", "annotate", "nobody", "sampled")
         self.fail_with(2, "FUNCTION is required; see: cpreport annotate --help", "annotate")
         (self.here / "sampled" / "traces.otf2").touch()
         for trace in ("sampled", "sampled/traces.otf2"):

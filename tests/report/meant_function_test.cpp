@@ -58,7 +58,7 @@ model::Profile run_of_all_kinds()
 std::string refusal(const std::string& name, const Selection& selection = {})
 {
     try {
-        return "found " + meant_function(run_of_all_kinds(), selection, {"solve"}, name);
+        return "found " + meant_function(run_of_all_kinds(), selection, {"solve"}, name, "a run");
     } catch (const Failure& failure) {
         EXPECT_EQ(failure.code(), ExitCode::Usage);
         return failure.what();
@@ -74,25 +74,26 @@ TEST(MeantFunction, PartsOfAQualifiedName)
     const std::string lambda = "app::Solver::order(int)::{lambda(int)#1}::operator()(int) const";
     const std::set<std::string> known = {order, sort, lambda, "app::Solver::reorder(int)"};
     for (const char* name : {"order", "Solver::order", "app::Solver::order", "Solver::order(int)"})
-        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, name), order) << name;
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "std::sort"), sort);
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "operator()"), lambda);
-    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, known, "rder"), Failure);
+        EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, name, "a run"), order) << name;
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "std::sort", "a run"), sort);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, known, "operator()", "a run"), lambda);
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, known, "rder", "a run"), Failure);
     const std::set<std::string> copies = {"void a::f<1>(int)", "void a::f<2>(int)"};
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, copies, "f<2>"), "void a::f<2>(int)");
-    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, copies, "f"), Failure);
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"a::f(int)", "a::f(double)"}, "f(int)"), "a::f(int)");
-    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"a::f(double)"}, "f(int)"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, copies, "f<2>", "a run"), "void a::f<2>(int)");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, copies, "f", "a run"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"a::f(int)", "a::f(double)"}, "f(int)", "a run"), "a::f(int)");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"a::f(double)"}, "f(int)", "a run"), Failure);
 }
 
 TEST(MeantFunction, NoneMayBeForWantOfLines)
 {
     try {
-        (void)meant_function(run_of_all_kinds(), {}, {"solve"}, "smooth",
+        (void)meant_function(run_of_all_kinds(), {}, {"solve"}, "smooth", "a run",
                              [] { return std::string("No lines of app: it has changed."); });
         FAIL();
     } catch (const Failure& failure) {
-        EXPECT_THAT(failure.what(), testing::EndsWith("cpreport hotspots. No lines of app: it has changed."));
+        EXPECT_THAT(failure.what(),
+                    testing::EndsWith(" (No lines of app: it has changed.); see: cpreport hotspots 'a run'"));
     }
 }
 
@@ -101,28 +102,30 @@ TEST(MeantFunction, WhatHasNoLinesSaysWhy)
     EXPECT_EQ(refusal("solve"), "found solve");
     EXPECT_EQ(refusal("nobody"),
               "'nobody': samples found no such function on the critical path, or the part of it that "
-              "was asked for; see: cpreport hotspots");
-    EXPECT_EQ(refusal("step"), "'step': no sample on the critical path, or the part of it that was asked for, is in "
-                               "itself, but only in what it calls; see what that is: cpreport hotspots --by callpath");
+              "was asked for; see: cpreport hotspots 'a run'");
+    EXPECT_EQ(refusal("step"),
+              "'step': no sample on the critical path, or the part of it that was asked for, is in "
+              "itself, but only in what it calls; see what that is: cpreport hotspots --by callpath 'a run'");
     EXPECT_THAT(refusal("poll"), HasSubstr("is in it, but the thread had no processor there; see what calls it"));
     EXPECT_EQ(refusal("run"),
               "'py::run:/src/run.py': it has no lines, since it was made while the program ran; see what "
-              "calls it: cpreport hotspots --by callpath");
+              "calls it: cpreport hotspots --by callpath 'a run'");
     EXPECT_THAT(refusal("[anon]"), HasSubstr("while the program ran, and nothing names its functions; see what calls"));
     EXPECT_THAT(refusal("schedule"), HasSubstr("since it is the kernel's own; see what calls it"));
     EXPECT_EQ(
         refusal("MPI_Barrier"),
         "'MPI_Barrier': a function of MPI, which has no lines here; see those that call it: cpreport hotspots --by "
-        "line, or what was done in it: cpreport hotspots --inside");
+        "line 'a run'; what was done in it: cpreport hotspots --inside 'a run'");
     EXPECT_EQ(refusal("[blocked]"), "'[blocked]': time that belongs to no function; see below which functions it is: "
-                                    "cpreport hotspots --by callpath");
+                                    "cpreport hotspots --by callpath 'a run'");
     EXPECT_EQ(refusal("preempted"), "'[preempted]': time that belongs to no function; see below which functions it is: "
-                                    "cpreport hotspots --by callpath");
-    EXPECT_THAT(refusal("[transfer]"), HasSubstr("; see whose messages these are: cpreport hotspots --by transfer"));
+                                    "cpreport hotspots --by callpath 'a run'");
+    EXPECT_THAT(refusal("[transfer]"),
+                HasSubstr("; see whose messages these are: cpreport hotspots --by transfer 'a run'"));
     for (const char* name : {"[measurement]", "[unknown]"})
         EXPECT_THAT(refusal(name), HasSubstr("no function; cpreport(1) says what it is, under READING THE TABLES"));
     EXPECT_EQ(refusal("idle"), "'idle': not on the critical path, or not in the part of it that was asked for; see its "
-                               "time elsewhere: cpreport hotspots --sort all");
+                               "time elsewhere: cpreport hotspots --sort all 'a run'");
     EXPECT_THAT(refusal("step", {{1}, ""}), StartsWith("'step': not on the critical path")) << "of this rank";
     EXPECT_THAT(refusal("region"), HasSubstr("enters and leaves, but no samples, by which lines are known; record"));
     EXPECT_THAT(refusal("elsewhere"), HasSubstr("does not say at which of its instructions it was sampled; see"));
@@ -131,7 +134,7 @@ TEST(MeantFunction, WhatHasNoLinesSaysWhy)
 TEST(MeantFunction, IsTheOneThatIsCalledSo)
 {
     const auto meant = [](const std::set<std::string>& known, const std::string& wanted) {
-        return meant_function(model::Profile(), {}, known, wanted);
+        return meant_function(model::Profile(), {}, known, wanted, "a run");
     };
     EXPECT_EQ(meant({"run", "run(int)", "prerun"}, "run"), "run");
     EXPECT_EQ(meant({"run(int)", "rerun"}, "run"), "run(int)");
@@ -142,7 +145,7 @@ TEST(MeantFunction, IsTheOneThatIsCalledSo)
 TEST(MeantFunction, MayBeSpelledAsFortranOrItsCompilerDoes)
 {
     const auto meant = [](const std::set<std::string>& known, const std::string& wanted) {
-        return meant_function(model::Profile(), {}, known, wanted);
+        return meant_function(model::Profile(), {}, known, wanted, "a run");
     };
     for (const char* wanted : {"SOLVE", "solve", "Solve", "solve_", "SOLVE_"}) {
         EXPECT_EQ(meant({"solve_", "resolve", "solver_"}, wanted), "solve_");
@@ -155,8 +158,8 @@ TEST(MeantFunction, MayBeSpelledAsFortranOrItsCompilerDoes)
 
 TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
 {
-    EXPECT_THROW(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step"), Failure);
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step_of"), "step_of_solver");
+    EXPECT_THROW(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step", "a run"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step_of", "a run"), "step_of_solver");
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ TEST(Text, QuotesForTheShell)
     EXPECT_EQ(shell_quoted("my trace"), "'my trace'");
     EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
     EXPECT_EQ(shell_quoted(""), "''");
+    EXPECT_EQ(command_line("hotspots --by line", "my trace"), "cpreport hotspots --by line 'my trace'");
 }
 
 TEST(Text, SuggestsTheNearestWord)
@@ -188,7 +189,7 @@ TEST(Text, WhatIsShownMeansTheFunction)
                                          "f(int, double) [clone .isra.0]"};
     for (const std::size_t width : {14, 24, 40})
         for (const auto& [name, shortened] : shorten_names(names, width))
-            EXPECT_EQ(meant_function({}, {}, names, shortened), name);
+            EXPECT_EQ(meant_function({}, {}, names, shortened, "a run"), name);
 }
 
 TEST(Text, NamesOfAnyLengthFitAndStayApart)
