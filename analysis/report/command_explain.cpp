@@ -79,7 +79,8 @@ Cell compared_by(const model::Stretch& s)
     return s.compared > 0 ? Cell(std::string(names[static_cast<std::size_t>(s.compared_by)])) : Cell();
 }
 
-Table explanation_table(const model::Profile& profile, const std::vector<Explanation>& explanations)
+Table explanation_table(const model::Profile& profile, const std::vector<Explanation>& explanations,
+                        std::string_view trace)
 {
     Table table;
     table.key = "stretches";
@@ -94,6 +95,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"verdict", "Verdict", Align::Left},
         {"", "Place", Align::Left, Fit::Middle},
         {"cause", ""},
+        {"cause_rank", ""},
         {"caller", ""},
         {"from", ""},
         {"from_site", ""},
@@ -126,6 +128,9 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"much_longer_gaps", ""},
         {"longer_rank", ""},
         {"longer_rank_percent", ""},
+        {"other_rank", ""},
+        {"other_rank_percent", ""},
+        {"other_cause", ""},
         {"compared_seconds", ""},
         {"peers_seconds", ""},
         {"instructions_seconds", ""},
@@ -202,6 +207,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         std::string(name(e.verdict)),
                         place,
                         e.cause ? Cell(std::string(name(*e.cause))) : Cell(),
+                        e.named ? Cell(static_cast<std::int64_t>(e.named->rank)) : Cell(),
                         e.caller,
                         e.before,
                         text_or_none(e.before_site),
@@ -234,6 +240,9 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         s.much_longer,
                         e.longer_share > 0 ? Cell(static_cast<std::int64_t>(e.longer_rank)) : Cell(),
                         Share{e.longer_share},
+                        e.other ? Cell(static_cast<std::int64_t>(e.other->rank)) : Cell(),
+                        e.other ? Cell(Share{e.other->share}) : Cell(),
+                        e.other ? Cell(std::string(name(*e.other->cause))) : Cell(),
                         compared(s.compared_ns),
                         compared(s.peers_ns),
                         known(Factor::Instructions, s.instructions_ns),
@@ -287,7 +296,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         share_or_none(e.persistent),
                         share_or_none(e.persistent_nodes),
                         e.headline(),
-                        e.sentence(profile)});
+                        e.sentence(profile, trace)});
     }
     table.each_row = rows_of(std::move(rows));
     return table;
@@ -344,10 +353,10 @@ Document run_explain(const Request& request)
         {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
         {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
     };
-    document.tables.push_back(explanation_table(profile, explanations));
+    document.tables.push_back(explanation_table(profile, explanations, request.trace_name));
     for (std::size_t i = 0; i < explanations.size(); ++i)
-        document.paragraphs.push_back(
-            {fmt::format("{}: {}", i + 1, explanations[i].headline()), explanations[i].sentence(profile)});
+        document.paragraphs.push_back({fmt::format("{}: {}", i + 1, explanations[i].headline()),
+                                       explanations[i].sentence(profile, request.trace_name)});
     document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
                                          count_text(explanations.size()), count_text(all), percent_text(share),
                                          duration_text(path_ns)));

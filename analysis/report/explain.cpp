@@ -34,6 +34,7 @@ constexpr std::int64_t many_times = 2;       // as many as peers
 constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::int64_t least_migrations = 10;
 constexpr std::int64_t migration_ns = 100'000;  // what it can take to fill the caches of a core again
+constexpr double told_apart_from = 0.25;        // of what takes longer: a rank with a reason of its own
 constexpr std::size_t most_callers = 3;         // of a call path, the innermost
 
 /// Functions from the one that is called first, which mostly is main, to the call.
@@ -116,6 +117,7 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
         }
     }
     e.longer_share = part(longest, longer);
+    e.longer_ns = longer;
     e.by_turns = part(std::min(longer, shorter), std::max<std::int64_t>(e.stretch->peers_ns, 1));
     e.rank_share = part(std::max<std::int64_t>(most, 0), e.stretch->path_ns);
     const auto largest = std::ranges::max_element(nodes, {}, [](const auto& node) { return node.second; });
@@ -125,9 +127,26 @@ void add_owners(const model::Profile& profile, std::size_t stretch, Explanation&
     }
 }
 
-void add_excess(Explanation& e)
+bool has_more_faults(const model::Difference& d)
 {
-    const model::Stretch& s = *e.stretch;
+    return d.page_faults >= least_faults && d.page_faults / many_times >= d.peers_page_faults;
+}
+
+std::int64_t longer_on_processor_ns(const model::Difference& d)
+{
+    const auto own = static_cast<double>(d.compared_ns), peers = static_cast<double>(d.peers_ns);
+    const auto term = static_cast<double>(d.longer_ns() - d.preempted_ns - d.blocked_ns);
+    if (own <= 0 || peers <= 0)
+        return std::llround(term);
+    const double mean = own == peers ? own : (own - peers) / std::log(own / peers);  // logarithmic
+    const double on_processor = own * (1 - part(d.own_preempted_ns + d.own_blocked_ns, d.looked_at_ns));
+    return std::llround(on_processor * (1 - std::exp(-term / mean)));
+}
+
+/// As far as the gaps tell it by themselves, whatever their threads do.
+Reason reason_of(const model::Difference& s)
+{
+    Reason e;
     const std::array<std::int64_t, factors> ns = {s.instructions_ns,     s.cycles_ns,     s.frequency_ns,
                                                   s.instruction_time_ns, s.all_cycles_ns, s.processor_ns,
                                                   s.preempted_ns,        s.blocked_ns};
@@ -140,7 +159,7 @@ void add_excess(Explanation& e)
         e.errors[i] = part(errors[i], peers);
     }
     if (e.excess <= balanced_within)
-        return;
+        return e;
     e.cause = Factor::Processor;
     double largest = 0;
     for (std::size_t i = 0; i < factors; ++i)
@@ -148,9 +167,18 @@ void add_excess(Explanation& e)
             largest = e.parts[i];
             e.cause = Factor(i);
         }
-    if (*e.cause < Factor::Preempted && e.has_more_faults() &&
-        e.longer_on_processor_ns() <= fault_ns * (s.page_faults - s.peers_page_faults))
+    if (*e.cause < Factor::Preempted && has_more_faults(s) &&
+        longer_on_processor_ns(s) <= fault_ns * (s.page_faults - s.peers_page_faults))
         e.cause = Factor::PageFaults;
+    return e;
+}
+
+void add_excess(Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
+    static_cast<Reason&>(e) = reason_of(s);
+    if (!e.cause)
+        return;
     // Whoever waits for threads that lack a processor more than those of the peers do waits for that.
     const std::int64_t for_threads = e.longer_for_threads_ns();
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
@@ -193,14 +221,19 @@ bool is_told_by_samples(const model::Stretch& s)
     return s.sampled > 0 && s.counted_instructions + s.counted_cycles == 0;
 }
 
-/// Samples tell of all occurrences together; that says nothing of those that take longer now and then.
-void forget_samples(Explanation& e)
+void forget_samples(model::Difference& s)
 {
-    model::Stretch s = *e.stretch;
     s.processor_ns += s.instructions_ns + s.cycles_ns + s.frequency_ns + s.instruction_time_ns + s.all_cycles_ns;
     s.instructions_ns = s.cycles_ns = s.frequency_ns = s.instruction_time_ns = s.all_cycles_ns = 0;
     s.instructions_error_ns = s.cycles_error_ns = s.frequency_error_ns = 0;
     s.instruction_time_error_ns = s.all_cycles_error_ns = 0;
+}
+
+/// Samples tell of all occurrences together; that says nothing of those that take longer now and then.
+void forget_samples(Explanation& e)
+{
+    model::Stretch s = *e.stretch;
+    forget_samples(static_cast<model::Difference&>(s));
     s.sampled = 0;
     e.stretch = std::make_shared<const model::Stretch>(s);
     add_excess(e);
@@ -244,6 +277,100 @@ Verdict judge(const Explanation& e)
     if (e.has_faster_ranks())
         return Verdict::FasterRanks;
     return e.persistent_nodes.value_or(0) >= persistent_from ? Verdict::PersistentNode : Verdict::PersistentRank;
+}
+
+/// The rank that the verdict is about, if it is about one.
+std::optional<std::size_t> rank_of_verdict(const Explanation& e)
+{
+    const std::int64_t slowest = e.stretch->slowest_rank;
+    if (e.verdict == Verdict::PersistentRank && slowest >= 0)
+        return static_cast<std::size_t>(slowest);
+    if ((e.verdict == Verdict::Transient || (e.verdict == Verdict::Rare && !e.has_faster_ranks())) &&
+        e.longer_share > 0)
+        return e.longer_rank;
+    return std::nullopt;
+}
+
+/// Those with a notable part of the stretch.
+std::vector<RankReason> reasons_of_ranks(const model::Profile& profile, std::size_t stretch, const Explanation& e,
+                                         bool are_samples_forgotten)
+{
+    std::vector<RankReason> reasons;
+    for (model::StretchRank rank : profile.stretch_ranks) {
+        if (rank.stretch != stretch)
+            continue;
+        if (are_samples_forgotten)
+            forget_samples(static_cast<model::Difference&>(rank));
+        RankReason& reason = reasons.emplace_back();
+        static_cast<Reason&>(reason) = reason_of(rank);
+        if (!e.knows_all_off() && reason.cause == Factor::Processor)
+            reason.cause = Factor::Time;
+        reason.rank = rank.process.value;
+        reason.share = part(rank.longer_ns(), e.longer_ns);
+        for (const model::StretchShare& share : profile.stretch_shares)
+            if (share.stretch == stretch && share.process == rank.process)
+                reason.gaps = share.gaps;
+    }
+    return reasons;
+}
+
+/// Which factors that cannot be divided further are in this one.
+unsigned inside(Factor factor)
+{
+    constexpr unsigned instructions = 1, cycles = 2, frequency = 4, preempted = 8, blocked = 16;
+    constexpr unsigned of[] = {instructions,
+                               cycles,
+                               frequency,
+                               cycles | frequency,
+                               instructions | cycles,
+                               instructions | cycles | frequency,
+                               preempted,
+                               blocked,
+                               instructions | cycles | frequency,
+                               blocked,
+                               instructions | cycles | frequency | preempted | blocked};
+    return of[static_cast<std::size_t>(factor)];
+}
+
+double part_by(const Reason& reason, Factor cause)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < factors; ++i)
+        sum += (inside(Factor(i)) & inside(cause)) != 0 ? reason.parts[i] : 0;
+    return sum;
+}
+
+/// What makes most of the one makes little of the other.
+bool has_another_reason(const Reason& one, const Reason& other)
+{
+    if (!one.cause || !other.cause || one.cause == other.cause)
+        return false;
+    if (one.cause == Factor::PageFaults || other.cause == Factor::PageFaults)
+        return true;
+    return (inside(*one.cause) & inside(*other.cause)) == 0 &&
+           2 * part_by(other, *one.cause) < part_by(other, *other.cause);
+}
+
+/// What all on the path take longer together may be true of none of them: who is blocked always is the peer of those
+/// who work more now and then. What is said of one rank must be its own.
+void tell_ranks_apart(const model::Profile& profile, std::size_t stretch, bool are_samples_forgotten, Explanation& e)
+{
+    // What threads are waited for is not known by rank.
+    if (!e.cause || part(e.code.threads_ns(), e.stretch->path_ns) >= off_from)
+        return;
+    const std::optional<std::size_t> rank = rank_of_verdict(e);
+    const std::vector<RankReason> reasons = reasons_of_ranks(profile, stretch, e, are_samples_forgotten);
+    const auto own = std::ranges::find_if(reasons, [&](const RankReason& r) { return r.rank == rank; });
+    if (own == reasons.end() || !own->cause)
+        return;
+    for (const RankReason& r : reasons)
+        if (r.rank != own->rank && r.share >= told_apart_from && has_another_reason(*own, r) &&
+            (!e.other || r.share > e.other->share))
+            e.other = r;
+    if (!e.other && (own->share < told_apart_from || own->cause == e.cause))
+        return;
+    e.named = *own;
+    e.cause = own->cause;
 }
 
 }  // namespace
@@ -293,7 +420,7 @@ bool Explanation::knows(Factor factor) const
 
 bool Explanation::has_more_faults() const
 {
-    return stretch->page_faults >= least_faults && stretch->page_faults / many_times >= stretch->peers_page_faults;
+    return report::has_more_faults(*stretch);
 }
 
 bool Explanation::has_more_migrations() const
@@ -305,14 +432,7 @@ bool Explanation::has_more_migrations() const
 
 std::int64_t Explanation::longer_on_processor_ns() const
 {
-    const model::Stretch& s = *stretch;
-    const auto own = static_cast<double>(s.compared_ns), peers = static_cast<double>(s.peers_ns);
-    const auto term = static_cast<double>(s.compared_ns - s.peers_ns - s.preempted_ns - s.blocked_ns);
-    if (own <= 0 || peers <= 0)
-        return std::llround(term);
-    const double mean = own == peers ? own : (own - peers) / std::log(own / peers);  // logarithmic
-    const double on_processor = own * (1 - part(s.own_preempted_ns + s.own_blocked_ns, s.looked_at_ns));
-    return std::llround(on_processor * (1 - std::exp(-term / mean)));
+    return report::longer_on_processor_ns(*stretch);
 }
 
 std::optional<Factor> Explanation::main_loss() const
@@ -404,10 +524,12 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     if (!is_transient(e))
         add_misses(e);
     const bool takes_longer = e.verdict == Verdict::Transient || e.verdict == Verdict::Rare;
-    if (takes_longer && is_transient(e) && is_told_by_samples(*e.stretch))
+    const bool are_samples_forgotten = takes_longer && is_transient(e) && is_told_by_samples(*e.stretch);
+    if (are_samples_forgotten)
         forget_samples(e);
     else if (e.stretch->compared > 0)
         add_untold(e);
+    tell_ranks_apart(profile, stretch, are_samples_forgotten, e);
     return e;
 }
 

@@ -114,7 +114,27 @@ using InlinedAt = std::function<std::vector<std::string>(const model::Row& row, 
 /// Of the stretch with this index.
 Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at = {});
 
-struct Explanation {
+/// By how much gaps on the path take longer than their peers, and by what.
+struct Reason {
+    double excess = 0;                     // by how much longer than peers, as a part of their time; 0 without peers
+    std::array<double, factors> parts{};   // of that, by Factor
+    std::array<double, factors> errors{};  // of these, 95 %; 0 but where samples tell
+    // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
+    std::optional<Factor> cause;
+
+    /// Whether this part is more than what samples may be wrong by.
+    [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
+};
+
+/// That of the gaps of one rank.
+struct RankReason : Reason {
+    std::size_t rank = 0;
+    double share = 0;       // of what takes longer
+    std::int64_t gaps = 0;  // on the path
+};
+
+struct Explanation : Reason {
+    // Reason: of all ranks on the path together; but for the cause, where `named` is there.
     std::shared_ptr<const model::Stretch> stretch;
     double path_share = 0;  // of the whole path
     std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
@@ -130,10 +150,8 @@ struct Explanation {
     double node_share = 0;
     std::size_t longer_rank = 0;             // of what takes longer than on peers: the rank with the most
     double longer_share = 0;                 // and the part of it, 0 if nothing does
+    std::int64_t longer_ns = 0;              // what all of these take longer
     double by_turns = 0;                     // what ranks take longer, and others less, as a part of their peers' time
-    double excess = 0;                       // by how much longer than peers, as a part of their time; 0 without peers
-    std::array<double, factors> parts{};     // of that, by Factor
-    std::array<double, factors> errors{};    // of these, 95 %; 0 but where samples tell
     std::optional<double> persistent;        // part of the variance that is between ranks
     std::optional<double> persistent_nodes;  // and of that, between nodes
     Code code;
@@ -141,15 +159,14 @@ struct Explanation {
     bool has_threads = false;         // some rank that has it on the path has several
     bool are_threads_in_mpi = false;  // in this run: others than the first of a process call it, too
     Verdict verdict = Verdict::NoPeers;
-    // Where it takes longer: the largest part, or page faults, if they can be that part, or other threads likewise.
-    std::optional<Factor> cause;
+    // The rank that the verdict is about, where `cause` is its own and not that of all on the path together; and of the
+    // others that have another one, the one with the most, if that is much.
+    std::optional<RankReason> named, other;
     std::optional<Untold> untold;  // of those with peers
     std::optional<MissRate> cache_misses, branch_misses;
 
     /// Of nearly all of its time.
     [[nodiscard]] bool knows_all_off() const { return knows_off && code.not_sampled_ns == 0; }
-    /// Whether this part is more than what samples may be wrong by.
-    [[nodiscard]] bool is_certain(std::size_t factor) const { return std::abs(parts[factor]) > errors[factor]; }
     /// Whether it takes longer because its instructions do.
     [[nodiscard]] bool has_slow_instructions() const;
     /// The functions that make what it takes longer than on its peers, with their parts of that; empty: nothing tells.
@@ -184,8 +201,8 @@ struct Explanation {
     /// How many times as long as the fastest rank the slowest one takes.
     [[nodiscard]] double slowest_by_fastest() const;
 
-    /// In words, without the number.
-    [[nodiscard]] std::string sentence(const model::Profile& profile) const;
+    /// In words, without the number. `trace`: as the user may type it.
+    [[nodiscard]] std::string sentence(const model::Profile& profile, std::string_view trace) const;
     /// Likewise, the gist of it, in about one line: who, where, by how much, and the verdict.
     [[nodiscard]] std::string headline() const;
 };

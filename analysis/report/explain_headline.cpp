@@ -78,7 +78,7 @@ std::string_view cause_in_words(const Explanation& e)
 
 std::string longer_than_peers(const Explanation& e)
 {
-    std::string cause(cause_in_words(e));
+    std::string cause(e.named ? "" : cause_in_words(e));  // of that rank, not of all
     if (const std::string_view kind = missed(e); !kind.empty())
         cause += fmt::format(": {}", kind);
     return fmt::format("{} its peers{}", change_in_words(e.excess), cause.empty() ? "" : fmt::format(" ({})", cause));
@@ -132,7 +132,7 @@ std::string by_how_much(const Explanation& e)
 }
 
 /// With the rank or node that it is about, if that is not said already.
-std::string verdict_in_words(const Explanation& e)
+std::string verdict_alone(const Explanation& e)
 {
     const std::int64_t slowest = e.stretch->slowest_rank;
     if (e.verdict == Verdict::PersistentNode)
@@ -143,6 +143,17 @@ std::string verdict_in_words(const Explanation& e)
         return slowest < 0 ? "persistent ranks" : fmt::format("persistent ranks, rank {} most", slowest);
     const bool is_said = is_mostly_on_one_rank(e) && static_cast<std::int64_t>(e.rank) == slowest;
     return is_said ? std::string(name(e.verdict)) : fmt::format("{} {}", name(e.verdict), slowest);
+}
+
+/// With the reasons of ranks that differ in these.
+std::string verdict_in_words(const Explanation& e)
+{
+    std::string words = verdict_alone(e);
+    if (!e.named)
+        return words;
+    if (const std::string_view cause = cause_in_words(e); !cause.empty())
+        words += fmt::format(" ({})", cause);
+    return e.other ? fmt::format("{}, rank {} for another reason", words, e.other->rank) : words;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr double without_peers_from = 0.01;  // of the stretch: that has no peer
 constexpr double little_otherwise = 0.1;     // of what it is blocked: not for its threads
 
 /// What parts are parts of.
-double whole_of(const Explanation& e)
+double whole_of(const Reason& e)
 {
     return e.excess >= of_difference_from ? e.excess : 1;
 }
@@ -61,7 +61,8 @@ bool is_shared_with_threads(const Explanation& e)
            part(e.code.preempted_ns, e.code.blocked_ns) <= little_otherwise;
 }
 
-std::vector<NamedPart> named_parts(const Explanation& e)
+/// `reason`: of the stretch `e`, or of a rank in it.
+std::vector<NamedPart> named_parts(const Reason& reason, const Explanation& e)
 {
     const std::string in_time = e.knows_all_off() ? "time on the processor" : "time, with a processor or without";
     const struct {
@@ -79,10 +80,10 @@ std::vector<NamedPart> named_parts(const Explanation& e)
     const bool is_shared = is_shared_with_threads(e);
     for (std::size_t i = 0; i < factors; ++i) {
         if (is_shared && (is_work(i) || Factor(i) == Factor::Blocked)) {
-            shared.part += e.parts[i];
-            shared.error += e.errors[i];
+            shared.part += reason.parts[i];
+            shared.error += reason.errors[i];
         } else {
-            parts.push_back({e.parts[i], e.errors[i], names[i].more, names[i].less});
+            parts.push_back({reason.parts[i], reason.errors[i], names[i].more, names[i].less});
         }
     }
     if (is_shared)
@@ -92,11 +93,11 @@ std::vector<NamedPart> named_parts(const Explanation& e)
 
 /// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
 /// "+38 % (± 5) by more instructions". Many times that time are no percent: then of the difference.
-std::string parts_in_words(const Explanation& e)
+std::string parts_in_words(const Reason& reason, const Explanation& e)
 {
-    const bool is_of_difference = e.excess >= of_difference_from;
-    const double whole = whole_of(e);
-    std::vector<NamedPart> parts = named_parts(e);
+    const bool is_of_difference = reason.excess >= of_difference_from;
+    const double whole = whole_of(reason);
+    std::vector<NamedPart> parts = named_parts(reason, e);
     std::erase_if(parts, [&](const NamedPart& p) {
         return std::abs(p.part) < least_part * whole || std::abs(p.part) <= p.error;
     });
@@ -137,7 +138,7 @@ std::string faster_ranks_in_words(const Explanation& e)
                                 : fmt::format("the others take less, rank {} least, {}", s.fastest_rank, time);
     return fmt::format(
         " Most ranks take as long ({} of {}); {}. What is on the path takes {} the geometric mean of all others{}.",
-        s.slow_ranks, s.ranks, who, change_in_words(e.excess), parts_in_words(e));
+        s.slow_ranks, s.ranks, who, change_in_words(e.excess), parts_in_words(e, e));
 }
 
 /// Of ranks that are on the path by turns.
@@ -165,6 +166,22 @@ std::string peers_in_words(const Explanation& e)
     }
 }
 
+/// " Rank 0 takes 11.0 times as long as its peers: +100 % of the difference by more of its time blocked."
+std::string rank_in_words(const RankReason& rank, const Explanation& e)
+{
+    return fmt::format(" Rank {} takes {} its peers{}.", rank.rank, change_in_words(rank.excess),
+                       parts_in_words(rank, e));
+}
+
+/// By what it takes longer; rank by rank, where these differ in that, for then the sums are true of none of them.
+std::string reasons_in_words(const Explanation& e)
+{
+    if (e.other)
+        return fmt::format(", but not by the same on all ranks.{}{}", rank_in_words(*e.named, e),
+                           rank_in_words(*e.other, e));
+    return fmt::format("{}.{}", parts_in_words(e, e), e.named ? rank_in_words(*e.named, e) : "");
+}
+
 std::string comparison_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
@@ -179,8 +196,8 @@ std::string comparison_in_words(const Explanation& e)
         words = faster_ranks_in_words(e);
     } else {
         const std::string time = e.excess >= nothing_from ? ": " + duration_text(s.peers_ns) : "";
-        words = fmt::format(" It takes {} on its peers (geometric mean{}){}.{}", change_in_words(e.excess), time,
-                            parts_in_words(e), longer_in_words(e));
+        words = fmt::format(" It takes {} on its peers (geometric mean{}){}{}", change_in_words(e.excess), time,
+                            reasons_in_words(e), longer_in_words(e));
     }
     if (part(s.compared_ns, s.looked_at_ns) < 1 - without_peers_from)
         words += fmt::format(" For {} of it there are no peers: the others come here less often.",
@@ -267,7 +284,7 @@ Remedy remedy_of(Factor cause, const Explanation& e)
 }
 
 /// What takes longer may be work that others could do.
-bool may_be_work(const Explanation& e)
+bool may_be_work(const Reason& e)
 {
     return !e.cause || *e.cause < Factor::Preempted || *e.cause == Factor::Time;
 }
@@ -280,13 +297,28 @@ std::string_view provided(const Explanation& e)
     return may_be_work(e) && is_of_other_calls ? "if the others do the same work there, " : "";
 }
 
+constexpr std::string_view look_at_these_times =
+    "look at what it does then and not at other times, and what disturbs it";
+
 /// Of what comes by turns.
 std::string remedy_of_some(const Explanation& e)
 {
-    if (e.cause && *e.cause >= Factor::Preempted && *e.cause != Factor::Time)
+    if (!may_be_work(e))
         return remedy_of(*e.cause, e).one;
-    return e.longer_share >= mostly_from ? "look at what it does then and not at other times, and what disturbs it"
-                                         : "noise, or work that moves between ranks";
+    return e.longer_share >= mostly_from ? std::string(look_at_these_times) : "noise, or work that moves between ranks";
+}
+
+/// Of the rank that takes longer for another reason than the one that the verdict is about.
+std::string other_in_words(const Explanation& e)
+{
+    if (!e.other)
+        return "";
+    const bool is_seldom = 2 * e.other->gaps < e.stretch->gaps;
+    return fmt::format(" Rank {} has {} of the difference for its own reason, in {} of {} times: {}.", e.other->rank,
+                       whole_percent(e.other->share), count_text(static_cast<std::uint64_t>(e.other->gaps)),
+                       count_text(static_cast<std::uint64_t>(e.stretch->gaps)),
+                       is_seldom && may_be_work(*e.other) ? std::string(look_at_these_times)
+                                                          : remedy_of(*e.other->cause, e).one);
 }
 
 /// What takes most of the time and is no work has a remedy of its own, even if peers lose as much and something else
@@ -295,7 +327,7 @@ std::string besides_in_words(const Explanation& e)
 {
     const std::optional<Factor> loss = e.main_loss();
     const bool is_verdict_on_rest = e.verdict == Verdict::ThreadsInMpi && loss == Factor::Preempted;
-    if (!loss || *loss == e.cause || (!e.cause && !is_verdict_on_rest))
+    if (!loss || *loss == e.cause || (e.other && *loss == e.other->cause) || (!e.cause && !is_verdict_on_rest))
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
     const Remedy remedy = remedy_of(*loss, e);
@@ -355,18 +387,21 @@ std::string_view turns_in_words(const Explanation& e)
                : "";
 }
 
-/// When it took most longer than on its peers, as the options of other commands want it.
-std::string costliest_in_words(const model::Stretch& s)
+/// When what takes longer now and then did so most, as the options of other commands want it. Nothing comes behind
+/// a command, so that it can be copied.
+std::string costliest_in_words(const Explanation& e, std::string_view trace)
 {
-    if (s.costliest_rank < 0)
+    const model::Stretch& s = *e.stretch;
+    const bool is_of_other = e.other && static_cast<std::int64_t>(e.other->rank) == s.costliest_rank;
+    if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other))
         return "";
     const std::int64_t end_ns = s.costliest_begin_ns + s.costliest_length_ns;
     constexpr std::int64_t us = 1000;  // bounds are rounded to these, outwards
-    return fmt::format(
-        " Most of all once on rank {}, {} longer than on its peers: cpreport hotspots --rank {} --from {} "
-        "--to {}.",
-        s.costliest_rank, duration_text(s.costliest_ns), s.costliest_rank,
-        exact_seconds(s.costliest_begin_ns / us * us), exact_seconds((end_ns + us - 1) / us * us));
+    const std::string arguments =
+        fmt::format("hotspots --rank {} --from {} --to {}", s.costliest_rank,
+                    exact_seconds(s.costliest_begin_ns / us * us), exact_seconds((end_ns + us - 1) / us * us));
+    return fmt::format(" Most of all once on rank {}, {} longer than on its peers: {}", s.costliest_rank,
+                       duration_text(s.costliest_ns), command_line(arguments, trace));
 }
 
 std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
@@ -415,7 +450,9 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
         if (is_one)
             how +=
                 fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
-        return fmt::format("{}{}: {}.{}", words, how, remedy_of_some(e), costliest_in_words(s));
+        else if (e.named)
+            how += fmt::format(", rank {} most ({} of the difference)", e.named->rank, whole_percent(e.named->share));
+        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
     }
     case Verdict::ThreadsInMpi:
         return " Whether a rank is slow here cannot be told: in this run other threads than the first of a process "
@@ -423,7 +460,8 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Rare:
         break;
     }
-    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}.",
+    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}{}.",
+                       e.named ? fmt::format("of rank {}: ", e.named->rank) : "",
                        e.has_faster_ranks() ? remedy.many : remedy.one);
 }
 
@@ -460,7 +498,7 @@ std::string change_in_words(double excess)
                                                   : fmt::format("{:.1f}", times));
 }
 
-std::string Explanation::sentence(const model::Profile& profile) const
+std::string Explanation::sentence(const model::Profile& profile, std::string_view trace) const
 {
     // Between calls that are made there: what was called in between may have left it, and come back.
     const std::string where = caller.empty() ? "" : fmt::format(" in {}", caller);
@@ -476,7 +514,8 @@ std::string Explanation::sentence(const model::Profile& profile) const
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);
     words += verdict == Verdict::FasterRanks ? off_in_words(*this) + comparison : comparison + off_in_words(*this);
-    return words + verdict_in_words(*this, profile) + left_out_in_words(*this, profile) + besides_in_words(*this);
+    return words + verdict_in_words(*this, profile) + other_in_words(*this) + left_out_in_words(*this, profile) +
+           besides_in_words(*this) + costliest_in_words(*this, trace);
 }
 
 }  // namespace critpath::report

@@ -152,7 +152,7 @@ protected:
         loaded.comm = MPI_COMM_SELF;
         replayer::load::load(std::filesystem::path(trace_.path()) / "traces.otf2", loaded);
         profile_ = tests::replay(loaded).profile;
-        return report::explain(profile_, 0).sentence(profile_);
+        return report::explain(profile_, 0).sentence(profile_, "run");
     }
 
     void write(int rank, std::uint64_t ns, Counts counts)

@@ -161,12 +161,29 @@ class Explain(harness.Case):
         self.assertEqual(stretch["longer_rank"], 1, stretch)
         self.assertRegex(stretch["finding"], r"Not always, but now and then .* mostly on rank 1 ")
         options = re.search(r" Most of all once on rank 1, .* longer than on its peers: cpreport "
-                            r"hotspots (--rank 1 --from .*) --to ([0-9.]+)\.",
+                            r"hotspots (--rank 1 --from .*) --to ([0-9.]+) (\S+)$",
                             stretch["finding"])
+        self.assertEqual(options[3], str(self.trace), stretch)
         there = json.loads(self.report("hotspots", *options[1].split(), "--to", options[2], "--format", "json"))["hotspots"]
         sampled = [row for row in there if row["kind"] == "sampled"]
         self.assertEqual(max(sampled, key=lambda row: row["path_seconds"])["function"], "work_more", there)
         self.check_difference(stretch)
+
+    @harness.retry_once
+    def test_two_ranks_are_slow_for_different_reasons(self):
+        """One sleeps always, the other one works more now and then, and each is the peer of the other: together they take
+        longer by work, which the one that always takes longer has not more of."""
+        steps = 50
+        stretch = self.explain(2, "reasons", steps)
+        self.assertEqual((stretch["verdict"], stretch["slowest_rank"]), ("persistent rank", 0), stretch)
+        self.assertEqual((stretch["cause"], stretch["cause_rank"], stretch["other_rank"]), ("blocked", 0, 1), stretch)
+        self.assertIn(stretch["other_cause"], ("on processor", "instructions"), stretch)
+        # Rank 0 takes 40 ms longer in each step but three, in which rank 1 takes 560 ms longer.
+        formula = 3 * 0.560 / (3 * 0.560 + (steps - 4) * 0.040)
+        self.assertAlmostEqual(stretch["other_rank_percent"], 100 * formula, delta=15, msg=stretch)
+        self.assertRegex(stretch["finding"], r"rank 0( most)? \(persistent, \d+ %\): find out what it waits for outside of MPI: .*"
+                         r"\. Rank 1 has \d+ % of the difference for its own reason, in \d of \d+ times: look at what it does then")
+        self.assertNotIn("move work", stretch["finding"])
 
     @harness.retry_once
     def test_other_ranks_are_slow_by_turns(self):

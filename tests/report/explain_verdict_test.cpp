@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace critpath::report
 {
 namespace
@@ -60,7 +62,7 @@ TEST(Explain, PersistentRankOrNodeOrTransient)
     s.costliest_length_ns = 20 * ms;
     EXPECT_THAT(sentence(p),
                 HasSubstr(" Most of all once on rank 3, 12 ms longer than on its peers: cpreport hotspots --rank 3 "
-                          "--from 3.512345 --to 3.532346."));
+                          "--from 3.512345 --to 3.532346 'the trace'"));
     s.processor_ns = 0;
     s.preempted_ns = 500 * ms;
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
@@ -113,6 +115,122 @@ TEST(Explain, RanksByTurnsAreNotBalanced)
     // One of many ranks has less to do, and no part in it.
     p.stretch_shares = {{0, {2}, 170 * ms, 10, 6 * ms}, {0, {3}, 830 * ms, 10, 30 * ms}};
     EXPECT_EQ(explain(p, 0).verdict, Verdict::Balanced);
+}
+
+/// As a part of one_stretch(), whose gaps on the path are of ranks 1 and 3; `blocked_ns` of what it takes longer by
+/// that.
+model::StretchRank rank_of_stretch(std::uint32_t rank, std::int64_t compared_ns, std::int64_t peers_ns,
+                                   std::int64_t blocked_ns)
+{
+    model::StretchRank r;
+    r.process = {rank};
+    r.compared = 1;
+    r.looked_at_ns = r.compared_ns = compared_ns;
+    r.peers_ns = peers_ns;
+    r.blocked_ns = blocked_ns;
+    r.own_blocked_ns = std::max<std::int64_t>(blocked_ns, 0);
+    r.processor_ns = r.longer_ns() - blocked_ns;
+    return r;
+}
+
+/// Rank 3 is blocked always and rank 1 works more now and then; each is the peer of the other.
+model::Profile two_reasons()
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    p.stretch_shares = {{0, {1}, 600 * ms, 1, 320 * ms}, {0, {3}, 400 * ms, 9, 180 * ms}};
+    p.stretch_ranks = {rank_of_stretch(1, 600 * ms, 280 * ms, -100 * ms),
+                       rank_of_stretch(3, 400 * ms, 220 * ms, 180 * ms)};
+    s.blocked_ns = 80 * ms;
+    s.processor_ns = 420 * ms;
+    s.own_blocked_ns = 180 * ms;
+    return p;
+}
+
+// The sums say "more time on the processor", of which rank 3 has none.
+TEST(Explain, WhatIsSaidOfARankIsItsOwnReason)
+{
+    model::Profile p = two_reasons();
+    const Explanation e = explain(p, 0);
+    ASSERT_TRUE(e.named && e.other);
+    EXPECT_EQ(e.named->rank, 3U);
+    EXPECT_EQ(e.cause, Factor::Blocked);
+    EXPECT_EQ(e.other->rank, 1U);
+    EXPECT_EQ(e.other->cause, Factor::Processor);
+    EXPECT_DOUBLE_EQ(e.other->share, 0.64);
+    EXPECT_THAT(sentence(p),
+                HasSubstr("It takes 100 % longer than on its peers (geometric mean), but not by the same on all ranks. "
+                          "Rank 3 takes 82 % longer than its peers: +82 % by more of its time blocked. Rank 1 takes "
+                          "114 % longer than its peers: +150 % by more time on the processor, -36 % by less of its "
+                          "time blocked."));
+    EXPECT_THAT(sentence(p),
+                HasSubstr("Always the same ranks, rank 3 most (persistent, 90 %): find out what it waits for outside "
+                          "of MPI: files, locks, memory. Rank 1 has 64 % of the difference for its own reason, in 1 of "
+                          "10 times: look at what it does then and not at other times, and what disturbs it."));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("move work")));
+    EXPECT_THAT(e.headline(), testing::EndsWith("100 % longer than its peers, persistent ranks, rank 3 most (blocked), "
+                                                "rank 1 for another reason"));
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all")));
+    p.stretches[0].costliest_rank = 3;
+    EXPECT_THAT(sentence(p), Not(HasSubstr("Most of all")));
+    p.stretches[0].costliest_rank = 1;
+    p.stretches[0].costliest_length_ns = 20 * ms;
+    EXPECT_THAT(sentence(p), HasSubstr(" Most of all once on rank 1, "));
+    // It works more in most of the times.
+    p.stretch_shares[0].gaps = 6;
+    EXPECT_THAT(sentence(p), HasSubstr("in 6 of 10 times: move work from there to the others"));
+}
+
+TEST(Explain, RanksAreToldApartOnlyIfThatMatters)
+{
+    model::Profile p = two_reasons();
+    // The same reason.
+    p.stretch_ranks[1] = rank_of_stretch(3, 400 * ms, 220 * ms, 0);
+    EXPECT_FALSE(explain(p, 0).named);
+    EXPECT_THAT(sentence(p), HasSubstr("(geometric mean): +84 % by more time on the processor, +16 % by more of"));
+    // The other one has next to nothing of the difference.
+    p = two_reasons();
+    p.stretch_shares = {{0, {1}, 200 * ms, 1, 100 * ms}, {0, {3}, 800 * ms, 9, 400 * ms}};
+    p.stretch_ranks = {rank_of_stretch(1, 200 * ms, 100 * ms, 0), rank_of_stretch(3, 800 * ms, 400 * ms, 400 * ms)};
+    p.stretches[0].blocked_ns = 400 * ms;
+    p.stretches[0].processor_ns = 100 * ms;
+    EXPECT_FALSE(explain(p, 0).named);
+    EXPECT_THAT(sentence(p), HasSubstr("+80 % by more of its time blocked, +20 % by more time on the processor."));
+    // Many ranks have the most of it together, none of them by itself.
+    p.stretches[0].blocked_ns = 100 * ms;
+    p.stretches[0].processor_ns = 400 * ms;
+    p.stretch_shares = {
+        {0, {0}, 300 * ms, 3, 100 * ms}, {0, {1}, 300 * ms, 3, 100 * ms}, {0, {3}, 400 * ms, 4, 300 * ms}};
+    p.stretch_ranks = {rank_of_stretch(3, 400 * ms, 100 * ms, 300 * ms)};
+    const Explanation many = explain(p, 0);
+    ASSERT_TRUE(many.named);
+    EXPECT_FALSE(many.other);
+    EXPECT_EQ(many.cause, Factor::Blocked);
+    EXPECT_THAT(sentence(p), HasSubstr("+80 % by more time on the processor, +20 % by more of its time blocked. Rank 3 "
+                                       "takes 4.0 times as long as its peers: +300 % by more of its time blocked."));
+    // Nobody knows of which rank it is that threads are waited for.
+    p = two_reasons();
+    p.stretch_code = threaded_stretch(0, 100 * ms).stretch_code;
+    p.rows = threaded_stretch(0, 100 * ms).rows;
+    p.call_paths = threaded_stretch(0, 100 * ms).call_paths;
+    EXPECT_FALSE(explain(p, 0).named);
+}
+
+TEST(Explain, OfWhatIsTransientTheRankWithTheMostIsToldByItself)
+{
+    model::Profile p = two_reasons();
+    p.stretches[0].rank_variance = 10;
+    p.stretches[0].noise_variance = 90;
+    const Explanation e = explain(p, 0);
+    ASSERT_EQ(e.verdict, Verdict::Transient);
+    ASSERT_TRUE(e.named && e.other);
+    EXPECT_EQ(e.named->rank, 1U);
+    EXPECT_EQ(e.cause, Factor::Processor);
+    EXPECT_THAT(sentence(p), HasSubstr("Now this rank, now that (transient, 10 % persistent), rank 1 most (64 % of the "
+                                       "difference): noise, or work that moves between ranks. Rank 3 has 36 % of the "
+                                       "difference for its own reason, in 9 of 10 times: find out what it waits for"));
+    p.stretches[0].occurrences = 2;
+    EXPECT_THAT(sentence(p), HasSubstr("too rarely to tell whether that is always so; if it is, of rank 1: move work"));
 }
 
 TEST(Explain, OneTimeDoesNotSayHowOften)

@@ -88,7 +88,7 @@ model::Row pseudo(const std::string& name)
 
 std::string sentence(const model::Profile& profile)
 {
-    return report::explain(profile, 0).sentence(profile);
+    return report::explain(profile, 0).sentence(profile, "the trace");
 }
 
 }  // namespace critpath::tests

@@ -8,6 +8,8 @@
 //              the others in 4 KiB
 //   sometimes  5 ms; rank 1 works 30 ms in the steps 6, 13, 20, ... (each seventh)
 //   wander     likewise, but in each of these steps another rank does, drawn with a fixed seed
+//   reasons    5 ms; rank 0 sleeps 40 ms in each step, and rank 1 works 600 ms more in the steps 10, 25, 40, ... (each
+//              fifteenth)
 //   spare      5 ms, but on the last rank 0.5 ms
 //   phases     two phases with an MPI_Allreduce behind each: rank 0 works 8 ms in the first and 2 ms in the second,
 //              the others the other way round
@@ -16,7 +18,8 @@
 //   moves      0.5 ms; rank 1 works 10 ms, and after each millisecond goes on on the other one of two processors
 //
 // Path: rank 1 in `faults`, `caches`, `branches`, `share` and `moves`; rank 0 and rank 1 by turns in `phases`; in each
-// seventh step of `sometimes` and `wander`, whoever works for 30 ms; in `spare` any of those that work for 5 ms.
+// seventh step of `sometimes` and `wander`, whoever works for 30 ms; in each fifteenth
+// of `reasons` rank 1, in its others rank 0; in `spare` any of those that work for 5 ms.
 #define _GNU_SOURCE
 #include "work.h"
 
@@ -24,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 WORK(work_step)
 WORK(work_more)
@@ -98,6 +102,15 @@ static void work_here_and_there(const int* processors)
     }
 }
 
+static void sleep_or_work_more(int rank, int step)
+{
+    const struct timespec pause = {0, 40000000};
+    if (rank == 0)
+        nanosleep(&pause, NULL);
+    if (rank == 1 && step % 15 == 10)
+        work_more(600);
+}
+
 static void two_phases(int rank, int steps)
 {
     int one = 1, sum;
@@ -122,6 +135,7 @@ int main(int argc, char** argv)
     const int share = strcmp(how, "share") == 0, faults = strcmp(how, "faults") == 0;
     const int sometimes = strcmp(how, "sometimes") == 0, wander = strcmp(how, "wander") == 0;
     const int branches = strcmp(how, "branches") == 0, caches = strcmp(how, "caches") == 0;
+    const int reasons = strcmp(how, "reasons") == 0;
     const int spare = strcmp(how, "spare") == 0 && rank == ranks - 1;
     const int moves = strcmp(how, "moves") == 0 && argc > 4;
     const double usual_ms = faults || caches ? 1 : spare || moves ? 0.5 : share ? 10 : 5;
@@ -149,6 +163,8 @@ int main(int argc, char** argv)
         const int slow = sometimes ? 1 : wander ? (int)(drawn >> 16) % ranks : -1;
         if (rank == slow && step % 7 == 6)
             work_more(25);
+        if (reasons)
+            sleep_or_work_more(rank, step);
         if (memory)
             touch_new_memory(memory);
         if (line)
