@@ -53,8 +53,8 @@ TEST(SampledPeers, SamplesAloneTellWorkFromMemoryFromFrequency)
 {
     struct Case {
         Pace pace;  // of the slow rank; the others have 1000 instructions and 2000 cycles
-        std::int64_t model::Stretch::*part;
-        std::int64_t model::Stretch::*error;
+        std::int64_t model::Difference::*part;
+        std::int64_t model::Difference::*error;
     };
     using S = model::Stretch;
     for (const auto& [slow, part, error] : {Case{{1000, 2000}, &S::instructions_ns, &S::instructions_error_ns},
@@ -78,6 +78,9 @@ TEST(SampledPeers, SamplesAloneTellWorkFromMemoryFromFrequency)
             EXPECT_GT(s.*error, std::abs(s.*part - 20 * 100 * us));
         }
         EXPECT_LT(s.*error, 20 * 3 * us);
+        EXPECT_EQ(rank_of(r, 1).*part, s.*part);
+        EXPECT_EQ(rank_of(r, 1).*error, s.*error);
+        EXPECT_EQ(rank_of(r, 1).processor_ns, 0);
         EXPECT_EQ(s.fewest_samples, 200);  // of each step, all but the first
         EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
     }
