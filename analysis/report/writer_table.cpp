@@ -205,9 +205,20 @@ void write_one(const Table& table, const Style& style, Output& output)
     });
 }
 
-/// End of the word that begins at `at`; a number and its unit are one word.
+/// A command that is suggested, from `at` on: nothing but another one comes behind it (command_line).
+bool is_command(const std::string& text, std::size_t at)
+{
+    return at >= 2 && text.compare(at - 2, 2, ": ") == 0 && text.compare(at, 9, "cpreport ") == 0;
+}
+
+/// End of the word that begins at `at`. A number and its unit are one word; and so is a command, for who copies one
+/// that is broken has a shell run the first line of it.
 std::size_t word_end(const std::string& text, std::size_t at)
 {
+    if (is_command(text, at)) {
+        const std::size_t semicolon = text.find("; ", at);
+        return semicolon == std::string::npos ? text.size() : semicolon + 1;
+    }
     std::size_t end = text.find(' ', at);
     while (end != std::string::npos && end > at && text[end - 1] >= '0' && text[end - 1] <= '9')
         end = text.find(' ', end + 1);

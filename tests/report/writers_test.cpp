@@ -183,6 +183,19 @@ TEST(TableWriter, NotesAreWrappedAndKeepUnitsWithNumbers)
     EXPECT_EQ(std::vector<std::string>(output.end() - 3, output.end()), expected);
 }
 
+TEST(TableWriter, CommandsAreNotBroken)
+{
+    Document document = document_with({});
+    document.notes.emplace_back("Aaa: cpreport path x; bbb: cpreport hotspots --by line 'a run'");
+    Style style;
+    style.width = 11;
+    const auto output = lines(written("table", document, style));
+    const std::vector<std::string> expected = {"Aaa:", "cpreport path x;",
+                                               "bbb:", "cpreport hotspots --by line 'a run'"};
+    ASSERT_GE(output.size(), expected.size());
+    EXPECT_EQ(std::vector<std::string>(output.end() - 4, output.end()), expected);
+}
+
 TEST(CsvWriter, QuotesAsRfc4180)
 {
     const Document document = document_with({row("a,\"b\"\nc", "plain", 1'000'000'001)});
