@@ -188,18 +188,6 @@ otf2::ClockPoint measurement(const Clocks& clocks, std::size_t node, std::int64_
             clocks.half_width_ns + own.more_half_width_ns};
 }
 
-void describe_rank(TraceWriter& trace, std::uint32_t rank, std::size_t node, const Machine& machine,
-                   const Execution& execution, const Clocks& clocks)
-{
-    trace.set_host(rank, fmt::format("node{}", node));
-    if (clocks.said != Clocks::Said::Nothing)
-        trace.definitions().processes[rank].properties["boot_id"] =
-            clocks.said == Clocks::Said::OneClock ? "one" : fmt::format("boot{}", node);
-    if (clocks.said == Clocks::Said::Measured)
-        trace.set_clock(rank, {measurement(clocks, node, execution.graph.first() * machine.tick_ns),
-                               measurement(clocks, node, execution.graph.last() * machine.tick_ns)});
-}
-
 }  // namespace
 
 std::int64_t Clocks::shown(std::size_t node, std::int64_t ns) const
@@ -209,6 +197,19 @@ std::int64_t Clocks::shown(std::size_t node, std::int64_t ns) const
     constexpr std::int64_t billion = 1'000'000'000;
     const NodeClock& clock = nodes.at(node);
     return epoch_ns + ns + clock.offset_ns + ns / billion * clock.drift_ppb + ns % billion * clock.drift_ppb / billion;
+}
+
+void describe_rank(TraceWriter& trace, int rank, const Machine& machine, const Graph& graph, const Clocks& clocks)
+{
+    const auto number = static_cast<std::uint32_t>(rank);
+    const auto node = static_cast<std::size_t>(rank / machine.ranks_a_node);
+    trace.set_host(number, fmt::format("node{}", node));
+    if (clocks.said != Clocks::Said::Nothing)
+        trace.definitions().processes[number].properties["boot_id"] =
+            clocks.said == Clocks::Said::OneClock ? "one" : fmt::format("boot{}", node);
+    if (clocks.said == Clocks::Said::Measured)
+        trace.set_clock(number, {measurement(clocks, node, graph.first() * machine.tick_ns),
+                                 measurement(clocks, node, graph.last() * machine.tick_ns)});
 }
 
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
@@ -222,7 +223,7 @@ void write_archive(const std::string& directory, const Program& program, const M
         const auto rank = static_cast<std::uint32_t>(r);
         const auto node = static_cast<std::size_t>(r / machine.ranks_a_node);
         if (thread == r)
-            describe_rank(trace, rank, node, machine, execution, clocks);
+            describe_rank(trace, r, machine, execution.graph, clocks);
         RankEvents events(
             trace, program, comms,
             [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },

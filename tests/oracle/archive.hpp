@@ -40,6 +40,11 @@ struct Clocks {
     [[nodiscard]] std::int64_t shown(std::size_t node, std::int64_t ns) const;
 };
 
+/// On which node a rank is, and what the trace says about the clock of that. Where nodes are known but nothing is said
+/// about clocks, the replay takes each node's for one of its own, and corrects it.
+void describe_rank(otf2::TraceWriter& trace, int rank, const Machine& machine, const Graph& graph,
+                   const Clocks& clocks = {});
+
 /// Writes a program into an archive that has others as well, one behind the other.
 class PartWriter
 {

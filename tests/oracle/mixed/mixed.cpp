@@ -3,6 +3,7 @@
 #include "tests/oracle/mixed/mixed.hpp"
 
 #include "formats/otf2/trace_writer.hpp"
+#include "tests/oracle/archive.hpp"
 
 #include <fmt/format.h>
 
@@ -202,7 +203,7 @@ void write_archive(const std::string& directory, const MixedExecution& execution
         else
             epochs.emplace_back(trace, std::get<WindowPart>(part).program, machine);
     for (int r = 0; r < ranks; ++r) {
-        trace.set_host(static_cast<std::uint32_t>(r), fmt::format("node{}", r / machine.ranks_a_node));
+        describe_rank(trace, r, machine, execution.whole.graph);
         otf2::EventWriter& out = trace.location(static_cast<std::uint32_t>(r));
         out.program_begin(0, trace.string("oracle"), {});
         auto next_messages = messages.begin();

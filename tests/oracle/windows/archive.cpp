@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The records of one-sided communication as the collector writes them (formats/FORMAT.md).
+#include "tests/oracle/archive.hpp"
+
 #include "formats/otf2/trace_writer.hpp"
 #include "tests/oracle/windows/program.hpp"
 
@@ -216,7 +218,7 @@ void write_archive(const std::string& directory, const Program& program, const M
     TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
     const PartWriter part(trace, program, machine);
     for (int r = 0; r < program.ranks; ++r) {
-        trace.set_host(static_cast<std::uint32_t>(r), fmt::format("node{}", r / machine.ranks_a_node));
+        describe_rank(trace, r, machine, execution.execution.graph);
         otf2::EventWriter& out = trace.location(static_cast<std::uint32_t>(r));
         out.program_begin(0, trace.string("oracle"), {});
         part.write(r, execution, out, true);

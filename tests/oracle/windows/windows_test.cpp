@@ -247,6 +247,17 @@ TEST(MixedAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
     }
 }
 
+TEST(MixedAnalysis, KnowsNodes)
+{
+    Machine machine;
+    machine.ranks_a_node = 2;
+    for (std::uint32_t seed = 1; seed <= programs / 3; ++seed) {
+        const Judged judged = mixed::check(mixed::random_recipe(seed), machine, Weights::Known);
+        EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
+        EXPECT_EQ(judged.broken, "") << "seed " << seed;
+    }
+}
+
 /// Which part of the paths of so many programs is false-critical.
 double false_critical_share(const Machine& machine, Weights weights, std::uint32_t count = programs)
 {
