@@ -15,8 +15,9 @@
 // something to a root waits for that (if lazy, until they are in calls). With --slow-files, collective calls on files
 // that do not wait for all may take as long as those that do. With
 // --short-of-cores, calls that end epochs of one-sided communication are late at random, and so is what they release.
-// Says which of them have false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has
-// the archive of each program, and the truth about it.
+// What a simulation does not know is refused: it would have no effect, or stop each program. Says which of them have
+// false-critical time, and the smallest program that shows it. With --keep, DIRECTORY/SEED has the archive of each
+// program, and the truth about it.
 #include "tests/oracle/archive.hpp"
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/mixed/mixed.hpp"
@@ -174,12 +175,41 @@ int run(std::uint32_t first, std::uint32_t count, const Options& options)
         if (is_wrong(outcome) && ++wrong <= most_explained && options.rules == critpath::replayer::Rules::Arrival)
             explain(seed, machine, options);
     }
-    const auto percent = [&](std::int64_t ns) { return 100.0 * static_cast<double>(ns) / static_cast<double>(path); };
+    const auto percent = [&](std::int64_t ns) {
+        return 100.0 * static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(1, path));
+    };
     fmt::print(
         "{} programs, {} of them wrong; {:.4f} % of the path is false-critical, {:.4f} % by more than 2 % of the "
         "run\n",
         count, wrong, percent(false_critical), percent(misleading));
     return wrong == 0 ? 0 : 1;
+}
+
+constexpr const char* usage =
+    "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
+    "[--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] "
+    "[--keep DIRECTORY] [FIRST [COUNT]]";
+
+struct Option {
+    const char* name;
+    bool Options::*given;
+};
+
+/// What the simulation of windows does not know. That of both sorts in turn is made of the parts' own, and none of them
+/// can wait for what comes behind it.
+constexpr Option not_of_windows[] = {{"--noise", &Options::noise},           {"--held", &Options::held},
+                                     {"--by-groups", &Options::by_groups},   {"--synchronous", &Options::synchronous},
+                                     {"--slow-files", &Options::slow_files}, {"--alike", &Options::alike},
+                                     {"--standing", &Options::standing}};
+constexpr Option not_of_mixed[] = {{"--noise", &Options::noise},       {"--lazy", &Options::lazy},
+                                   {"--held", &Options::held},         {"--alike", &Options::alike},
+                                   {"--standing", &Options::standing}, {"--windows", &Options::windows}};
+
+void refuse(const Options& options, const Option& kind, std::span<const Option> others)
+{
+    for (const Option& other : others)
+        if (options.*kind.given && options.*other.given)
+            throw std::invalid_argument(fmt::format("{} does not go with {}\n{}", other.name, kind.name, usage));
 }
 
 std::uint32_t number(std::span<char*> words, std::size_t place, std::uint32_t otherwise)
@@ -237,10 +267,9 @@ int main(int argc, char** argv)
     int result = 2;
     try {
         if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
-            throw std::invalid_argument(
-                "oracle [--learned | --faster | --slower] [--noise] [--lazy] [--held] [--by-groups] [--synchronous] "
-                "[--slow-files] [--windows | --mixed] [--short-of-cores] [--alike | --standing] [--enter | --paper] "
-                "[--keep DIRECTORY] [FIRST [COUNT]]");
+            throw std::invalid_argument(usage);
+        refuse(options, {"--windows", &Options::windows}, not_of_windows);
+        refuse(options, {"--mixed", &Options::mixed}, not_of_mixed);
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());
