@@ -216,8 +216,13 @@ void explain_access(WindowProcess& process, const Sides& sides)
         if (event.what == WindowEvent::What::Transfer) {
             const auto target = process.target(event.window, event.target);
             const Met* met = target && !no_check ? sides.met(epoch, *target) : nullptr;
-            if (met != nullptr)
+            if (met == nullptr)
+                continue;
+            // A later call of the epoch may be the one that waited for it.
+            if (met->enter.time < leave_of(process.trace, event.call))
                 process.depend(event.call, met->enter, 0, process.link(met->peer));
+            else if (process.came_before_end(met->enter, event.call))
+                process.doubt(event.call);
             continue;
         }
         if (!no_check)
@@ -242,13 +247,17 @@ void explain_exposure(WindowProcess& process, const Sides& sides)
             continue;
         const CallRef wait = process.event(epoch.end).call;
         for (const Met& met : sides.met(e)) {
-            const bool has_transfer = met.bytes > 0 && met.transfer.time < leave_of(process.trace, wait);
+            const bool has_transfer = met.bytes > 0 && process.came_before_end(met.transfer, wait);
+            const Ns post = process.enter(epoch.begin).time;
             // Where the Complete had to wait for its transfers itself, these are what the target waits for, too.
-            const Ns start = std::max(met.transfer.time, process.enter(epoch.begin).time);
-            const bool is_held_by_transfer = met.waited && has_transfer &&
-                                             process.is_too_early(wait, met.enter, met.peer) &&
-                                             process.explains(start, process.transfer_time(met.peer, met.bytes), wait);
-            if (!is_held_by_transfer)
+            const auto is_held_by_transfer = [&](Ns shift) {
+                return met.waited && has_transfer && process.is_too_early(wait, met.enter.time + shift, met.peer) &&
+                       process.explains(std::max(met.transfer.time + shift, post),
+                                        process.transfer_time(met.peer, met.bytes), wait);
+            };
+            if (depends_on_clocks(process.error(met.peer), is_held_by_transfer))
+                process.doubt(wait);
+            if (!is_held_by_transfer(Ns{0}))
                 process.depend(wait, met.enter, 0, process.link(met.peer),
                                process.lateness(wait, met.enter, met.leave, met.peer));
             if (has_transfer)

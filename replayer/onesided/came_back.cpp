@@ -31,4 +31,19 @@ rules::Enter came_back(const Replay& replay, model::ProcessId process, Ns enter,
     return {{main.location, {static_cast<std::uint32_t>(next)}}, calls.enter(next)};
 }
 
+std::array<Ns, 4> telling_errors(const Replay& replay, model::ProcessId process, Ns due, Ns error)
+{
+    std::array<Ns, 4> result = {-error, error, -error, error};
+    const model::ProcessTrace& trace = replay.trace_of(process);
+    if (trace.locations.empty())
+        return result;
+    const model::Calls& calls = trace.locations.front().calls;
+    const auto found = static_cast<std::size_t>(std::ranges::upper_bound(calls.enters(), due) - calls.enters().begin());
+    if (const std::size_t behind = calls.behind_last_call(found); behind > 0)
+        result[2] = std::max(-error, calls.enter(behind - 1) - due);
+    if (const std::size_t next = calls.next_call(found); next != calls.size())
+        result[3] = std::min(error, calls.enter(next) - due);
+    return result;
+}
+
 }  // namespace critpath::replayer

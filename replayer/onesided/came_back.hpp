@@ -8,6 +8,8 @@
 #include "replayer/analysis.hpp"
 #include "replayer/rules/predecessor.hpp"
 
+#include <array>
+
 namespace critpath::replayer
 {
 
@@ -16,5 +18,9 @@ namespace critpath::replayer
 /// it did not. `process` must be owned.
 rules::Enter came_back(const Replay& replay, model::ProcessId process, model::Ns enter, model::Ns leave,
                        model::Ns after);
+
+/// How far off a clock must be, by no more than `error`, for other answers to `came_back` if the other one went on at
+/// `due`: as far as it may be, either way, and so that the enters of `process` next to `due` are at it.
+std::array<model::Ns, 4> telling_errors(const Replay& replay, model::ProcessId process, model::Ns due, model::Ns error);
 
 }  // namespace critpath::replayer

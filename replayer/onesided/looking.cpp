@@ -41,6 +41,7 @@ struct LookAnswer {
     std::uint32_t asker, origin;
     rules::Enter enter;  // not valid: none
     std::uint64_t bytes;
+    std::uint64_t unsure;  // 1: within the error of the clocks, it may be another one
 };
 
 /// By window and target, in the order in which they were entered.
@@ -145,21 +146,33 @@ public:
         }
     }
 
-    void take(const LookAnswer& answer)
-    {
-        LookAnswer& known = found_[answer.loop];
-        if (answer.enter.valid() && (!known.enter.valid() || answer.enter.order() > known.enter.order()))
-            known = answer;
-    }
+    void take(const LookAnswer& answer) { found_[answer.loop].push_back(answer); }
 
     void finish()
     {
-        for (std::size_t i = 0; i < found_.size(); ++i)
-            if (found_[i].enter.valid())
-                process_.found(loops()[i].end, loops()[i].since, found_[i].enter, found_[i].bytes, {found_[i].origin});
+        for (std::size_t i = 0; i < found_.size(); ++i) {
+            if (found_[i].empty())
+                continue;
+            const LookAnswer last = *std::ranges::max_element(
+                found_[i], {}, [](const LookAnswer& a) { return std::tuple(a.enter.valid(), a.enter.order()); });
+            const bool unsure =
+                std::ranges::any_of(found_[i], [&](const LookAnswer& a) { return may_be_instead(a, last); });
+            if (last.enter.valid())
+                process_.found(loops()[i].end, loops()[i].since, last.enter, last.bytes, {last.origin}, unsure);
+            else if (unsure)
+                process_.doubt(loops()[i].end);
+        }
     }
 
 private:
+    /// Of several places, each may have ended the loop.
+    [[nodiscard]] bool may_be_instead(const LookAnswer& answer, const LookAnswer& last) const
+    {
+        return answer.unsure != 0 ||
+               (answer.enter.valid() &&
+                last.enter.time - answer.enter.time < process_.error_between({answer.origin}, {last.origin}));
+    }
+
     /// Whether an epoch on the own memory may be there for what is stored without a call.
     [[nodiscard]] bool stores(std::uint32_t unlock) const
     {
@@ -184,8 +197,8 @@ private:
 
     WindowProcess& process_;
     const Looks looks_;
-    std::vector<LookAnswer> found_;  // by loop
-    std::optional<Ends> ends_;       // once they are wanted
+    std::vector<std::vector<LookAnswer>> found_;  // by loop
+    std::optional<Ends> ends_;                    // once they are wanted
 };
 
 /// The last write that was not there when the last but one look was made, and came before the loop ended: among the
@@ -205,6 +218,63 @@ const Write* search(const WriteRegistry& registry, const LookQuestion& question)
     }
     return nullptr;
 }
+
+/// Whether, within the error of the clocks, another write may have ended the loop than the one that was found, if any.
+class OtherWrites
+{
+public:
+    OtherWrites(const model::Definitions& definitions, const LookQuestion& question, const Write* found)
+        : definitions_(definitions), question_(question), found_(found)
+    {
+    }
+
+    /// Where there are very many within the error, it is taken for granted.
+    [[nodiscard]] bool are_possible(const WriteRegistry& registry) const
+    {
+        constexpr int few = 16, most = 1024;
+        const Ns largest = definitions_.largest_uncertainty();
+        const auto writes = registry.find({question_.window, question_.target});
+        if (largest == Ns{0} || writes == registry.end())
+            return false;
+        auto after = std::ranges::lower_bound(writes->second, question_.end + largest, {},
+                                              [](const Write& w) { return w.enter.time; });
+        int before = 0;
+        for (int seen = 0; after != writes->second.begin() && before < few; ++seen) {
+            --after;
+            if (seen == most || is_possible(*after))
+                return true;
+            before += after->enter.time + largest < question_.in_vain ? 1 : 0;
+        }
+        return false;
+    }
+
+private:
+    [[nodiscard]] Ns error(const Write& write, std::uint32_t other) const
+    {
+        return definitions_.uncertainty(ProcessId{write.origin}, ProcessId{other});
+    }
+
+    [[nodiscard]] bool is_possible(const Write& write) const
+    {
+        const Ns off = error(write, question_.asker);
+        if (&write == found_ || write.origin == question_.asker || write.enter.time - off >= question_.end ||
+            write.end + off < question_.in_vain)
+            return false;
+        return found_ == nullptr || may_be_none(*found_) ||
+               write.enter.time + error(write, found_->origin) > found_->enter.time;
+    }
+
+    /// Whether it may have been entered when the loop was over, or have been there before it.
+    [[nodiscard]] bool may_be_none(const Write& write) const
+    {
+        const Ns off = error(write, question_.asker);
+        return write.enter.time + off >= question_.end || write.end - off < question_.in_vain;
+    }
+
+    const model::Definitions& definitions_;
+    const LookQuestion& question_;
+    const Write* found_;
+};
 
 WriteRegistry register_writes(const Replay& replay, const std::vector<WindowProcess>& processes,
                               std::vector<Looker>& lookers, const std::vector<std::uint8_t>& interests)
@@ -245,10 +315,19 @@ void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Wr
                     questions[static_cast<std::size_t>(replay.owner_of(ProcessId{question.at}))].push_back(question);
                 });
         auto answers = lists_for<LookAnswer>(replay.size);
-        for (const LookQuestion& question : replayer::exchange(replay.comm, questions).items)
-            if (const Write* write = search(registry, question))
-                answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(
-                    {question.loop, question.asker, write->origin, write->enter, write->bytes});
+        for (const LookQuestion& question : replayer::exchange(replay.comm, questions).items) {
+            const Write* write = search(registry, question);
+            const bool unsure = OtherWrites(replay.definitions, question, write).are_possible(registry);
+            if (write == nullptr && !unsure)
+                continue;
+            LookAnswer answer{question.loop, question.asker, 0, {}, 0, unsure ? 1U : 0U};
+            if (write != nullptr) {
+                answer.origin = write->origin;
+                answer.enter = write->enter;
+                answer.bytes = write->bytes;
+            }
+            answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(answer);
+        }
         for (const LookAnswer& answer : replayer::exchange(replay.comm, answers).items)
             lookers[replay.index_of(ProcessId{answer.asker})].take(answer);
     }

@@ -72,6 +72,7 @@ std::vector<ProcessWindows> one_sided(const Replay& replay, rules::Calibration& 
         std::ranges::stable_sort(process.found, {}, &FoundInWindow::call);
         std::ranges::stable_sort(process.fenced, {}, &TransferBeforeFence::fence);
         std::ranges::stable_sort(process.opened, {}, &OpenedEpoch::fence);
+        std::ranges::sort(process.unsure);
     }
     return result;
 }

@@ -12,7 +12,9 @@
 #include "replayer/rules/fence_rule.hpp"
 #include "replayer/rules/message_rule.hpp"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace critpath::replayer
@@ -26,10 +28,12 @@ struct WindowDependency {
 
 /// While `call` was inside, its target was outside of MPI, and it ended soon after the target had entered `target`:
 /// that may have moved on what stood still. A guess. Not valid: of a transfer that took much longer than it should, and
-/// the target does not explain it.
+/// the target does not explain it. None: it is worth a word only if clocks are off.
 struct TargetProgress {
     model::CallRef call;
-    rules::Enter target;
+    std::optional<rules::Enter> target;
+    // What it would be if the clock of the target were off, within its error; not valid: no enter.
+    std::array<rules::Enter, 4> shifted;
 };
 
 /// From `since` to the leave of `call`, the process looked into a window again and again until it found what `message`
@@ -38,6 +42,7 @@ struct FoundInWindow {
     model::CallRef call;
     model::Ns since;
     rules::Message message;
+    bool within_clocks = false;  // somebody else may have brought it, within the error of the clocks
 };
 
 /// A transfer that was to be over at the end of `fence`.
@@ -60,6 +65,7 @@ struct ProcessWindows {
     std::vector<FoundInWindow> found;
     std::vector<TransferBeforeFence> fenced;
     std::vector<OpenedEpoch> opened;
+    std::vector<model::CallRef> unsure;  // within the error of the clocks, they may have waited for another epoch
 };
 
 /// Learns from each transfer and the call that completed it how long transfers between windows take; the examples.

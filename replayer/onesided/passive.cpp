@@ -5,7 +5,9 @@
 #include "replayer/onesided/phase.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 
 namespace critpath::replayer
 {
@@ -55,7 +57,11 @@ struct EpochAnswer {
     std::uint64_t bytes;
     std::uint32_t to;      // process that the transfer goes to
     std::uint32_t waited;  // the unlock, for that
+    std::uint32_t unsure;  // 1: within the error of the clocks, another epoch may have released it
+    std::uint32_t padding;
     rules::Enter progress;
+    // Likewise, if the clock of the target were off, within its error; as that of the origin shows it.
+    std::array<rules::Enter, 4> shifted;
 };
 
 /// Of one window and target, the epochs in the order in which their unlocks were entered.
@@ -150,32 +156,29 @@ public:
         if (answer.unlock.valid()) {
             // Where the unlock had to wait for its transfers itself, these are what others wait for, too.
             const rules::Link link = link_between(definitions_, {answer.holder}, {answer.to});
-            const bool is_held_by_transfer =
-                answer.waited != 0 && process_.is_too_early(call, answer.unlock, {answer.holder}) &&
-                process_.explains(answer.transfer.time, process_.transfer_time(link, answer.bytes), call);
-            if (!is_held_by_transfer)
+            const auto is_held_by_transfer = [&](Ns shift) {
+                return answer.waited != 0 && process_.is_too_early(call, answer.unlock.time + shift, {answer.holder}) &&
+                       process_.explains(answer.transfer.time + shift, process_.transfer_time(link, answer.bytes),
+                                         call);
+            };
+            if (depends_on_clocks(process_.error({answer.holder}), is_held_by_transfer))
+                process_.doubt(call);
+            if (!is_held_by_transfer(Ns{0}))
                 process_.depend(call, answer.unlock, 0, process_.link({answer.holder}),
                                 process_.lateness(call, answer.unlock, answer.leave, {answer.holder}));
             if (answer.transfer.valid())
                 process_.depend(call, answer.transfer, answer.bytes, link);
         }
+        if (answer.unsure != 0)
+            process_.doubt(call);
         if (answer.target == all_targets)
             return;  // nobody that could enter MPI
-        const WindowEvent& event = process_.event(answer.event);
-        const bool is_transfer = event.what == WindowEvent::What::Transfer;
-        const rules::Waiting waiting = process_.waiting(call);
-        const Ns transfer = process_.transfer_time({answer.target}, event.bytes);
-        const Ns usual = 4 * transfer + waiting.threshold;
-        if (is_transfer && waiting.excess <= transfer + waiting.threshold &&
-            !ends_with_progress(waiting, answer, transfer))
-            return;  // copying is work
-        // Where no core is free, the call may end later, but so close to the enter that it is hardly by chance.
-        constexpr int chance = 8;
-        const Ns soon = std::max(usual, (waiting.leave - waiting.enter) / chance);
-        if (answer.progress.valid() && waiting.leave - answer.progress.time <= soon)
-            process_.add_progress(call, answer.progress);
-        else if (is_transfer && waiting.excess > usual)
-            process_.add_progress(call, {});
+        const auto target = moves_on(answer, answer.progress);
+        TargetProgress progress{call, target, {}};
+        for (std::size_t i = 0; i < answer.shifted.size(); ++i)
+            progress.shifted[i] = moves_on(answer, answer.shifted[i]).value_or(rules::Enter{});
+        if (target || std::ranges::any_of(progress.shifted, &rules::Enter::valid))
+            process_.add_progress(progress);
     }
 
     /// What unlocks and flushes wait for at home: the transfers that they complete.
@@ -203,16 +206,36 @@ public:
     }
 
 private:
+    /// Whether the target that entered MPI at `progress` may have moved the call on; as TargetProgress has it.
+    [[nodiscard]] std::optional<rules::Enter> moves_on(const EpochAnswer& answer, const rules::Enter& progress)
+    {
+        const WindowEvent& event = process_.event(answer.event);
+        const bool is_transfer = event.what == WindowEvent::What::Transfer;
+        const rules::Waiting waiting = process_.waiting(event.call);
+        const Ns transfer = process_.transfer_time({answer.target}, event.bytes);
+        const Ns usual = 4 * transfer + waiting.threshold;
+        if (is_transfer && waiting.excess <= transfer + waiting.threshold &&
+            !ends_with_progress(waiting, {answer.target}, progress, transfer))
+            return {};  // copying is work
+        // Where no core is free, the call may end later, but so close to the enter that it is hardly by chance.
+        constexpr int chance = 8;
+        const Ns soon = std::max(usual, (waiting.leave - waiting.enter) / chance);
+        if (progress.valid() && waiting.leave - progress.time <= soon)
+            return progress;
+        return is_transfer && waiting.excess > usual ? std::optional(rules::Enter{}) : std::nullopt;
+    }
+
     /// A transfer that was over sooner than it can be copied, and one message after its target had come to MPI, waited
     /// for that.
-    [[nodiscard]] bool ends_with_progress(const rules::Waiting& waiting, const EpochAnswer& answer, Ns transfer)
+    [[nodiscard]] bool ends_with_progress(const rules::Waiting& waiting, ProcessId target, const rules::Enter& progress,
+                                          Ns transfer)
     {
-        const Ns message = process_.transfer_time({answer.target}, 0);
+        const Ns message = process_.transfer_time(target, 0);
         const auto is_about = [&](Ns time, Ns cost) {
             return std::chrono::abs(time - cost) <= std::max(waiting.threshold, cost / 8);
         };
-        return answer.progress.valid() && waiting.excess > waiting.threshold && !is_about(waiting.excess, transfer) &&
-               waiting.leave - answer.progress.time <= rules::longest(message) + waiting.threshold;
+        return progress.valid() && waiting.excess > waiting.threshold && !is_about(waiting.excess, transfer) &&
+               waiting.leave - progress.time <= rules::longest(message) + waiting.threshold;
     }
 
     void add_transfer(const Epoch& epoch, LockRecord& record)
@@ -253,7 +276,13 @@ private:
     WindowProcess& process_;
 };
 
-/// Looks for the epoch that a call waited for.
+/// The epoch that a call waited for.
+struct FoundEpoch {
+    const LockRecord* last = nullptr;  // null: there is none
+    bool unsure = false;               // within the error of the clocks, it may be another one
+};
+
+/// Looks for it.
 class Search
 {
 public:
@@ -262,19 +291,21 @@ public:
     {
     }
 
-    /// Null if there is none.
-    [[nodiscard]] const LockRecord* run(const EpochRegistry& registry)
+    [[nodiscard]] FoundEpoch run(const EpochRegistry& registry)
     {
         const auto held = registry.find({question_.window, question_.target});
         if (held == registry.end())
-            return nullptr;
+            return {};
         // Of all targets: locks on any one target may hold up who wants all, and the other way round.
         const bool for_all = question_.target == all_targets;
-        if (!for_all || question_.exclusive == 0)
+        const bool by_exclusive = !for_all || question_.exclusive == 0, by_shared = question_.exclusive != 0;
+        if (by_exclusive)
             look_at(held->second.exclusive);
-        if (question_.exclusive != 0)
+        if (by_shared)
             look_at(held->second.shared);
-        return last_;
+        const bool unsure = may_be_later_than_call() || (by_exclusive && may_be_among(held->second.exclusive)) ||
+                            (by_shared && may_be_among(held->second.shared));
+        return {last_, unsure};
     }
 
 private:
@@ -312,36 +343,109 @@ private:
         }
     }
 
+    /// How far off the time is that passed between the epoch and something of the other process.
+    [[nodiscard]] Ns error(const LockRecord& record, std::uint32_t other) const
+    {
+        return definitions_.uncertainty(ProcessId{record.origin}, ProcessId{other});
+    }
+    /// Likewise of its release: what a message takes was learned from such times.
+    [[nodiscard]] Ns error_of_release(const LockRecord& record, std::uint32_t other) const
+    {
+        const Ns error_of_unlock = error(record, other);
+        return error_of_unlock > Ns{0} ? error_of_unlock + calibration_.clocks.largest() : Ns{0};
+    }
+
+    /// Whether the epoch may have been there when the call came: what was over before is of no interest.
+    [[nodiscard]] bool may_matter(const LockRecord& record) const
+    {
+        return released(record) + error_of_release(record, question_.origin) > question_.enter;
+    }
+
+    /// Whether the epoch that was found may have begun when that of the call was over.
+    [[nodiscard]] bool may_be_later_than_call() const
+    {
+        return last_ != nullptr && may_matter(*last_) &&
+               last_->leave + error(*last_, question_.origin) > question_.released_by;
+    }
+
+    /// Whether this one may have been over before the call, and later than the one that was found.
+    [[nodiscard]] bool may_be_last(const LockRecord& record) const
+    {
+        const Ns off = error(record, question_.origin);
+        if (&record == last_ || record.origin == question_.origin || !may_matter(record) ||
+            record.unlock.time - off >= question_.leave || record.leave - off > question_.released_by)
+            return false;
+        return last_ == nullptr || released(record) + error_of_release(record, last_->origin) > released(*last_);
+    }
+
+    /// Whether one of these may. Where there are very many within the error, it is taken for granted.
+    [[nodiscard]] bool may_be_among(const std::vector<LockRecord>& held) const
+    {
+        constexpr int few = 16, most = 1024;
+        const Ns largest = calibration_.clocks.largest();
+        if (largest == Ns{0})
+            return false;
+        auto after = std::ranges::lower_bound(held, question_.leave + largest, {},
+                                              [](const LockRecord& r) { return r.unlock.time; });
+        int before = 0;
+        for (int seen = 0; after != held.begin() && before < few; ++seen) {
+            --after;
+            if (seen == most || may_be_last(*after))
+                return true;
+            before += after->unlock.time + largest < question_.enter ? 1 : 0;
+        }
+        return false;
+    }
+
     const model::Definitions& definitions_;
     const rules::Calibration& calibration_;
     const EpochQuestion& question_;
     const LockRecord* last_ = nullptr;
 };
 
-rules::Enter progress(const Replay& replay, const rules::Calibration& calibration, const EpochQuestion& question)
+/// How the target may have moved the call on.
+void add_progress(const Replay& replay, const rules::Calibration& calibration, const EpochQuestion& question,
+                  EpochAnswer& answer)
 {
     if (question.target == all_targets || question.target == question.origin)
-        return {};
-    const rules::Link link = link_between(replay.definitions, {question.target}, {question.origin});
-    return came_back(replay, {question.target}, question.enter, question.leave,
-                     calibration.one_sided[static_cast<std::size_t>(link)].of(0));
+        return;
+    const ProcessId target{question.target}, origin{question.origin};
+    const Ns message =
+        calibration.one_sided[static_cast<std::size_t>(link_between(replay.definitions, target, origin))].of(0);
+    const auto progress = [&](Ns ahead) {
+        rules::Enter enter = came_back(replay, target, question.enter + ahead, question.leave + ahead, message);
+        enter.time -= enter.valid() ? ahead : Ns{0};
+        return enter;
+    };
+    answer.progress = progress(Ns{0});
+    answer.shifted.fill(answer.progress);
+    const Ns error = replay.definitions.uncertainty(target, origin);
+    if (error == Ns{0})
+        return;
+    const auto errors = telling_errors(replay, target, question.leave - message, error);
+    std::ranges::transform(errors, answer.shifted.begin(), progress);
 }
 
 EpochAnswer answer(const Replay& replay, const rules::Calibration& calibration, const EpochRegistry& registry,
                    const EpochQuestion& question)
 {
-    const LockRecord* unlock = Search(replay, calibration, question).run(registry);
-    return {question.origin,
-            question.event,
-            question.target,
-            unlock != nullptr ? unlock->origin : 0,
-            unlock != nullptr ? unlock->unlock : rules::Enter{},
-            unlock != nullptr ? unlock->leave : Ns{},
-            unlock != nullptr ? unlock->transfer : rules::Enter{},
-            unlock != nullptr ? unlock->bytes : 0,
-            unlock != nullptr ? unlock->to : 0,
-            unlock != nullptr ? unlock->waited : 0,
-            progress(replay, calibration, question)};
+    const FoundEpoch found = Search(replay, calibration, question).run(registry);
+    EpochAnswer answer{};
+    answer.origin = question.origin;
+    answer.event = question.event;
+    answer.target = question.target;
+    answer.unsure = found.unsure ? 1 : 0;
+    if (found.last != nullptr) {
+        answer.holder = found.last->origin;
+        answer.unlock = found.last->unlock;
+        answer.leave = found.last->leave;
+        answer.transfer = found.last->transfer;
+        answer.bytes = found.last->bytes;
+        answer.to = found.last->to;
+        answer.waited = found.last->waited;
+    }
+    add_progress(replay, calibration, question, answer);
+    return answer;
 }
 
 std::vector<std::uint8_t> agree_on_interests(const Replay& replay, const std::vector<Holder>& holders)

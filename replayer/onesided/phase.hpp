@@ -19,6 +19,17 @@ namespace critpath::replayer
 
 inline constexpr std::uint32_t all_targets = UINT32_MAX;
 
+/// Whether it would be decided otherwise if times of another clock were off by `error`, either way. `decide(shift)`:
+/// with those times moved by so much.
+template <class Decide>
+bool depends_on_clocks(Ns error, Decide decide)
+{
+    if (error == Ns{0})
+        return false;
+    const auto decided = decide(Ns{0});
+    return decide(-error) != decided || decide(error) != decided;
+}
+
 /// One owned process.
 class WindowProcess
 {
@@ -75,11 +86,28 @@ public:
 
     /// Whether a message that was sent then would have reached the call well before its end, even if messages take
     /// twice as long as is known.
-    [[nodiscard]] bool is_too_early(CallRef call, const rules::Enter& sent, ProcessId from) const
+    [[nodiscard]] bool is_too_early(CallRef call, Ns sent, ProcessId from) const
     {
         const rules::Waiting waited = waiting(call);
-        return waited.leave - sent.time > 2 * transfer_time(from, 0) + waited.threshold;
+        return waited.leave - sent > 2 * transfer_time(from, 0) + waited.threshold;
     }
+
+    /// By how much the time may be off that passed between something of this process and something of the other one.
+    [[nodiscard]] Ns error(ProcessId other) const { return replay_.definitions.uncertainty(trace.process, other); }
+    [[nodiscard]] Ns error_between(ProcessId one, ProcessId other) const
+    {
+        return replay_.definitions.uncertainty(one, other);
+    }
+    /// Whether it was before the call ended, as far as clocks can tell.
+    [[nodiscard]] bool came_before_end(const rules::Enter& remote, CallRef call) const
+    {
+        const ProcessId from = replay_.definitions.locations[remote.call.location.value].process;
+        return remote.time - error(from) < leave_of(trace, call);
+    }
+
+    /// Within the error of the clocks, the call may have waited for another epoch than the one that is known, or for
+    /// one at all.
+    void doubt(CallRef call) { result_.unsure.push_back(call); }
 
     /// Whether a transfer that takes so long, and began at `start`, may still be under way when the call begins that
     /// completes it: if not, nobody waits for it any more, however long the call takes.
@@ -100,7 +128,7 @@ public:
     /// nobody: then the epochs do not belong together (some were not recorded).
     void depend(CallRef call, const rules::Enter& remote, std::uint64_t bytes, rules::Link link_of_it, Ns late = {})
     {
-        if (remote.time >= leave_of(trace, call))
+        if (!came_before_end(remote, call))
             return;
         rules::Message message{true, enter_of(trace, call), remote, bytes, rules::Protocol::Eager, link_of_it, false,
                                true};
@@ -113,14 +141,14 @@ public:
     [[nodiscard]] Ns lateness(CallRef waits, const rules::Enter& released, Ns leave, ProcessId by) const
     {
         const bool is_behind = waiting(waits).leave + transfer_time(by, 0) >= leave;
-        return is_behind && is_too_early(waits, released, by) ? leave - released.time : Ns{};
+        return is_behind && is_too_early(waits, released.time, by) ? leave - released.time : Ns{};
     }
 
     /// A transfer, which begins when `own` and `remote` are both there; to `other`, if it `puts`.
     void depend_on_transfer(CallRef call, const rules::Enter& own, const rules::Enter& remote, std::uint64_t bytes,
                             ProcessId other, bool puts)
     {
-        const rules::Enter& start = remote.valid() && remote.time < leave_of(trace, call) ? remote : own;
+        const rules::Enter& start = remote.valid() && came_before_end(remote, call) ? remote : own;
         if (own.time < leave_of(trace, call))
             result_.dependencies.push_back({call,
                                             {true, own, start, bytes, rules::Protocol::Rendezvous, link(other), false,
@@ -128,12 +156,14 @@ public:
     }
 
     /// What a loop looked for was put there by that call.
-    void found(CallRef end, Ns since, const rules::Enter& write, std::uint64_t bytes, ProcessId origin)
+    void found(CallRef end, Ns since, const rules::Enter& write, std::uint64_t bytes, ProcessId origin,
+               bool within_clocks)
     {
         result_.found.push_back(
             {end,
              since,
-             {true, enter_of(trace, end), write, bytes, rules::Protocol::Eager, link(origin), false, true}});
+             {true, enter_of(trace, end), write, bytes, rules::Protocol::Eager, link(origin), false, true},
+             within_clocks});
     }
 
     /// When a transfer that nothing held up is there; never, if its target is not known.
@@ -176,7 +206,7 @@ public:
                 result_.fenced.push_back(one);
     }
 
-    void add_progress(CallRef call, const rules::Enter& target) { result_.progress.push_back({call, target}); }
+    void add_progress(const TargetProgress& progress) { result_.progress.push_back(progress); }
 
     const model::ProcessTrace& trace;
     const Epochs epochs;

@@ -100,6 +100,8 @@ private:
             call = std::min(call, trace_.numbers.of(windows_.progress[progress_].call));
         if (found_ < windows_.found.size())
             call = std::min(call, trace_.numbers.of(windows_.found[found_].call));
+        if (unsure_ < windows_.unsure.size())
+            call = std::min(call, trace_.numbers.of(windows_.unsure[unsure_]));
         return call;
     }
 
@@ -120,7 +122,7 @@ private:
             wait.waiting.unseen = between_polls + wait.missed;
         const bool is_wanted = replay_.rules != Rules::Arrival || wait.waiting.waited();
         gather(number, of_call.dependence, is_wanted);
-        const rules::Enter moved_on = gather_windows(call);
+        const OfWindows of_windows = gather_windows(call);
         if (found_ < windows_.found.size() && windows_.found[found_].call == call) {
             found_in_window(windows_.found[found_++]);
             return;
@@ -133,15 +135,42 @@ private:
         rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
                                                                     {messages_, gathered_}, calibration_);
         predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
-        const bool is_explained = predecessor.is_jump() && predecessor.from.call.location != call.location;
-        if (moved_on.valid() && replay_.rules == Rules::Arrival && !is_explained &&
-            rules::stood_still(wait.waiting, moved_on.time, {messages_, gathered_}, calibration_))
-            predecessor = {rules::Route::Message, moved_on, 0, true};
+        if (of_windows.is_doubt_only && messages_.empty() && gathered_.empty() && !of_call.blocking)
+            predecessor.route = rules::Route::Work;
+        if (replay_.rules == Rules::Arrival)
+            consider_progress(wait.waiting, of_windows, predecessor);
         const CallRef ends = status_poll.valid() ? status_poll : call;
         if (may_be_late(ends, wait.waiting, of_call.dependence))
             late_.calls.push_back({process_, ends, polls, predecessor});
         else
             answers_.set_end(ends, predecessor, polls);
+    }
+
+    /// What is known of a call on a window besides messages.
+    struct OfWindows {
+        TargetProgress progress;
+        bool is_unsure = false;      // which epoch it waited for, as far as clocks can tell
+        bool is_doubt_only = false;  // nothing would be known of it if clocks were true
+    };
+
+    /// The target may have moved on what stood still.
+    void consider_progress(const rules::Waiting& waiting, const OfWindows& of_windows,
+                           rules::Predecessor& predecessor) const
+    {
+        const bool is_explained = predecessor.is_jump() && predecessor.from.call.location != waiting.call.location;
+        const auto moves_on = [&](const rules::Enter& target) {
+            return target.valid() && !is_explained &&
+                   rules::stood_still(waiting, target.time, {messages_, gathered_}, calibration_);
+        };
+        const auto moved_by = [&](const rules::Enter& target) { return moves_on(target) ? target.call : CallRef{}; };
+        const rules::Enter target = of_windows.progress.target.value_or(rules::Enter{});
+        const bool within_clocks = std::ranges::any_of(of_windows.progress.shifted, [&](const rules::Enter& shifted) {
+            return moved_by(shifted) != moved_by(target);
+        });
+        const bool was_within_clocks = predecessor.within_clocks;
+        if (moves_on(target))
+            predecessor = {rules::Route::Message, target, 0, true};
+        predecessor.doubt_clocks(within_clocks || of_windows.is_unsure || was_within_clocks);
     }
 
     /// What the call itself had to do was but the last one of many looks.
@@ -153,6 +182,7 @@ private:
             replay_.rules, {found.call, found.since, leave, leave - found.since, cost.threshold},
             Dependence::AllMessages, {std::span(&found.message, 1)}, calibration_);
         predecessor.low_confidence = true;
+        predecessor.doubt_clocks(found.within_clocks);
         answers_.set(found.call, predecessor);
     }
 
@@ -227,17 +257,23 @@ private:
             gathered_.push_back(collectives_[collective_].gathered);
     }
 
-    /// What was known elsewhere, and the target that may have moved the call on; not valid: none.
-    rules::Enter gather_windows(CallRef call)
+    /// Takes what was known elsewhere for a message, and returns the rest.
+    OfWindows gather_windows(CallRef call)
     {
         const auto& dependencies = windows_.dependencies;
         for (; dependency_ < dependencies.size() && dependencies[dependency_].call == call; ++dependency_)
             messages_.push_back(dependencies[dependency_].message);
-        rules::Enter moved_on;
-        for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_)
-            if (windows_.progress[progress_].target.valid())
-                moved_on = windows_.progress[progress_].target;
-        return moved_on;
+        OfWindows result;
+        bool is_known = false;
+        for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_) {
+            result.progress = windows_.progress[progress_];
+            is_known = result.progress.target.has_value();
+            result.is_doubt_only = true;
+        }
+        for (; unsure_ < windows_.unsure.size() && windows_.unsure[unsure_] == call; ++unsure_)
+            result.is_unsure = result.is_doubt_only = true;
+        result.is_doubt_only = result.is_doubt_only && !is_known;
+        return result;
     }
 
     void add_receive(std::uint32_t i)
@@ -316,7 +352,7 @@ private:
     std::vector<FoundByProbe> probes_;
     SendEnds send_ends_;
     ByCall receives_, sends_;
-    std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0, found_ = 0;
+    std::size_t probe_ = 0, collective_ = 0, dependency_ = 0, progress_ = 0, found_ = 0, unsure_ = 0;
     std::vector<Message> messages_;          // of the call in hand
     std::vector<rules::Gathered> gathered_;  // likewise
     std::optional<PollRuns> poll_runs_;      // only if there are polls
