@@ -93,10 +93,18 @@ bool is_dominated(const FencedTransfer& transfer, const FencedTransfer& other)
 Predecessor fence_predecessor(const FenceWait& wait, std::span<const FencedTransfer> transfers)
 {
     Predecessor found = choose(wait, transfers);
-    for (const Ns shift : {-wait.error, wait.error}) {
+    if (wait.error == Ns{0})
+        return found;
+    // The call, the last member and the origins may have three clocks. The last member explains the end best if it came
+    // just in time.
+    for (const Ns leave : {-wait.error, Ns{0}, wait.error}) {
         FenceWait shifted = wait;
-        shifted.leave += shift;
-        found.doubt_clocks(wait.error > Ns{0} && choose(shifted, transfers).from.call != found.from.call);
+        shifted.leave += leave;
+        const Ns in_time = shifted.leave - wait.completion - wait.last;
+        for (const Ns last : {-wait.error, Ns{0}, wait.error, std::clamp(in_time, -wait.error, wait.error)}) {
+            shifted.last = wait.last + last;
+            found.doubt_clocks(choose(shifted, transfers).from.call != found.from.call);
+        }
     }
     return found;
 }

@@ -64,6 +64,16 @@ TEST(FenceRule, WhatClocksCannotTellIsDoubted)
     EXPECT_TRUE(at(Us{5}).within_clocks) << "5 us earlier, it would have been the last member";
 }
 
+/// The clock of the last member may be off, and those of the origin and the call right.
+TEST(FenceRule, TheLastMemberMayHaveComeLater)
+{
+    const std::array transfers = {transfer(0, Us{1000}, Us{400})};
+    const auto at = [&](Us error) { return fence_predecessor(wait(Us{1500}, Us{1450}, Us{10}, error), transfers); };
+    EXPECT_EQ(at(Us{0}).route, Route::Message);
+    EXPECT_FALSE(at(Us{15}).within_clocks);
+    EXPECT_TRUE(at(Us{60}).within_clocks) << "at 1490, it explains the end better";
+}
+
 TEST(FenceRule, WhatTheTargetLetBeginIsWithItsOrigin)
 {
     FencedTransfer begun = transfer(3, Us{100}, Us{90});
