@@ -212,6 +212,14 @@ void describe_rank(TraceWriter& trace, int rank, const Machine& machine, const G
                                  measurement(clocks, node, graph.last() * machine.tick_ns)});
 }
 
+std::function<std::uint64_t(std::int64_t)> clock_of(int rank, const Machine& machine, const Clocks& clocks)
+{
+    const auto node = static_cast<std::size_t>(rank / machine.ranks_a_node);
+    return [node, clocks, tick_ns = machine.tick_ns](std::int64_t ticks) {
+        return static_cast<std::uint64_t>(clocks.shown(node, ticks * tick_ns));
+    };
+}
+
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
                    const Execution& execution, const Clocks& clocks)
 {
@@ -221,13 +229,9 @@ void write_archive(const std::string& directory, const Program& program, const M
     for (const int thread : execution.locations) {
         const int r = program.rank_of(thread);
         const auto rank = static_cast<std::uint32_t>(r);
-        const auto node = static_cast<std::size_t>(r / machine.ranks_a_node);
         if (thread == r)
             describe_rank(trace, r, machine, execution.graph, clocks);
-        RankEvents events(
-            trace, program, comms,
-            [&](std::int64_t ticks) { return static_cast<std::uint64_t>(clocks.shown(node, ticks * machine.tick_ns)); },
-            trace.location(rank, threads[r]++));
+        RankEvents events(trace, program, comms, clock_of(r, machine, clocks), trace.location(rank, threads[r]++));
         const std::vector<Times>& times = execution.graph.calls(thread);
         if (thread == r) {
             const std::int64_t begin = execution.graph.begin(thread);
@@ -268,17 +272,16 @@ Call renumbered(Call call, std::uint64_t first)
 
 }  // namespace
 
-PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine)
-    : trace_(&trace), program_(&program), tick_ns_(machine.tick_ns), comms_(define_communicators(trace, program)),
+PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine, const Clocks& clocks)
+    : trace_(&trace), program_(&program), machine_(machine), clocks_(clocks),
+      comms_(define_communicators(trace, program)),
       first_id_(std::uint64_t{trace.definitions().communicators.size()} << 40U)
 {
 }
 
 void PartWriter::write(int rank, const Execution& execution, otf2::EventWriter& out, bool is_last) const
 {
-    RankEvents events(
-        *trace_, *program_, comms_, [&](std::int64_t ticks) { return static_cast<std::uint64_t>(ticks * tick_ns_); },
-        out);
+    RankEvents events(*trace_, *program_, comms_, clock_of(rank, machine_, clocks_), out);
     const std::vector<Times>& times = execution.graph.calls(rank);
     events.know_graphs(times.front().enter, rank);
     for (std::size_t i = 0; i + (is_last ? 0 : 1) < times.size(); ++i)

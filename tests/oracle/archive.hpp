@@ -8,6 +8,7 @@
 #include "tests/oracle/simulate.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,15 @@ struct Clocks {
 void describe_rank(otf2::TraceWriter& trace, int rank, const Machine& machine, const Graph& graph,
                    const Clocks& clocks = {});
 
+/// Translates ticks to what the clock of the rank's node shows.
+std::function<std::uint64_t(std::int64_t)> clock_of(int rank, const Machine& machine, const Clocks& clocks);
+
 /// Writes a program into an archive that has others as well, one behind the other.
 class PartWriter
 {
 public:
     /// Defines its communicators.
-    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine);
+    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine, const Clocks& clocks = {});
 
     /// What its main thread did; MPI_Finalize only if it is the last part.
     void write(int rank, const Execution& execution, otf2::EventWriter& out, bool is_last) const;
@@ -58,7 +62,8 @@ public:
 private:
     otf2::TraceWriter* trace_;
     const Program* program_;
-    std::int64_t tick_ns_;
+    Machine machine_;
+    Clocks clocks_;
     std::vector<OTF2_CommRef> comms_;
     std::uint64_t first_id_;  // of requests
 };

@@ -4,13 +4,13 @@
 // What clocks that are off do to the path of simulated programs, whose truth is known: the path of the same execution
 // with true clocks.
 #include "tests/oracle/check.hpp"
+#include "tests/oracle/off_clocks.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <random>
 #include <string>
@@ -106,35 +106,6 @@ Program halo(int ranks, int steps, std::uint32_t spread)
 
 using Said = Clocks::Said;
 
-/// As a trace of another tool, without a word on its clocks; node 1 is off.
-Clocks one_off(int nodes, std::int64_t offset_ns)
-{
-    Clocks result{.nodes = {}, .said = Said::Nothing};
-    result.nodes.resize(static_cast<std::size_t>(nodes));
-    result.nodes[1].offset_ns = offset_ns;
-    return result;
-}
-
-/// Within 0.1 ms of each other, with rates within 20 ppm of the true one.
-Clocks random_clocks(int nodes, std::uint32_t seed)
-{
-    std::mt19937 random(seed);
-    Clocks result{.nodes = {}, .said = Said::Nothing};
-    for (int i = 0; i < nodes; ++i)
-        result.nodes.push_back({static_cast<std::int64_t>(random() % 100'000) - 50'000,
-                                static_cast<std::int64_t>(random() % 40'000) - 20'000});
-    return result;
-}
-
-/// By honest intervals, whose middle is not the truth.
-Clocks measured(Clocks clocks)
-{
-    clocks.said = Said::Measured;
-    clocks.half_width_ns = 5000;
-    clocks.error_ns = 2000;
-    return clocks;
-}
-
 Clocks said_to_be_one(Clocks clocks)
 {
     clocks.said = Said::OneClock;
@@ -147,35 +118,6 @@ tests::Replayed replay(const Program& program, const Machine& machine, const Exe
                        const Clocks& clocks = {})
 {
     return analyze(program, machine, execution, Weights::Learned, replayer::Rules::Arrival, clocks);
-}
-
-double part_of_path(const tests::Replayed& replayed, std::int64_t ns)
-{
-    return static_cast<double>(ns) / static_cast<double>(replayed.fact("path_ns"));
-}
-
-double share(const tests::Replayed& replayed, std::size_t rank)
-{
-    return part_of_path(replayed, replayed.profile.processes[rank].path_ns);
-}
-
-/// The largest difference of a rank's share of the path.
-double difference(const tests::Replayed& a, const tests::Replayed& b)
-{
-    double largest = 0;
-    for (std::size_t r = 0; r < a.profile.processes.size(); ++r)
-        largest = std::max(largest, std::abs(share(a, r) - share(b, r)));
-    return largest;
-}
-
-/// The part of the path that was decided within the error of the clocks, and what that may have led to.
-double decided(const tests::Replayed& replayed)
-{
-    return part_of_path(replayed, replayed.fact("clock_decided_ns"));
-}
-double doubted(const tests::Replayed& replayed)
-{
-    return part_of_path(replayed, replayed.fact("clock_doubted_ns"));
 }
 
 /// Where the path is, from segment to segment, without times.

@@ -5,6 +5,7 @@
 // outcome is the same to the last byte.
 #include "tests/oracle/check.hpp"
 #include "tests/oracle/mixed/mixed.hpp"
+#include "tests/oracle/off_clocks.hpp"
 #include "tests/oracle/windows/check.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 
 namespace critpath::oracle
 {
@@ -35,22 +35,6 @@ void expect_same_outcome(const std::function<replayer::Replay(MPI_Comm)>& load)
     const tests::Replayed alone = tests::replay(load(MPI_COMM_SELF));
     EXPECT_FALSE(alone.segments.empty());
     EXPECT_THAT(differences(together, alone), testing::IsEmpty());
-}
-
-/// Clocks of nodes within 0.1 ms of each other, with rates within 20 ppm of the true one.
-Clocks clocks_of(const Program& program, const Machine& machine, Clocks::Said said, std::uint32_t seed)
-{
-    std::mt19937 random(seed);
-    Clocks clocks;
-    for (int rank = 0; rank < program.ranks; rank += machine.ranks_a_node)
-        clocks.nodes.push_back({static_cast<std::int64_t>(random() % 100'000) - 50'000,
-                                static_cast<std::int64_t>(random() % 40'000) - 20'000});
-    clocks.said = said;
-    if (said == Clocks::Said::Measured) {
-        clocks.half_width_ns = 5000;
-        clocks.error_ns = 2000;
-    }
-    return clocks;
 }
 
 class OneOutcome : public testing::TestWithParam<std::uint32_t>
@@ -79,9 +63,9 @@ TEST_P(OneOutcome, WhateverIsSaidOfTheClocks)
     nodes.ranks_a_node = 2;
     const Program program = expand(alike_recipe(GetParam()));
     const Execution execution = simulate(program, nodes);
-    for (const Clocks::Said said : {Clocks::Said::Nothing, Clocks::Said::Measured}) {
-        SCOPED_TRACE(said == Clocks::Said::Nothing ? "nothing is said" : "measured");
-        const Clocks clocks = clocks_of(program, nodes, said, GetParam());
+    const Clocks silent = random_clocks((program.ranks + 1) / 2, GetParam());
+    for (const Clocks& clocks : {silent, measured(silent)}) {
+        SCOPED_TRACE(clocks.said == Clocks::Said::Nothing ? "nothing is said" : "measured");
         expect_same_outcome([&](MPI_Comm comm) { return load(program, nodes, execution, clocks, comm); });
     }
 }
@@ -96,6 +80,18 @@ TEST_P(OneOutcome, OfOneSidedCommunication)
         const windows::WindowExecution execution = simulate(program, machine);
         expect_same_outcome([&](MPI_Comm comm) { return load(program, machine, execution, comm); });
     }
+}
+
+TEST_P(OneOutcome, OfOneSidedCommunicationWhereClocksAreOff)
+{
+    const windows::Program program = windows::random_program(GetParam());
+    Machine nodes;
+    nodes.ranks_a_node = 2;
+    const windows::WindowExecution execution = simulate(program, nodes);
+    Clocks clocks = measured(random_clocks((program.ranks + 1) / 2, GetParam()));
+    clocks.half_width_ns = 60'000;
+    clocks.error_ns = 40'000;
+    expect_same_outcome([&](MPI_Comm comm) { return load(program, nodes, execution, comm, clocks); });
 }
 
 TEST_P(OneOutcome, OfBothInTurn)

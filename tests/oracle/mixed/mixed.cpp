@@ -205,7 +205,8 @@ void write_archive(const std::string& directory, const MixedExecution& execution
     for (int r = 0; r < ranks; ++r) {
         describe_rank(trace, r, machine, execution.whole.graph);
         otf2::EventWriter& out = trace.location(static_cast<std::uint32_t>(r));
-        out.program_begin(0, trace.string("oracle"), {});
+        const auto clock = clock_of(r, machine, {});
+        out.program_begin(clock(0), trace.string("oracle"), {});
         auto next_messages = messages.begin();
         auto next_epochs = epochs.begin();
         for (const Part& part : execution.parts) {
@@ -215,7 +216,7 @@ void write_archive(const std::string& directory, const MixedExecution& execution
             else
                 (next_epochs++)->write(r, std::get<WindowPart>(part).execution, out, is_last);
         }
-        out.program_end(static_cast<std::uint64_t>(execution.whole.graph.calls(r).back().enter * machine.tick_ns));
+        out.program_end(clock(execution.whole.graph.calls(r).back().enter));
     }
     trace.close();
 }

@@ -191,8 +191,8 @@ private:
 
 }  // namespace
 
-PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine)
-    : trace_(&trace), program_(&program), tick_ns_(machine.tick_ns),
+PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine& machine, const Clocks& clocks)
+    : trace_(&trace), program_(&program), machine_(machine), clocks_(clocks),
       first_window_(static_cast<int>(trace.definitions().windows.size()))
 {
     for (int w = 0; w < program.windows; ++w) {
@@ -206,23 +206,24 @@ PartWriter::PartWriter(TraceWriter& trace, const Program& program, const Machine
 void PartWriter::write(int rank, const WindowExecution& execution, otf2::EventWriter& out, bool is_last) const
 {
     RankEvents events(*trace_, *program_, first_window_, out);
-    const auto ns = [&](std::int64_t ticks) { return static_cast<std::uint64_t>(ticks * tick_ns_); };
+    const auto clock = clock_of(rank, machine_, clocks_);
     const std::vector<Times>& times = execution.execution.graph.calls(rank);
     for (std::size_t i = 0; i + (is_last ? 0 : 1) < times.size(); ++i)
-        events.write(execution.calls[static_cast<std::size_t>(rank)][i], ns(times[i].enter), ns(times[i].leave));
+        events.write(execution.calls[static_cast<std::size_t>(rank)][i], clock(times[i].enter), clock(times[i].leave));
 }
 
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
-                   const WindowExecution& execution)
+                   const WindowExecution& execution, const Clocks& clocks)
 {
     TraceWriter trace(directory, static_cast<std::uint32_t>(program.ranks));
-    const PartWriter part(trace, program, machine);
+    const PartWriter part(trace, program, machine, clocks);
     for (int r = 0; r < program.ranks; ++r) {
-        describe_rank(trace, r, machine, execution.execution.graph);
+        describe_rank(trace, r, machine, execution.execution.graph, clocks);
+        const auto clock = clock_of(r, machine, clocks);
         otf2::EventWriter& out = trace.location(static_cast<std::uint32_t>(r));
-        out.program_begin(0, trace.string("oracle"), {});
+        out.program_begin(clock(0), trace.string("oracle"), {});
         part.write(r, execution, out, true);
-        out.program_end(static_cast<std::uint64_t>(execution.execution.graph.calls(r).back().enter * machine.tick_ns));
+        out.program_end(clock(execution.execution.graph.calls(r).back().enter));
     }
     trace.close();
 }

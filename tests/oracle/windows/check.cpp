@@ -34,10 +34,11 @@ void tell_windows(const Machine& machine, Calibration& calibration)
 
 }  // namespace
 
-replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution, MPI_Comm comm)
+replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution, MPI_Comm comm,
+                      const Clocks& clocks)
 {
-    return oracle::load(comm,
-                        [&](const std::string& directory) { write_archive(directory, program, machine, execution); });
+    return oracle::load(
+        comm, [&](const std::string& directory) { write_archive(directory, program, machine, execution, clocks); });
 }
 
 Judged judge(replayer::Replay replay, const Execution& execution, const Machine& machine, Weights weights,

@@ -18,7 +18,7 @@ struct Judged : Outcome {
 
 /// As oracle::load.
 replayer::Replay load(const Program& program, const Machine& machine, const WindowExecution& execution,
-                      MPI_Comm comm = MPI_COMM_SELF);
+                      MPI_Comm comm = MPI_COMM_SELF, const Clocks& clocks = {});
 
 /// What the analysis finds in what was loaded, beside the truth. `words` is the path.
 Judged judge(replayer::Replay replay, const Execution& execution, const Machine& machine, Weights weights,

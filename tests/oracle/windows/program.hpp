@@ -6,6 +6,7 @@
 #pragma once
 
 #include "formats/otf2/trace_writer.hpp"
+#include "tests/oracle/archive.hpp"
 #include "tests/oracle/simulate.hpp"
 
 #include <cstdint>
@@ -102,19 +103,20 @@ std::string text(const WindowExecution& execution);
 class PartWriter
 {
 public:
-    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine);
+    PartWriter(otf2::TraceWriter& trace, const Program& program, const Machine& machine, const Clocks& clocks = {});
 
     void write(int rank, const WindowExecution& execution, otf2::EventWriter& out, bool is_last) const;
 
 private:
     otf2::TraceWriter* trace_;
     const Program* program_;
-    std::int64_t tick_ns_;
+    Machine machine_;
+    Clocks clocks_;
     int first_window_;
 };
 
 /// As oracle::write_archive.
 void write_archive(const std::string& directory, const Program& program, const Machine& machine,
-                   const WindowExecution& execution);
+                   const WindowExecution& execution, const Clocks& clocks = {});
 
 }  // namespace critpath::oracle::windows

@@ -3,6 +3,7 @@
 //
 // One-sided communication: the oracle against formulas, and the analysis against the oracle.
 #include "tests/oracle/mixed/mixed.hpp"
+#include "tests/oracle/off_clocks.hpp"
 #include "tests/oracle/windows/check.hpp"
 #include "tests/oracle/windows/program.hpp"
 
@@ -256,6 +257,37 @@ TEST(MixedAnalysis, KnowsNodes)
         EXPECT_THAT(judged.verdict.faults, ElementsAre()) << "seed " << seed << "\n" << judged.words;
         EXPECT_EQ(judged.broken, "") << "seed " << seed;
     }
+}
+
+/// Each rank has a clock of its own, and intervals of that width are known, whose middle is off. Returns whether at
+/// most a tenth of the path is in doubt: others may come out any way.
+bool is_firm_and_honest(std::uint32_t seed, std::int64_t half_width_ns, std::int64_t error_ns)
+{
+    Machine machine;
+    machine.ranks_a_node = 1;
+    const Program program = random_program(seed);
+    const WindowExecution execution = simulate(program, machine);
+    Clocks clocks = measured(random_clocks(program.ranks, seed));
+    clocks.half_width_ns = half_width_ns;
+    clocks.error_ns = error_ns;
+    const tests::Replayed truth = tests::replay(load(program, machine, execution));
+    const tests::Replayed found = tests::replay(load(program, machine, execution, MPI_COMM_SELF, clocks));
+    EXPECT_EQ(decided(truth), 0) << "seed " << seed;
+    EXPECT_LE(decided(found), doubted(found)) << "seed " << seed;
+    EXPECT_LE(difference(found, truth), std::max(0.01, doubted(found))) << "seed " << seed << ", " << half_width_ns;
+    return doubted(found) <= 0.1;
+}
+
+/// The shares of the ranks are as true clocks say, or the report says how far they may not be.
+TEST(WindowAnalysis, IsHonestWhereClocksAreOff)
+{
+    std::uint32_t firm = 0, firm_in_wide_ones = 0;
+    for (std::uint32_t seed = 1; seed <= programs; ++seed) {
+        firm += is_firm_and_honest(seed, 5000, 2000) ? 1 : 0;
+        firm_in_wide_ones += is_firm_and_honest(seed, 60'000, 40'000) ? 1 : 0;
+    }
+    EXPECT_GE(firm, programs / 2);
+    EXPECT_GE(firm_in_wide_ones, programs / 8);
 }
 
 /// Which part of the paths of so many programs is false-critical.
