@@ -175,8 +175,11 @@ public:
             return;  // nobody that could enter MPI
         const auto target = moves_on(answer, answer.progress);
         TargetProgress progress{call, target, {}};
-        for (std::size_t i = 0; i < answer.shifted.size(); ++i)
-            progress.shifted[i] = moves_on(answer, answer.shifted[i]).value_or(rules::Enter{});
+        for (std::size_t i = 0; i < answer.shifted.size(); ++i) {
+            const rules::Enter& shifted = answer.shifted[i];
+            const bool is_same = shifted.order() == answer.progress.order();
+            progress.shifted[i] = (is_same ? target : moves_on(answer, shifted)).value_or(rules::Enter{});
+        }
         if (target || std::ranges::any_of(progress.shifted, &rules::Enter::valid))
             process_.add_progress(progress);
     }

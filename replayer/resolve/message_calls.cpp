@@ -135,10 +135,13 @@ private:
         rules::Predecessor predecessor = rules::message_predecessor(replay_.rules, wait.waiting, of_call.dependence,
                                                                     {messages_, gathered_}, calibration_);
         predecessor.low_confidence = predecessor.low_confidence || wait.guessed;
-        if (of_windows.is_doubt_only && messages_.empty() && gathered_.empty() && !of_call.blocking)
-            predecessor.route = rules::Route::Work;
-        if (replay_.rules == Rules::Arrival)
-            consider_progress(wait.waiting, of_windows, predecessor);
+        if (!of_windows.is_nothing() && replay_.rules == Rules::Arrival) {
+            if (of_windows.is_doubt_only() && messages_.empty() && gathered_.empty() && !of_call.blocking)
+                predecessor.route = rules::Route::Work;  // as it would be if nothing were in doubt
+            if (of_windows.progress != nullptr)
+                consider_progress(wait.waiting, *of_windows.progress, predecessor);
+            predecessor.doubt_clocks(of_windows.is_unsure);
+        }
         const CallRef ends = status_poll.valid() ? status_poll : call;
         if (may_be_late(ends, wait.waiting, of_call.dependence))
             late_.calls.push_back({process_, ends, polls, predecessor});
@@ -148,29 +151,33 @@ private:
 
     /// What is known of a call on a window besides messages.
     struct OfWindows {
-        TargetProgress progress;
-        bool is_unsure = false;      // which epoch it waited for, as far as clocks can tell
-        bool is_doubt_only = false;  // nothing would be known of it if clocks were true
+        const TargetProgress* progress = nullptr;  // null: none
+        bool is_unsure = false;                    // which epoch it waited for, as far as clocks can tell
+
+        [[nodiscard]] bool is_nothing() const { return progress == nullptr && !is_unsure; }
+        /// Nothing would be known of it if clocks were true.
+        [[nodiscard]] bool is_doubt_only() const { return !is_nothing() && (progress == nullptr || !progress->target); }
     };
 
     /// The target may have moved on what stood still.
-    void consider_progress(const rules::Waiting& waiting, const OfWindows& of_windows,
+    void consider_progress(const rules::Waiting& waiting, const TargetProgress& progress,
                            rules::Predecessor& predecessor) const
     {
-        const bool is_explained = predecessor.is_jump() && predecessor.from.call.location != waiting.call.location;
+        if (predecessor.is_jump() && predecessor.from.call.location != waiting.call.location)
+            return;
         const auto moves_on = [&](const rules::Enter& target) {
-            return target.valid() && !is_explained &&
-                   rules::stood_still(waiting, target.time, {messages_, gathered_}, calibration_);
+            return target.valid() && rules::stood_still(waiting, target.time, {messages_, gathered_}, calibration_);
         };
         const auto moved_by = [&](const rules::Enter& target) { return moves_on(target) ? target.call : CallRef{}; };
-        const rules::Enter target = of_windows.progress.target.value_or(rules::Enter{});
-        const bool within_clocks = std::ranges::any_of(of_windows.progress.shifted, [&](const rules::Enter& shifted) {
-            return moved_by(shifted) != moved_by(target);
-        });
-        const bool was_within_clocks = predecessor.within_clocks;
-        if (moves_on(target))
+        const rules::Enter target = progress.target.value_or(rules::Enter{});
+        const CallRef found = moved_by(target);
+        const bool within_clocks =
+            predecessor.within_clocks || std::ranges::any_of(progress.shifted, [&](const rules::Enter& shifted) {
+                return shifted.order() != target.order() && moved_by(shifted) != found;
+            });
+        if (found.valid())
             predecessor = {rules::Route::Message, target, 0, true};
-        predecessor.doubt_clocks(within_clocks || of_windows.is_unsure || was_within_clocks);
+        predecessor.doubt_clocks(within_clocks);
     }
 
     /// What the call itself had to do was but the last one of many looks.
@@ -264,15 +271,10 @@ private:
         for (; dependency_ < dependencies.size() && dependencies[dependency_].call == call; ++dependency_)
             messages_.push_back(dependencies[dependency_].message);
         OfWindows result;
-        bool is_known = false;
-        for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_) {
-            result.progress = windows_.progress[progress_];
-            is_known = result.progress.target.has_value();
-            result.is_doubt_only = true;
-        }
+        for (; progress_ < windows_.progress.size() && windows_.progress[progress_].call == call; ++progress_)
+            result.progress = &windows_.progress[progress_];
         for (; unsure_ < windows_.unsure.size() && windows_.unsure[unsure_] == call; ++unsure_)
-            result.is_unsure = result.is_doubt_only = true;
-        result.is_doubt_only = result.is_doubt_only && !is_known;
+            result.is_unsure = true;
         return result;
     }
 
