@@ -38,7 +38,7 @@ inline sampling::PerfEvent sample_this_thread(unsigned hz,
     choice.period = period_of(hz);
     choice.kernel = true;
     choice.clock_id = CLOCK_MONOTONIC_RAW;
-    sampling::choose_contents(hz, call_graph, choice);
+    sampling::choose_contents(hz, {call_graph}, choice);
     choice.ring_pages = pages;
     sampling::choose_followers("", choice);
     sampling::PerfEvent event = sampling::no_event;

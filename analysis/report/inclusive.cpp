@@ -346,7 +346,7 @@ std::vector<std::string> caller_notes(const Hotspots& hotspots)
         notes.push_back(fmt::format(
             "{}: of {} % of the path it is not known where from its functions were called, so that other "
             "rows may have that time, too (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell "
-            "most).",
+            "most; --call-graph=dwarf,32768 copies more of the stack).",
             is_row ? unknown_callers : "Callers", percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns))));
     }
     if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)

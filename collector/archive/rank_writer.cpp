@@ -3,6 +3,7 @@
 #include "collector/archive/rank_writer.hpp"
 
 #include "collector/archive/event_merge.hpp"
+#include "formats/spool/stack_image.hpp"
 
 #include <fmt/ranges.h>
 
@@ -51,7 +52,13 @@ void describe_sampling(otf2::LocationDefinition& location, const ThreadData& dat
 std::string call_graph_name(const spool::SampleFormat& sampling)
 {
     const auto mode = static_cast<std::size_t>(sampling.call_graph);
-    return mode < std::size(spool::call_graph_names) ? spool::call_graph_names[mode] : "";
+    if (mode >= std::size(spool::call_graph_names)) {
+        return "";
+    }
+    const bool is_usual =
+        sampling.call_graph != spool::CallGraph::Dwarf || sampling.stack_bytes == spool::StackImage::usual_copy;
+    return is_usual ? spool::call_graph_names[mode]
+                    : fmt::format("{},{}", spool::call_graph_names[mode], sampling.stack_bytes);
 }
 
 std::string precise_ip_of(const spool::SampleFormat& sampling)

@@ -5,6 +5,7 @@
 #include "collector/sampling/event_names.hpp"
 #include "formats/functions/functions.hpp"
 #include "formats/spool/record.hpp"
+#include "formats/spool/stack_image.hpp"
 #include "formats/support/error.hpp"
 #include "formats/support/parser_words.hpp"
 
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace critpath::launcher
 {
@@ -28,6 +30,7 @@ namespace
 constexpr unsigned highest_frequency = 20'000;
 constexpr unsigned longest_clock_period = 86'400;
 constexpr unsigned long largest_buffer = 1UL << 20;  // KiB
+constexpr unsigned long least_stack = 512;           // bytes: hardly more than one frame
 
 constexpr const char* help = R"(usage: mpirun -n N cpcollect [options] [--] application [arguments]
 Records MPI calls and samples of a run. If it died: cpcollect recover TRACE
@@ -38,7 +41,7 @@ Output
 Recording
   -F, --frequency HZ   samples a second and thread, 0 to 20000 (default 149); --no-samples: 0
       --sampler WHICH  auto (default: perf, or timer where that is refused), perf or timer
-      --call-graph HOW callers of a sample: dwarf (default), fp (frame pointers) or none
+      --call-graph HOW callers of a sample: dwarf (default; or dwarf,BYTES of stack), fp or none
       --callpath HOW   the way to each MPI call: full (default), site or none
       --counters LIST  PAPI events to count at each MPI call; --events LIST: perf's, with samples
       --include LIST   only these of p2p, collective, rma, io, local; --exclude LIST: not these
@@ -126,6 +129,22 @@ std::vector<std::string_view> known_events()
 }
 
 /// Names of sampling::event_names, which become those that reports know them by; or the word none.
+/// dwarf, dwarf,BYTES, fp or none.
+CLI::Validator call_graph()
+{
+    return CLI::Validator(
+        [](std::string& text) -> std::string {
+            const auto [modes, number] = std::pair(one_of({"dwarf", "fp", "none"}), text.find(','));
+            std::string mode = text.substr(0, number);
+            if (number == std::string::npos || mode != "dwarf") {
+                return modes(text);
+            }
+            std::string bytes = text.substr(number + 1);
+            return whole_number(least_stack, spool::StackImage::largest_copy)(bytes);
+        },
+        "");
+}
+
 CLI::Validator event_list()
 {
     return CLI::Validator(
@@ -203,9 +222,7 @@ void declare(CLI::App& app, Parsed& parsed)
     app.add_option("--sampler", parsed.options.sampler)
         ->envname("CPCOLLECT_SAMPLER")
         ->check(one_of({"auto", "perf", "timer"}));
-    app.add_option("--call-graph", parsed.options.call_graph)
-        ->envname("CPCOLLECT_CALL_GRAPH")
-        ->check(one_of({"dwarf", "fp", "none"}));
+    app.add_option("--call-graph", parsed.options.call_graph)->envname("CPCOLLECT_CALL_GRAPH")->check(call_graph());
     app.add_option("--events", parsed.options.events)->envname("CPCOLLECT_EVENTS")->transform(event_list());
     app.add_option("--counters", parsed.options.counters)->envname("CPCOLLECT_COUNTERS")->check(counter_list());
     app.add_option("--range", parsed.options.range)->envname("CPCOLLECT_RANGE")->check(range());

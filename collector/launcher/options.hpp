@@ -17,7 +17,7 @@ struct Options {
     unsigned long buffer_kb = 128;
     unsigned clock_period = 60;        // s between two comparisons of clocks; 0: only at the ends
     std::string sampler = "auto";      // perf or timer: where samples come from
-    std::string call_graph = "dwarf";  // fp or none: where the callers of a sample come from
+    std::string call_graph = "dwarf";  // dwarf,BYTES, fp or none: where the callers of a sample come from
     std::string callpath = "full";     // full, site or none
     std::string timer = "tsc";         // or kernel: what time stamps are read from
     std::string events;                // that samples count, with commas between them; empty: the usual ones

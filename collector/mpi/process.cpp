@@ -128,14 +128,28 @@ CallPathMode callpath_setting(const char* value)
     return std::strcmp(value, "site") == 0 ? CallPathMode::Site : CallPathMode::Full;
 }
 
-spool::CallGraph call_graph_setting(const char* value)
+/// "fp", or with the size of the stack's copies behind it: "dwarf,16384".
+sampling::Callers callers_setting(const char* value)
 {
-    for (std::uint32_t i = 0; value != nullptr && i < std::size(spool::call_graph_names); ++i) {
-        if (std::strcmp(value, spool::call_graph_names[i]) == 0) {
-            return static_cast<spool::CallGraph>(i);
+    sampling::Callers callers{spool::CallGraph::Dwarf};
+    if (value == nullptr) {
+        return callers;
+    }
+    const std::size_t length = std::strcspn(value, ",");
+    for (std::uint32_t i = 0; i < std::size(spool::call_graph_names); ++i) {
+        const char* const name = spool::call_graph_names[i];
+        if (std::strlen(name) == length && std::strncmp(value, name, length) == 0) {
+            callers.call_graph = static_cast<spool::CallGraph>(i);
         }
     }
-    return spool::CallGraph::Dwarf;
+    if (value[length] == ',') {
+        constexpr unsigned long word = sizeof(std::uint64_t);
+        const unsigned long bytes = std::strtoul(value + length + 1, nullptr, 10) / word * word;
+        if (bytes > 0 && bytes <= spool::StackImage::largest_copy) {
+            callers.stack_bytes = static_cast<std::uint32_t>(bytes);
+        }
+    }
+    return callers;
 }
 
 sampling::Sampler sampler_setting()
@@ -186,7 +200,7 @@ void read_settings()
     settings.buffer_kb = number_setting("CRITPATH_BUFFER_KB", settings.buffer_kb);
     settings.callpath = callpath_setting(value_of("CRITPATH_CALLPATH"));
     settings.sampler = sampler_setting();
-    settings.call_graph = call_graph_setting(value_of("CRITPATH_CALL_GRAPH"));
+    settings.callers = callers_setting(value_of("CRITPATH_CALL_GRAPH"));
     copy_setting(settings.events, "CRITPATH_EVENTS");
     copy_setting(settings.counters, "CRITPATH_COUNTERS");
     settings.groups = groups_setting(value_of("CRITPATH_GROUPS"));
@@ -271,7 +285,7 @@ __attribute__((constructor)) void load(int /*argc*/, char** argv, char** /*envir
     if (process.settings.frequency > 0 && may_open_files()) {
         process.sampling = true;
         start_unloads();
-        sampling::start_process({process.settings.frequency, clock_id, process.settings.call_graph,
+        sampling::start_process({process.settings.frequency, clock_id, process.settings.callers,
                                  process.settings.sampler, process.settings.events});
         sampling::start_thread(0);
         // A program without MPI may make a user namespace for the one that it starts, and must then be one thread.

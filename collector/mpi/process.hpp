@@ -38,10 +38,10 @@ struct Settings {
     std::uint64_t buffer_kb = 128;  // of one thread's stage
     CallPathMode callpath = CallPathMode::None;
     sampling::Sampler sampler = sampling::Sampler::Auto;
-    spool::CallGraph call_graph = spool::CallGraph::Dwarf;  // of samples
-    char events[512] = {};                                  // that samples count, likewise with commas
-    char counters[512] = {};                                // names of PAPI events, with commas between them
-    std::uint32_t groups = ~0U;                             // functions that are recorded: bit functions::Group
+    sampling::Callers callers{spool::CallGraph::Dwarf};  // of samples
+    char events[512] = {};                               // that samples count, likewise with commas
+    char counters[512] = {};                             // names of PAPI events, with commas between them
+    std::uint32_t groups = ~0U;                          // functions that are recorded: bit functions::Group
     std::uint64_t range_begin = 0;    // recorded from the leave of this collective of all ranks on (0: from the start),
     std::uint64_t range_end = ~0ULL;  // up to the leave of this one
     bool starts_off = false;          // records nothing before MPI_Pcontrol(1)

@@ -78,8 +78,9 @@ void look(const State& state, Slot& slot, const Out& out, BlockedCopy& copy)
         return;
     }
     const bool has_callers = state.choice.call_graph != spool::CallGraph::None;
-    const std::size_t size =
-        has_callers ? copy_stack(place.stack_pointer, copy.stack, spool::StackImage::largest_copy) : 0;
+    const std::size_t wanted = state.choice.stack_bytes > spool::StackImage::usual_copy ? state.choice.stack_bytes
+                                                                                        : spool::StackImage::usual_copy;
+    const std::size_t size = has_callers ? copy_stack(place.stack_pointer, copy.stack, wanted) : 0;
     if (last_out(slot.event).head != out.head) {
         return;
     }

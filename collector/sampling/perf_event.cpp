@@ -339,7 +339,6 @@ constexpr std::uint64_t all_registers = 0;
 #endif
 
 constexpr std::uint32_t slice_bytes = 256;  // reaches the first return address, unless a leaf has much on its stack
-constexpr std::uint32_t copy_bytes = spool::StackImage::largest_copy;
 static_assert(frame_registers == 0 || (frame_registers >> spool::stack_pointer_number & 1) != 0);
 
 std::uint32_t pages_for(std::uint64_t bytes)
@@ -381,13 +380,13 @@ std::uint64_t any_part(std::uint64_t period, std::uint64_t random)
     return part < least ? least : part;
 }
 
-void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice)
+void choose_contents(std::uint32_t frequency, const Callers& callers, EventChoice& choice)
 {
     constexpr std::uint64_t bytes_of_switches = 120'000;
     std::uint32_t bytes_a_sample = 128;  // usually
     std::uint32_t visits = 2;            // of the helper thread a second, at least
-    const bool has_no_registers = call_graph == spool::CallGraph::Dwarf && all_registers == 0;
-    choice.call_graph = has_no_registers ? spool::CallGraph::FramePointers : call_graph;
+    const bool has_no_registers = callers.call_graph == spool::CallGraph::Dwarf && all_registers == 0;
+    choice.call_graph = has_no_registers ? spool::CallGraph::FramePointers : callers.call_graph;
     choice.stack_bytes = 0;
     switch (choice.call_graph) {
     case spool::CallGraph::None:
@@ -400,8 +399,8 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
         break;
     case spool::CallGraph::Dwarf:
         choice.registers = all_registers;
-        choice.stack_bytes = copy_bytes;
-        bytes_a_sample += 256 + copy_bytes;
+        choice.stack_bytes = callers.stack_bytes;
+        bytes_a_sample += 256 + callers.stack_bytes;
         visits = 16;
         break;
     }
@@ -413,7 +412,7 @@ void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, Event
     choice.wakeup_bytes = of_samples > most_unread ? of_samples : most_unread;
 }
 
-int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice)
+int choose_event(std::uint32_t frequency, int clock_id, const Callers& callers, EventChoice& choice)
 {
     choice = {};
     choice.name = "cycles";
@@ -422,7 +421,7 @@ int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_gr
     choice.period = trial_period;
     choice.kernel = true;
     choice.clock_id = clock_id;
-    choose_contents(frequency, call_graph, choice);
+    choose_contents(frequency, callers, choice);
     const std::uint32_t most = most_precise(choice);
     for (std::uint32_t less = 0; less <= most; ++less) {
         choice.precise_ip = most - less;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "collector/sampling/event_names.hpp"
+#include "collector/sampling/sampling.hpp"
 #include "formats/spool/record.hpp"
 
 #include <cstddef>
@@ -93,7 +94,7 @@ struct Count {
 };
 
 /// Fills in what a sample is to carry, and how much room that takes at `frequency` Hz.
-void choose_contents(std::uint32_t frequency, spool::CallGraph call_graph, EventChoice& choice);
+void choose_contents(std::uint32_t frequency, const Callers& callers, EventChoice& choice);
 
 /// A period a little beside `period`: a program that repeats itself every so many round units would meet a round one
 /// always at the same place.
@@ -108,7 +109,7 @@ std::uint64_t any_part(std::uint64_t period, std::uint64_t random);
 
 /// Finds the event that this machine can sample at `frequency` Hz on the calling thread: hardware cycles if they are
 /// really counted, else cpu-clock. Returns 0 or the errno of perf_event_open; `choice` is usable in both cases.
-int choose_event(std::uint32_t frequency, int clock_id, spool::CallGraph call_graph, EventChoice& choice);
+int choose_event(std::uint32_t frequency, int clock_id, const Callers& callers, EventChoice& choice);
 
 /// What is to be counted in the group of the event that was chosen: page faults, and those of `list` (names of
 /// event_names, with commas between them) that the machine counts, and counts at the same time. Empty: instructions and

@@ -145,11 +145,11 @@ void choose_source(State& state)
     const bool asked_for = config.sampler == Sampler::Timer;
     int error = ENXIO;
     if (!asked_for) {
-        error = choose_event(config.frequency, config.clock_id, config.call_graph, state.choice);
+        error = choose_event(config.frequency, config.clock_id, config.callers, state.choice);
     }
     if (error != 0 && config.sampler != Sampler::Perf) {
-        const int timer_error = choose_timer(config.frequency, config.clock_id, state.time_offset, config.call_graph,
-                                             asked_for, state.choice);
+        const int timer_error =
+            choose_timer(config.frequency, config.clock_id, state.time_offset, config.callers, asked_for, state.choice);
         state.replaced = !asked_for && timer_error == 0 ? error : 0;
         error = asked_for || timer_error == 0 ? timer_error : error;
     }

@@ -14,6 +14,7 @@
 
 #include "collector/sampling/text.hpp"
 #include "formats/spool/record.hpp"
+#include "formats/spool/stack_image.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -28,10 +29,17 @@ enum class Sampler : std::uint8_t {
     Timer,  // timers of the threads' processor time only (thread_timer.hpp)
 };
 
+/// Where the callers of samples come from.
+struct Callers {
+    spool::CallGraph call_graph;
+    std::uint32_t stack_bytes =
+        spool::StackImage::usual_copy;  // of a copy, with Dwarf; at most the largest, whole words
+};
+
 struct Config {
     std::uint32_t frequency;  // samples a second and thread, at least 1
     int clock_id;             // of all timestamps
-    spool::CallGraph call_graph;
+    Callers callers;
     Sampler sampler;
     const char* events;  // as choose_followers; only looked at by start_process
 };

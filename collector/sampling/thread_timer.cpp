@@ -358,7 +358,7 @@ std::uint64_t pages_for(std::uint64_t bytes, std::uint32_t fewest)
 
 }  // namespace
 
-int choose_timer(std::uint32_t frequency, int clock_id, std::uint64_t time_offset, spool::CallGraph call_graph,
+int choose_timer(std::uint32_t frequency, int clock_id, std::uint64_t time_offset, const Callers& callers,
                  bool asked_for, EventChoice& choice)
 {
     if (!can_read_registers() || SIGRTMIN <= reserved_signal || (!asked_for && !expires_outside_of_interrupts())) {
@@ -370,7 +370,7 @@ int choose_timer(std::uint32_t frequency, int clock_id, std::uint64_t time_offse
     const std::uint64_t finest = tick();
     const std::uint64_t wanted = ns_per_second / frequency;
     choice = {};
-    choose_contents(frequency, call_graph, choice);
+    choose_contents(frequency, callers, choice);
     choice.name = "cpu-timer";
     choice.timer = true;
     choice.period = uneven(wanted > finest ? wanted : finest);

@@ -29,7 +29,7 @@ namespace critpath::sampling
 /// Fills `choice` in for timers. Returns 0; ENXIO where they would disturb the application, unless they are `asked_for`
 /// (and the machine has them at all); or EBUSY where somebody handles the signal already. Call before other threads
 /// exist: it installs the handler, for the rest of the process.
-int choose_timer(std::uint32_t frequency, int clock_id, std::uint64_t time_offset, spool::CallGraph call_graph,
+int choose_timer(std::uint32_t frequency, int clock_id, std::uint64_t time_offset, const Callers& callers,
                  bool asked_for, EventChoice& choice);
 
 // What perf_event.hpp says of events, for timers. open_timer() is for the calling thread.

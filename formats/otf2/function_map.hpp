@@ -121,7 +121,8 @@ inline constexpr const char* incomplete_property = "CRITPATH::INCOMPLETE";
 /// where that is least.
 inline constexpr const char* precise_ip_property = "CRITPATH::PRECISE_IP";
 
-/// Archive property that says where the callers of samples come from: spool::call_graph_names.
+/// Archive property that says where the callers of samples come from: spool::call_graph_names, and
+/// behind dwarf, with a comma, the bytes of the stack that are copied if these are not the usual.
 inline constexpr const char* call_graph_property = "CRITPATH::CALL_GRAPH";
 
 /// Archive property that says about which communicators the ranks disagree, so that their operations do not match.

@@ -300,7 +300,7 @@ TEST(SampleReader, NoMoreOfTheStackIsThereThanTheRecordHas)
         {abi, 11, 12, pointer, 24},                    // before its bitmap,
         {abi, 11, 12, pointer, 24, 1, 21, 22},         // in it
         {abi, 11, 12, pointer, ~0ULL, 1, 21, 22, 23},  // absurd sizes
-        {abi, 11, 12, pointer, 8200, 0, 0, 0},
+        {abi, 11, 12, pointer, spool::StackImage::largest_copy + 8, 0, 0, 0},
         {abi, 11, 12, pointer, 23, 0},
         {abi, 11, 12, pointer + 1, 24, 0},  // no address of a word
     };

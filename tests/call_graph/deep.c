@@ -3,7 +3,7 @@
 //
 // `deep SECONDS`: main > often > shared > work computes for so long, main > rarely > shared > work next to nothing; but
 // what calls MPI in `shared` is the latter. A call of `shared` has more on the stack than a sample with frame pointers
-// copies.
+// copies; with BYTES above 8192, more than any sample does by default.
 #include <mpi.h>
 
 #include <stdint.h>
@@ -13,7 +13,11 @@
 #define FUNCTION __attribute__((noipa))
 #define NOT_THE_LAST() __asm__ volatile("" ::: "memory")
 
-enum { rounds = 20000, bytes = 1000 };
+#ifndef BYTES
+#define BYTES 1000
+#endif
+
+enum { rounds = 20000, bytes = BYTES };
 
 FUNCTION uint64_t work(uint64_t x)
 {

@@ -172,6 +172,15 @@ class Chains(harness.Case):
             self.assertLess(rows["often"]["path_percent_high"] - rows["often"]["path_percent_low"], 15)
             shutil.rmtree(self.trace)
 
+    def test_large_frame(self):
+        """Reached by who asks for more of the stack."""
+        whole = (("work", "shared", "often", "main"), ("work", "shared", "rarely", "main"))
+        for mode, expected in (("dwarf", (("work", "shared", "[unknown callers]"),)), ("dwarf,16384", whole),
+                               ("dwarf,32768", whole)):
+            chains = self.sample("wide", mode)
+            self.assert_right(chains, "work", lambda chain: chain in expected)
+            shutil.rmtree(self.trace)
+
     def test_callers_that_are_not_known_are_not_guessed(self):
         """Who is seen to call `shared` is who calls MPI there, which is not who has its time."""
         chains = self.sample("deep", "fp")

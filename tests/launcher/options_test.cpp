@@ -85,7 +85,11 @@ TEST_F(Launcher, WhereTheCallersOfASampleComeFrom)
     EXPECT_EQ(config("ls")["call_graph"], "dwarf");
     EXPECT_EQ(config("--call-graph fp ls")["call_graph"], "fp");
     EXPECT_EQ(config("ls", "CPCOLLECT_CALL_GRAPH=none")["call_graph"], "none");
+    EXPECT_EQ(config("--call-graph dwarf,16384 ls")["call_graph"], "dwarf,16384");
     expect_message(collect("--call-graph lbr ls"), 2, "'lbr' is none of dwarf, fp, none");
+    expect_message(collect("--call-graph fp,4096 ls"), 2, "'fp,4096' is none of dwarf, fp, none");
+    expect_message(collect("--call-graph dwarf,65536 ls"), 2, "'65536' is not a whole number from 512 to 32768");
+    expect_message(collect("--call-graph dwarf,many ls"), 2, "'many' is not a whole number");
     expect_message(collect("--call-graph -- ls"), 2, "--call-graph: the value is missing");
 }
 

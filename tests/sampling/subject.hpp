@@ -63,7 +63,7 @@ public:
     void start_alone()
     {
         facts["start"] = clock_ns(CLOCK_MONOTONIC_RAW);
-        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW, call_graph, sampler, ""});
+        sampling::start_process({frequency, CLOCK_MONOTONIC_RAW, {call_graph}, sampler, ""});
         sampling::start_thread(0);
     }
 
