@@ -6,6 +6,7 @@
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/command.hpp"
 #include "analysis/report/disassembly.hpp"
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/hotspot_list.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain_callers.hpp"
 
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/lines.hpp"
-#include "analysis/report/names.hpp"
 
 namespace critpath::report
 {

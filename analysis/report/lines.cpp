@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/lines.hpp"
 
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/hotspot_list.hpp"
-#include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/result/schema.hpp"

@@ -3,6 +3,7 @@
 #include "analysis/report/meant_function.hpp"
 
 #include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/text.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,21 +39,17 @@ std::string in_fortran(std::string_view name)
     return lower(name.substr(0, name.find_last_not_of('_') + 1));
 }
 
-/// As tables show names that are too long: any text may stand for an ellipsis, and behind the end.
-bool reads_as(std::string_view name, std::string_view wanted)
+/// As tables show names that are too long.
+bool is_as_shown(const std::string& name, const std::string& wanted)
 {
-    std::size_t at = 0;
-    for (bool is_first = true;; is_first = false) {
-        const std::size_t end = wanted.find(ellipsis);
-        const std::string_view piece = wanted.substr(0, end);
-        const std::size_t found = name.find(piece, at);
-        if (found == name.npos || (is_first && found != 0))
-            return false;
-        if (end == wanted.npos)
-            return !is_first;
-        at = found + piece.size();
-        wanted.remove_prefix(end + ellipsis.size());
-    }
+    if (wanted.find(ellipsis) != std::string::npos)
+        return reads_as(name, wanted);
+    std::optional<FunctionName> parsed = parse_function_name(name);
+    if (!parsed)
+        return false;
+    const bool is_without_type = text_of(*parsed) == wanted;
+    parsed->suffix.clear();
+    return is_without_type || text_of(*parsed) == wanted;
 }
 
 /// "Solver::step", "step<3>" or "step(int)" of "void grid::Solver::step<3>(int)".
@@ -66,7 +64,7 @@ bool is_qualified(const std::string& name, const std::string& wanted)
 /// The next one counts where nothing is meant by those before it.
 constexpr IsMeant rules[] = {
     [](const std::string& name, const std::string& wanted) { return name == wanted; },
-    [](const std::string& name, const std::string& wanted) { return reads_as(name, wanted); },
+    is_as_shown,
     [](const std::string& name, const std::string& wanted) { return qualified_name(name) == wanted; },
     [](const std::string& name, const std::string& wanted) { return name.substr(0, name.find('(')) == wanted; },
     is_qualified,

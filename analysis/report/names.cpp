@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/names.hpp"
 
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/text.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,75 +18,113 @@ namespace critpath::report
 namespace
 {
 
-/// True if the '<' or '>' at `at` belongs to the name of an operator or to "->".
-bool is_operator_sign(std::string_view name, std::size_t at)
+constexpr std::string_view hidden_scopes = "…::";
+
+/// "<…>" of " <int, double>" and "(…)" of "(int)"; nothing is in "()".
+std::string folded(const std::string& text, std::string_view brackets)
 {
-    if (name[at] == '>' && at > 0 && name[at - 1] == '-')
-        return true;
-    constexpr std::string_view word = "operator";
-    std::size_t begin = at;
-    while (begin > 0 &&
-           (name[begin - 1] == '<' || name[begin - 1] == '>' || name[begin - 1] == '=' || name[begin - 1] == '-'))
-        --begin;
-    return begin >= word.size() && name.substr(begin - word.size(), word.size()) == word;
+    const std::size_t open = text.find(brackets.front());
+    const std::size_t close = text.rfind(brackets.back());
+    if (open == text.npos || close == text.npos || close <= open + 1)
+        return text;
+    return text.substr(0, open + 1).append(ellipsis).append(text.substr(close));
 }
 
-/// `name` with what stands between outermost `open` and `close` replaced by an ellipsis.
-std::string fold(std::string_view name, char open, char close)
+void fold_parameters(FunctionName& name)
 {
-    std::string folded;
-    int depth = 0;
-    std::size_t inner = 0;  // bytes within the outermost pair
-    for (std::size_t i = 0; i < name.size(); ++i) {
-        const bool counts = !is_operator_sign(name, i);
-        if (name[i] == close && counts && depth > 0 && --depth == 0) {
-            if (inner > 0)
-                folded += ellipsis;
-            folded += close;
-            continue;
-        }
-        if (depth == 0)
-            folded += name[i];
-        else
-            ++inner;
-        if (name[i] == open && counts && depth++ == 0)
-            inner = 0;
+    name.parameters = folded(name.parameters, "()");
+}
+
+void fold_arguments(FunctionName& name)
+{
+    for (NameComponent& component : name.components) {
+        component.arguments = folded(component.arguments, "<>");
+        component.call = folded(component.call, "()");
+        if (component.identifier.starts_with('{'))
+            component.identifier = folded(component.identifier, "()");
     }
-    // An unbalanced name is left as it is.
-    return depth == 0 ? folded : std::string(name);
 }
 
-/// As fold() for parentheses, but of the last pair only: "(anonymous namespace)" and "operator()" stay.
-std::string fold_parameters(std::string_view name)
+/// Without all that can be left out before a namespace is.
+FunctionName folded(FunctionName name)
 {
-    int depth = 0;
-    const std::size_t close = name.rfind(')');
-    if (close == std::string_view::npos)
-        return std::string(name);
-    for (std::size_t i = close + 1; i-- > 0;) {
-        depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-        if (depth != 0)
+    fold_parameters(name);
+    fold_arguments(name);
+    name.qualifiers.clear();
+    name.suffix.clear();
+    return name;
+}
+
+/// "NPairHalf…onlyNewton::build(…)": with a part of the last component that has been `dropped`, if much of it has room.
+std::optional<std::string> with_part_of_scope(const FunctionName& name, std::size_t dropped, std::size_t width)
+{
+    constexpr std::size_t worth_it = 8;
+    const NameComponent& scope = name.components[dropped - 1];
+    const std::string rest = "::" + text_of(name, dropped);
+    if (display_width(rest) + worth_it > width || scope.identifier.starts_with('('))
+        return std::nullopt;
+    const std::string text = scope.identifier + scope.arguments + scope.call;
+    const std::size_t room = width - display_width(rest);
+    return display_width(text) > room ? std::optional(shorten_middle(text, room) + rest) : std::nullopt;
+}
+
+/// Without as many of the outermost components as it has to, and no more than `most`; a mark says so if it has room.
+std::optional<std::string> with_some_scopes(const FunctionName& name, std::size_t most, std::size_t width)
+{
+    for (std::size_t dropped = 0; dropped <= most; ++dropped) {
+        std::string text = text_of(name, dropped);
+        if (display_width(text) > width)
             continue;
-        const std::string_view inner = name.substr(i + 1, close - i - 1);
-        if (inner.empty() || inner == "anonymous namespace")
-            return std::string(name);
-        return std::string(name.substr(0, i + 1)).append(ellipsis).append(name.substr(close));
+        if (dropped == 0)
+            return text;
+        if (std::optional<std::string> more = with_part_of_scope(name, dropped, width))
+            return more;
+        return display_width(hidden_scopes) + display_width(text) <= width ? std::string(hidden_scopes) + text : text;
     }
-    return std::string(name);
+    return std::nullopt;
 }
 
-/// A function may have several clones: "f(int) [clone .isra.0]".
-std::string_view without_clone(std::string_view name)
+/// Of the function itself, at least a part.
+std::string own_text(FunctionName name, std::size_t width)
 {
-    const std::size_t clone = name.find(" [clone .");
-    return clone == std::string_view::npos || clone == 0 ? name : name.substr(0, clone);
+    name.components.erase(name.components.begin(),
+                          name.components.end() - static_cast<std::ptrdiff_t>(own_components(name)));
+    for (NameComponent& component : name.components) {
+        component.arguments = component.arguments.empty() && component.call.empty() ? "" : ellipsis;
+        component.call.clear();
+    }
+    if (std::string text = text_of(name); display_width(text) <= width)
+        return text;
+    name.parameters.clear();
+    name.components.back().arguments.clear();
+    std::string identifier = text_of(name);
+    if (display_width(identifier) < width)
+        return identifier.append(ellipsis);
+    return shorten_middle(identifier, width);
 }
 
-/// The lines of a tree before a name.
-std::size_t drawing(std::string_view text)
+std::string shorten(const std::string& whole, const std::optional<FunctionName>& parsed, std::size_t width)
 {
-    const auto name = std::ranges::find_if(text, [](unsigned char c) { return c < 0x80 && c != ' '; });
-    return name == text.end() ? 0 : static_cast<std::size_t>(name - text.begin());
+    if (display_width(whole) <= width || !parsed)
+        return shorten_middle(whole, width);
+    FunctionName name = *parsed;
+    const auto fits = [&] { return display_width(text_of(name)) <= width; };
+    if (fits())
+        return text_of(name);
+    name.suffix.clear();
+    if (fits())
+        return text_of(name);
+    fold_parameters(name);
+    if (fits())
+        return text_of(name);
+    fold_arguments(name);
+    if (fits())
+        return text_of(name);
+    name.qualifiers.clear();
+    const std::size_t scopes = name.components.size() - own_components(name);
+    if (std::optional<std::string> text = with_some_scopes(name, scopes, width))
+        return *text;
+    return own_text(std::move(name), width);
 }
 
 /// Bytes that all names begin with, up to the identifier in which they differ; and those that all end with behind it.
@@ -119,20 +159,6 @@ Common common_of(const std::vector<std::string_view>& names)
     return common;
 }
 
-/// `end` with an ellipsis for what belongs to arguments of a template that begin before it.
-std::string fold_arguments(std::string_view end)
-{
-    int depth = 0;
-    for (std::size_t i = 0; i < end.size(); ++i) {
-        if ((end[i] != '<' && end[i] != '>') || is_operator_sign(end, i))
-            continue;
-        depth += end[i] == '<' ? 1 : -1;
-        if (depth < 0)
-            return i > 0 ? std::string(ellipsis).append(end.substr(i)) : std::string(end);
-    }
-    return std::string(end);
-}
-
 /// Of `name`, mostly what is between what is `common`.
 std::string show_difference(std::string_view name, const Common& common, std::size_t width)
 {
@@ -140,147 +166,356 @@ std::string show_difference(std::string_view name, const Common& common, std::si
     const std::string_view before = name.substr(0, common.prefix);
     const std::string_view after = name.substr(name.size() - common.suffix);
     const std::string_view inner = name.substr(common.prefix, name.size() - common.prefix - common.suffix);
-    const std::string different = shorten_end(inner, std::max(least, width / 3));
-    std::size_t left = width - std::min(width, display_width(different));
-    // The name itself may follow what differs: template arguments do.
-    const bool is_name_behind = before.find('(') == std::string_view::npos;
+    const std::string different = shorten_end(inner, std::min(width, std::max(least, width / 3)));
+    std::size_t left = width - display_width(different);
     std::string end(after);
     if (display_width(end) + display_width(before) > left)
-        end = is_name_behind ? fold_parameters(without_clone(fold_arguments(after))) : std::string(ellipsis);
-    if (display_width(end) >= left)
-        end = shorten_middle(end, left > 0 ? left - 1 : 0);
+        end = shorten_middle(end, left / 2);
     if (different.ends_with(ellipsis) && end.starts_with(ellipsis))
         end.erase(0, ellipsis.size());
-    left -= std::min(left, display_width(end));
-    const std::string begin = is_name_behind ? shorten_middle(before, left) : shorten_end(before, left);
-    return begin + different + end;
+    left -= display_width(end);
+    return shorten_middle(before, left) + different + end;
 }
 
-/// Behind the bracket that closes the one at `open`; 0 if none does.
-std::size_t behind_pair(std::string_view name, std::size_t open, char opens, char closes)
+/// A bracketed text whose inner part is shortened to where it differs from `others`, in at most `width` columns, but
+/// not less than a few.
+std::string different_part(const std::string& text, const std::vector<std::string>& others, std::size_t width)
 {
-    int depth = 0, parentheses = 0;  // in these, '<' and '>' may compare
-    for (std::size_t i = open; i < name.size(); ++i) {
-        if (opens == '<') {
-            parentheses += name[i] == '(' ? 1 : name[i] == ')' ? -1 : 0;
-            if (parentheses > 0 || is_operator_sign(name, i))
-                continue;
-        }
-        depth += name[i] == opens ? 1 : name[i] == closes ? -1 : 0;
-        if (depth == 0)
-            return i + 1;
+    constexpr std::size_t least = 4, marks = 4;
+    std::vector<std::string_view> all = {text};
+    for (const std::string& other : others)
+        if (other != text)
+            all.emplace_back(other);
+    Common common = common_of(all);
+    // The brackets stay.
+    const std::size_t open = text.find_first_of("<([") + 1;
+    if (open == 0 || all.size() == 1 || common.prefix < open || common.suffix == 0)
+        return text;
+    const std::string inner = text.substr(common.prefix, text.size() - common.prefix - common.suffix);
+    std::string part = shorten_end(inner, std::max(least, width - std::min(width, marks)));
+    if (common.suffix > 1 && !part.ends_with(ellipsis))
+        part += ellipsis;
+    return text.substr(0, open).append(common.prefix > open ? ellipsis : "").append(part) + text.back();
+}
+
+/// All of the functions of a table, by what they are called without all that may be left out.
+class SeenNames
+{
+public:
+    struct Seen {
+        std::string text;
+        std::optional<FunctionName> name;
+    };
+
+    explicit SeenNames(const std::set<std::string>& names)
+    {
+        for (const std::string& name : names)
+            seen_.push_back({name, parse_function_name(name)});
     }
-    return 0;
+
+    /// In at most `width` columns, and so that it reads as no other one, if that can be.
+    [[nodiscard]] std::string shorten(const std::string& text, std::size_t width) const
+    {
+        if (display_width(text) <= width)
+            return text;
+        const std::optional<FunctionName> name = parse_function_name(text);
+        std::string shortened = report::shorten(text, name, width);
+        const std::vector<const Seen*> rivals = rivals_of(text, shortened);
+        if (rivals.empty())
+            return shortened;
+        if (name)
+            if (std::optional<std::string> told = tell_apart(text, *name, rivals, width))
+                return *told;
+        return tell_apart_as_text(name ? text_of(*name) : text, rivals, width);
+    }
+
+private:
+    [[nodiscard]] std::vector<const Seen*> rivals_of(const std::string& text, const std::string& shortened) const
+    {
+        std::vector<const Seen*> rivals;
+        for (const Seen& seen : seen_)
+            if (seen.text != text && reads_as(seen.text, shortened))
+                rivals.push_back(&seen);
+        return rivals;
+    }
+
+    /// By one of its parts, which is shown in whole, or else where it differs.
+    [[nodiscard]] std::optional<std::string> tell_apart(const std::string& text, const FunctionName& name,
+                                                        const std::vector<const Seen*>& rivals, std::size_t width) const
+    {
+        const FunctionName base = folded(name);
+        const std::size_t size = name.components.size();
+        const std::size_t scopes = size - own_components(name);
+        const auto is_good = [&](const std::optional<std::string>& told) {
+            return told && rivals_of(text, *told).empty();
+        };
+        const auto try_part = [&](std::string FunctionName::*part) -> std::optional<std::string> {
+            std::vector<std::string> others;
+            for (const Seen* rival : rivals)
+                if (rival->name)
+                    others.push_back((*rival->name).*part);
+            return with_part(
+                name.*part, others, width,
+                [&](const std::string& shown) {
+                    FunctionName tried = base;
+                    tried.*part = shown;
+                    return with_some_scopes(tried, scopes, width);
+                },
+                is_good);
+        };
+        // What is inside of it comes first: of several functions of one class, that is the nearest.
+        for (std::size_t i = size; i-- > 0;)
+            if (auto told = try_arguments(name, base, i, rivals, width, is_good))
+                return told;
+        for (std::string FunctionName::*part :
+             {&FunctionName::parameters, &FunctionName::qualifiers, &FunctionName::suffix})
+            if (auto told = try_part(part))
+                return told;
+        for (std::size_t i = scopes; i-- > 0;)
+            if (auto told = with_scope(base, i, scopes, width); is_good(told))
+                return told;
+        return std::nullopt;
+    }
+
+    template <class IsGood>
+    [[nodiscard]] std::optional<std::string> try_arguments(const FunctionName& name, const FunctionName& base,
+                                                           std::size_t at, const std::vector<const Seen*>& rivals,
+                                                           std::size_t width, IsGood is_good) const
+    {
+        const std::size_t from_end = name.components.size() - at;
+        std::vector<std::string> others;
+        for (const Seen* rival : rivals)
+            if (rival->name && rival->name->components.size() >= from_end)
+                others.push_back((rival->name->components.end() - static_cast<std::ptrdiff_t>(from_end))->arguments);
+        return with_part(
+            name.components[at].arguments, others, width,
+            [&](const std::string& shown) {
+                FunctionName tried = base;
+                tried.components[at].arguments = shown;
+                return with_some_scopes(tried, std::min(at, tried.components.size() - own_components(tried)), width);
+            },
+            is_good);
+    }
+
+    /// `make(part)`: the name with that; nothing if it has no room.
+    template <class Make, class IsGood>
+    static std::optional<std::string> with_part(const std::string& part, const std::vector<std::string>& others,
+                                                std::size_t width, Make make, IsGood is_good)
+    {
+        if (part.empty() || std::ranges::all_of(others, [&](const std::string& other) { return other == part; }))
+            return std::nullopt;
+        std::optional<std::string> told = make(part);
+        if (is_good(told))
+            return told;
+        for (std::size_t room = std::min(width, display_width(part)); room > 0; --room) {
+            told = make(different_part(part, others, room));
+            if (told)
+                break;
+        }
+        return is_good(told) ? told : std::nullopt;
+    }
+
+    /// "grid::…::step": with one component of those before its own.
+    static std::optional<std::string> with_scope(const FunctionName& name, std::size_t at, std::size_t scopes,
+                                                 std::size_t width)
+    {
+        std::string text = name.components[at].identifier + name.components[at].arguments;
+        text += at + 1 < scopes ? "::…::" : "::";
+        text += text_of(name, scopes);
+        if (at > 0 && display_width(text) + display_width(hidden_scopes) <= width)
+            text.insert(0, hidden_scopes);
+        return display_width(text) <= width ? std::optional(text) : std::nullopt;
+    }
+
+    static std::string tell_apart_as_text(const std::string& text, const std::vector<const Seen*>& rivals,
+                                          std::size_t width)
+    {
+        std::vector<std::string> others;
+        for (const Seen* rival : rivals)
+            others.push_back(rival->name ? text_of(*rival->name) : rival->text);
+        std::vector<std::string_view> all = {text};
+        all.insert(all.end(), others.begin(), others.end());
+        return show_difference(text, common_of(all), width);
+    }
+
+    std::vector<Seen> seen_;
+};
+
+constexpr std::string_view chain_mark = " > ";
+constexpr std::string_view place_mark = " at ";
+
+/// A function in a table, with what is before and behind it.
+struct ShownFunction {
+    std::string before;  // "[I] " if it is inlined, or the side of a message
+    std::string name;
+    std::string behind;  // " at halo.c:12"
+};
+
+ShownFunction shown_function(std::string_view text)
+{
+    ShownFunction result;
+    for (const std::string_view mark : {"[I] ", "from: ", "to: "}) {
+        if (!text.starts_with(mark))
+            continue;
+        result.before = mark;
+        text.remove_prefix(mark.size());
+        break;
+    }
+    const std::size_t place = std::min(text.rfind(place_mark), text.size());
+    result.name = text.substr(0, place);
+    result.behind = text.substr(place);
+    return result;
 }
 
-/// Behind "decltype (...)" at `at`; 0 if there is none.
-std::size_t behind_decltype(std::string_view name, std::size_t at)
+/// What a table shows of a function: the lines of a tree, and a chain of calls, which has one function at least.
+struct ShownChain {
+    std::string drawn;
+    ShownFunction first;  // without a name if there is only the last
+    std::string between;  // " > … > "
+    ShownFunction last;
+};
+
+/// The lines of a tree before a name; "… " stands for levels that are not drawn.
+std::size_t drawing(std::string_view text)
 {
-    constexpr std::string_view word = "decltype";
-    if (!name.substr(at).starts_with(word))
-        return 0;
-    const std::size_t open = name.find_first_not_of(' ', at + word.size());
-    return open != name.npos && name[open] == '(' ? behind_pair(name, open, '(', ')') : 0;
+    std::size_t at = 0;
+    for (;;) {
+        const std::string_view rest = text.substr(at);
+        if (rest.starts_with(' '))
+            ++at;
+        else if (rest.starts_with("│") || rest.starts_with("├") || rest.starts_with("└"))
+            at += std::string_view("│").size();
+        else if (rest.starts_with("… ") && !rest.starts_with("… >"))
+            at += std::string_view("… ").size();
+        else
+            return at;
+    }
 }
 
-/// True if what begins at `at` is of an enclosing scope, as in "f(int) const::{lambda()#1}::operator()() const".
-bool is_in_scope(std::string_view name, std::size_t at)
+/// Where a chain of calls goes on, and not within the brackets of a name; or else the end.
+std::size_t chain_mark_in(std::string_view text, std::size_t from)
 {
-    for (const std::string_view qualifier : {" const", " volatile", "&&", "&"})
-        if (name.substr(at).starts_with(qualifier))
-            at += qualifier.size();
-    return name.substr(at).starts_with("::");
+    int depth = 0;
+    for (std::size_t i = from; i < text.size(); ++i) {
+        if (depth == 0 && text.substr(i).starts_with(chain_mark))
+            return i;
+        if (text[i] == '(' || text[i] == '{' || (text[i] == '<' && !is_operator_sign(text, i)))
+            ++depth;
+        else if (text[i] == ')' || text[i] == '}' || (text[i] == '>' && !is_operator_sign(text, i)))
+            --depth;
+    }
+    return text.size();
 }
 
-/// How long the name of an operator is that begins at `at`; 0 if none does.
-std::size_t operator_at(std::string_view name, std::size_t at)
+ShownChain shown_chain(std::string_view text)
 {
-    constexpr std::string_view word = "operator";
-    const auto is_in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    if (!name.substr(at).starts_with(word) || (at > 0 && is_in_word(name[at - 1])))
-        return 0;
-    const std::string_view rest = name.substr(at + word.size());
-    if (rest.empty() || is_in_word(rest.front()))
-        return 0;
-    const std::size_t begin = rest.starts_with("()") ? 2 : 0;
-    return word.size() + std::min(rest.find('(', begin), rest.size());
+    ShownChain result;
+    result.drawn = text.substr(0, drawing(text));
+    text.remove_prefix(result.drawn.size());
+    const std::size_t first = chain_mark_in(text, 0);
+    if (first == text.size()) {
+        result.last = shown_function(text);
+        return result;
+    }
+    std::size_t behind = first + chain_mark.size();
+    for (std::size_t next = chain_mark_in(text, behind); next < text.size(); next = chain_mark_in(text, behind))
+        behind = next + chain_mark.size();
+    result.first = shown_function(text.substr(0, first));
+    result.between = text.substr(first, behind - first);
+    result.last = shown_function(text.substr(behind));
+    return result;
+}
+
+std::string shorten_function(const ShownFunction& function, const SeenNames& seen, std::size_t width)
+{
+    constexpr std::size_t least_name = 8;
+    const std::size_t before = display_width(function.before), behind = display_width(function.behind);
+    if (width < before + behind + std::min(least_name, display_width(function.name)))
+        return shorten_middle(function.before + function.name + function.behind, width);
+    return function.before + seen.shorten(function.name, width - before - behind) + function.behind;
+}
+
+/// The last function has the time of the row, and the first one tells it from others that are called by the same one.
+std::string shorten_chain(const ShownChain& chain, const SeenNames& seen, std::size_t width)
+{
+    constexpr std::size_t least_first = 8;
+    const std::size_t drawn = std::min(width, display_width(chain.drawn));
+    const std::size_t used = drawn + display_width(chain.between);
+    if (chain.first.name.empty() || width <= used + 2 * least_first) {
+        const std::string end = chain.first.name.empty() ? "" : std::string(ellipsis).append(chain_mark);
+        const std::string before = shorten_end(chain.drawn, width) + shorten_end(end, width - drawn);
+        return before + shorten_function(chain.last, seen, width - std::min(width, display_width(before)));
+    }
+    const std::size_t room = width - used;
+    const auto whole = [](const ShownFunction& f) { return display_width(f.before + f.name + f.behind); };
+    const std::size_t least = std::min(whole(chain.first), std::max(least_first, room * 2 / 5));
+    const std::string last = shorten_function(chain.last, seen, room - least);
+    const std::string first = shorten_function(chain.first, seen, room - display_width(last));
+    return chain.drawn + first + chain.between + last;
+}
+
+/// True if the pieces of `shown` between its ellipses are in `name`, in that order; the first one at its begin.
+bool matches(std::string_view name, std::string_view shown)
+{
+    std::size_t at = 0;
+    for (bool is_first = true;; is_first = false) {
+        const std::size_t end = shown.find(ellipsis);
+        const std::string_view piece = shown.substr(0, end);
+        const std::size_t found = name.find(piece, at);
+        if (found == name.npos || (is_first && found != 0))
+            return false;
+        if (end == shown.npos)
+            return true;
+        at = found + piece.size();
+        shown.remove_prefix(end + ellipsis.size());
+    }
 }
 
 }  // namespace
 
-std::string qualified_name(std::string_view function)
-{
-    std::string result;
-    for (std::size_t i = 0; i < function.size();) {
-        const char c = function[i];
-        if (const std::size_t length = operator_at(function, i); length > 0) {
-            result += function.substr(i, length);
-            i += length;
-            continue;
-        }
-        if (const std::size_t behind = behind_decltype(function, i); behind > 0) {
-            i = behind;
-            continue;
-        }
-        const std::string_view closes = c == '<' ? ">" : c == '(' ? ")" : c == '{' ? "}" : c == '[' && i > 0 ? "]" : "";
-        const std::size_t end = closes.empty() ? i + 1 : behind_pair(function, i, c, closes.front());
-        if (end == 0)
-            return std::string(function);
-        if (c == '(' && !is_in_scope(function, end) && !result.empty())
-            break;
-        if (c == ' ')
-            result.clear();  // what came before is a type
-        else if (c != '<' && (c != '[' || i == 0))
-            result += function.substr(i, end - i);
-        i = end;
-        // " const" of an enclosing function is no end of a type.
-        if (c == '(')
-            while (i < function.size() && !function.substr(i).starts_with("::"))
-                ++i;
-    }
-    return result;
-}
-
-bool is_of_cpp_library(std::string_view function)
-{
-    const std::string name = qualified_name(function);
-    return name.starts_with("std::") || name.starts_with("__gnu_cxx::") || name.starts_with("__gnu_parallel::");
-}
-
 std::string shorten_name(std::string_view name, std::size_t width)
 {
-    if (display_width(name) > width)
-        name = without_clone(name);
-    std::string result(name);
-    if (display_width(result) > width)
-        result = fold_parameters(result);
-    const bool has_arguments = !result.starts_with("py::");  // but "<module>" and "<lambda>"
-    if (display_width(result) > width && has_arguments)
-        result = fold(result, '<', '>');
-    return shorten_middle(result, width);
+    return display_width(name) <= width ? std::string(name) : shorten_chain(shown_chain(name), SeenNames({}), width);
 }
 
-std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width)
+std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width,
+                                                 const std::set<std::string>& others)
 {
+    std::map<std::string, ShownChain> chains;
+    std::set<std::string> functions;
+    const auto add_functions = [&](const ShownChain& chain) {
+        for (const ShownFunction* function : {&chain.first, &chain.last})
+            if (!function->name.empty())
+                functions.insert(function->name);
+    };
+    for (const std::string& name : names)
+        add_functions(chains[name] = shown_chain(name));
+    for (const std::string& name : others)
+        add_functions(shown_chain(name));
+    const SeenNames seen(functions);
     std::map<std::string, std::string> result;
-    std::map<std::string, std::set<std::string_view>> alike;  // by what they would read, without what is drawn
-    for (const std::string& name : names) {
-        const std::string& shortened = result[name] = shorten_name(name, width);
-        alike[shortened.substr(drawing(shortened))].insert(std::string_view(name).substr(drawing(name)));
-    }
-    std::map<std::string, Common> common;  // likewise
-    for (const auto& [read, same] : alike)
-        if (same.size() > 1)
-            common[read] = common_of({same.begin(), same.end()});
-    for (auto& [name, shortened] : result) {
-        const auto found = common.find(shortened.substr(drawing(shortened)));
-        if (found == common.end())
-            continue;
-        const std::string drawn = name.substr(0, drawing(name));
-        const std::size_t used = std::min(width, display_width(drawn));
-        shortened = drawn + show_difference(std::string_view(name).substr(drawn.size()), found->second, width - used);
-    }
+    for (const auto& [name, chain] : chains)
+        result[name] = display_width(name) <= width ? name : shorten_chain(chain, seen, width);
     return result;
+}
+
+bool reads_as(std::string_view name, std::string_view shown)
+{
+    const bool has_ellipsis = shown.find(ellipsis) != shown.npos;
+    const std::optional<FunctionName> parsed = parse_function_name(name);
+    const std::optional<FunctionName> wanted = parse_function_name(shown);
+    if (!parsed || (!wanted && !has_ellipsis))
+        return has_ellipsis ? matches(name, shown) : name == shown;
+    // "…::order(…)" is none that only has an "order(int)" among its arguments.
+    const std::string own = wanted ? wanted->components.back().identifier : std::string(ellipsis);
+    if (own.find(ellipsis) == own.npos && own != parsed->components.back().identifier)
+        return false;
+    if (matches(name, shown))
+        return true;
+    for (std::size_t dropped = 0; dropped < parsed->components.size(); ++dropped)
+        if (matches(text_of(*parsed, dropped), shown))
+            return true;
+    return false;
 }
 
 }  // namespace critpath::report

@@ -4,6 +4,7 @@
 // Owns how names of functions become short without losing what tells them apart.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -12,19 +13,19 @@
 namespace critpath::report
 {
 
-/// The qualified name in a demangled one, as a developer would write it: without the type that is returned, parameters,
-/// template arguments and what the compiler says of a clone: "grid::Solver::step" of "void grid::Solver::step<3>(int)".
-std::string qualified_name(std::string_view function);
-
-/// Of a demangled name: a function of the C++ library, which has its templates compiled into whoever uses them.
-bool is_of_cpp_library(std::string_view function);
-
-/// A function's name in at most `width` columns: first without what the compiler says of a clone, then its parameters
-/// and template arguments become an ellipsis, then its middle.
+/// A function's name in at most `width` columns: first without the type that it returns and what the compiler says of a
+/// clone, then its parameters and template arguments become an ellipsis, then its outer namespaces. Its own identifier
+/// is cut, in its middle, only where it has no room alone.
 std::string shorten_name(std::string_view name, std::size_t width);
 
-/// Likewise of several that are seen together, by name: those that would read the same show where they begin to differ.
-/// Before a name, there may be lines that draw a tree.
-std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width);
+/// Likewise of several that are seen together, by name: each has what tells it from the others, so that it reads as
+/// (reads_as()) none of them. What a table shows may be more than a name: the lines of a tree, a chain of calls
+/// ("main > … > solve") whose ends both stay, and where a call is ("MPI_Send at halo.c:12").
+/// `others`: names that are seen beside these, which have room.
+std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width,
+                                                 const std::set<std::string>& others = {});
+
+/// Whether `shown` may stand for a function's name. Any text may stand for an ellipsis, and behind the end.
+bool reads_as(std::string_view name, std::string_view shown);
 
 }  // namespace critpath::report

@@ -121,17 +121,19 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
 /// Names that are too long have to be known together.
 void shorten_names_of(std::vector<Shape>& shapes, const Table& table)
 {
-    std::vector<std::set<std::string>> long_names(shapes.size());
+    std::vector<std::set<std::string>> long_names(shapes.size()), others(shapes.size());
     if (std::ranges::none_of(shapes, [&](const Shape& s) { return table.columns[s.column].fit == Fit::Name; }))
         return;
     table.each_row([&](std::span<const Cell> row) {
-        for (std::size_t i = 0; i < shapes.size(); ++i)
-            if (table.columns[shapes[i].column].fit == Fit::Name)
-                if (std::string text = text_of(row[shapes[i].column], 0); display_width(text) > shapes[i].width)
-                    long_names[i].insert(std::move(text));
+        for (std::size_t i = 0; i < shapes.size(); ++i) {
+            if (table.columns[shapes[i].column].fit != Fit::Name)
+                continue;
+            std::string text = text_of(row[shapes[i].column], 0);
+            (display_width(text) > shapes[i].width ? long_names : others)[i].insert(std::move(text));
+        }
     });
     for (std::size_t i = 0; i < shapes.size(); ++i)
-        shapes[i].names = shorten_names(long_names[i], shapes[i].width);
+        shapes[i].names = shorten_names(long_names[i], shapes[i].width, others[i]);
 }
 
 std::string shortened(const std::string& text, Fit fit, std::size_t width)

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/function_name.hpp"
 #include "analysis/report/meant_function.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/text.hpp"
@@ -87,6 +88,9 @@ TEST(Text, QualifiedNamesAreWhatADeveloperWrites)
     EXPECT_EQ(qualified_name("void std::__introsort_loop<It, long, Cmp>(It, It, long, Cmp)"), "std::__introsort_loop");
     EXPECT_EQ(qualified_name("[blocked]"), "[blocked]");
     EXPECT_EQ(qualified_name("broken<(name"), "broken<(name");
+    EXPECT_EQ(qualified_name("std::ostream& ns::operator<< <char>(std::ostream&, A<char>)"), "ns::operator<<");
+    EXPECT_EQ(qualified_name("void (*ns::get<int>(int))(double)"), "ns::get");
+    EXPECT_EQ(qualified_name("check_match [dl-lookup.c]"), "check_match");
 }
 
 TEST(Text, ShortensNamesAtTheirArguments)
@@ -100,6 +104,49 @@ TEST(Text, ShortensNamesAtTheirArguments)
     EXPECT_EQ(shorten_name("A<int, double, char>::operator()(int, int) const", 30), "A<…>::operator()(…) const");
     EXPECT_EQ(shorten_name("A<int, double, char>::operator->()", 30), "A<…>::operator->()");
     EXPECT_EQ(shorten_name("__physics_types_MOD_physics_update_main", 20), "__physics_…date_main");
+}
+
+/// The type that a function returns goes first, and its identifier last.
+TEST(Text, ShorteningKeepsTheFunctionsOwnName)
+{
+    const std::string plaquette =
+        "std::vector<std::complex<double>, std::allocator<std::complex<double> > > "
+        "lattice::gauge::compute_plaquette<double, 3>(std::vector<std::complex<double>, "
+        "std::allocator<std::complex<double> > > const&, lattice::gauge::Field<std::array<double, 3> > const&, long) "
+        "[clone .isra.0]";
+    EXPECT_EQ(shorten_name(plaquette, 230), plaquette.substr(plaquette.find("lattice")));
+    EXPECT_EQ(shorten_name(plaquette, 60), "lattice::gauge::compute_plaquette<double, 3>(…)");
+    EXPECT_EQ(shorten_name(plaquette, 39), "lattice::gauge::compute_plaquette<…>(…)");
+    EXPECT_EQ(shorten_name(plaquette, 38), "…::gauge::compute_plaquette<…>(…)");
+    EXPECT_EQ(shorten_name(plaquette, 29), "…::compute_plaquette<…>(…)");
+    EXPECT_EQ(shorten_name(plaquette, 25), "compute_plaquette<…>(…)");
+    EXPECT_EQ(shorten_name(plaquette, 22), "compute_plaquette…(…)");
+    EXPECT_EQ(shorten_name(plaquette, 18), "compute_plaquette…");
+    EXPECT_EQ(shorten_name(plaquette, 17), "compute_plaquette");
+    EXPECT_EQ(shorten_name(plaquette, 16), "compute_…aquette");
+    EXPECT_EQ(shorten_name("void lattice::gauge::apply<lattice::gauge::Dirac>(lattice::gauge::Dirac, long)", 28),
+              "lattice::gauge::apply<…>(…)");
+    EXPECT_EQ(shorten_name("lattice::gauge::Dirac::operator()(long) const", 26), "…::Dirac::operator()(…)");
+    EXPECT_EQ(shorten_name("main::{lambda(double, long)#1}::operator()(double, long) const", 36),
+              "main::{lambda(…)#1}::operator()(…)");
+    EXPECT_EQ(shorten_name("app::(anonymous namespace)::kernel(double const*, long)", 30), "…::kernel(…)");
+    EXPECT_EQ(shorten_name("app::grid::Solver::Solver(std::vector<int> const&, long)", 22), "…::Solver::Solver(…)");
+    EXPECT_EQ(shorten_name("app::grid::Solver::~Solver() [clone .part.0]", 22), "…::Solver::~Solver()");
+    EXPECT_EQ(shorten_name("app::Handle::operator std::map<int, double>*() const", 45),
+              "…::Handle::operator std::map<int, double>*()");
+    EXPECT_EQ(shorten_name("decltype(auto) app::visit<Shape>(Shape&&, long)", 18), "app::visit<…>(…)");
+    EXPECT_EQ(shorten_name("void (*app::pick<int, double>(int))(double, long)", 34), "app::pick<int, double>(int)");
+    EXPECT_EQ(shorten_name("bool app::operator< <int>(app::Pair<int> const&, app::Pair<int> const&)", 30),
+              "app::operator< <int>(…)");
+    EXPECT_EQ(shorten_name("LAMMPS_NS::NPairHalfBinAtomonlyNewton::build(LAMMPS_NS::NeighList*)", 36),
+              "NPairHalfBinAtomonlyNewton::build(…)");
+    EXPECT_EQ(shorten_name("LAMMPS_NS::NPairHalfBinAtomonlyNewton::build(LAMMPS_NS::NeighList*)", 34),
+              "NPairHalfBin…monlyNewton::build(…)");
+    EXPECT_EQ(shorten_name("LAMMPS_NS::NPairHalfBinAtomonlyNewton::build(LAMMPS_NS::NeighList*)", 26),
+              "NPairHal…yNewton::build(…)");
+    EXPECT_EQ(shorten_name("LAMMPS_NS::NPairHalfBinAtomonlyNewton::build(LAMMPS_NS::NeighList*)", 17), "…::build(…)");
+    EXPECT_EQ(shorten_name("│ ├ from: void app::pack<double>(double*, long)", 24), "│ ├ from: …::pack<…>(…)");
+    EXPECT_EQ(shorten_name("app::f(int)::Local<double>::step(int, long)", 22), "…::Local<…>::step(…)");
 }
 
 TEST(Text, ShorteningAlwaysFitsAndStaysValid)
@@ -166,30 +213,44 @@ TEST(Text, NamesThatWouldReadTheSameShowWhereTheyDiffer)
 {
     using Names = std::vector<std::string>;
     EXPECT_EQ(together({"app::smooth(long, std::map<int, double>)", "app::smooth(long, std::map<char, double>)"}, 28),
-              (Names{"app::smooth(long, std:…char…", "app::smooth(long, std::…int…"}));
+              (Names{"app::smooth(…char…)", "app::smooth(…int…)"}));
     EXPECT_EQ(together({"Operator<CellCenteredField, double>::apply(long, double)",
                         "Operator<FaceCenteredField, double>::apply(long, double)"},
                        40),
               (Names{"Operator<Cell…>::apply(…)", "Operator<Face…>::apply(…)"}));
     EXPECT_EQ(together({"LAMMPS_NS::FixNVE::initial_integrate(int)", "LAMMPS_NS::FixNVX::initial_integrate(int)"}, 28),
-              (Names{"…FixNVE::initial_…tegrate(…)", "…FixNVX::initial_…tegrate(…)"}));
+              (Names{"FixNVE::initial_integrate(…)", "FixNVX::initial_integrate(…)"}));
     EXPECT_EQ(together({"├ f(int, double, long)", "│ └ f(int, double, char)"}, 12),
-              (Names{"│ └ f(…char…", "├ f(in…long…"}));
+              (Names{"│ └ f(…char)", "├ f(…long)"}));
     EXPECT_EQ(together({"f(int, double) [clone .isra.0]", "f(int, double) [clone .part.0]"}, 24),
-              (Names{"f(int, double) [cl…isra…", "f(int, double) [cl…part…"}));
+              (Names{"f(…) [clone .isra.0]", "f(…) [clone .part.0]"}));
     EXPECT_EQ(together({"f(int, double) [clone .isra.0]", "g(int, double)"}, 14),
               (Names{"f(int, double)", "g(int, double)"}));
     EXPECT_EQ(together({"first(int, double)", "second(int, double)"}, 10), (Names{"first(…)", "second(…)"}));
+    EXPECT_EQ(together({"int app::first::run<4>(int, double)", "int app::second::run<8>(int, double)"}, 15),
+              (Names{"…::run<4>(…)", "…::run<8>(…)"}));
+    EXPECT_EQ(together({"app::first::run(int)", "app::second::run(int)"}, 16),
+              (Names{"…::first::run(…)", "second::run(…)"}));
+    EXPECT_EQ(shorten_names({"app::run(int, double)"}, 18, {"app::run(int)"}).begin()->second, "run(int, double)");
 }
 
 TEST(Text, WhatIsShownMeansTheFunction)
 {
-    const std::set<std::string> names = {"Operator<CellCenteredField, double>::apply(long, double)",
-                                         "Operator<FaceCenteredField, double>::apply(long, double)",
-                                         "f(int, double) [clone .isra.0]"};
-    for (const std::size_t width : {14, 24, 40})
+    const std::set<std::string> names = {
+        "Operator<CellCenteredField, double>::apply(long, double)",
+        "Operator<FaceCenteredField, double>::apply(long, double)",
+        "f(int, double) [clone .isra.0]",
+        "std::vector<double> lattice::gauge::plaquette<double, 3>(std::vector<double> const&, long) [clone .isra.0]",
+        "std::vector<float> lattice::gauge::plaquette<float, 3>(std::vector<float> const&, long) [clone .isra.0]",
+        "void std::sort<int*, lattice::gauge::order(int)::{lambda(int, int)#1}>(int*, int*)",
+        "lattice::gauge::order(int)",
+        "lattice::order(int)",
+        "lattice::order(int, std::vector<double> const&)",
+        "lattice::order(int)::{lambda(int, int)#1}::operator()(int, int) const",
+        "lattice::order(int)::{lambda(int, int)#2}::operator()(int, int) const"};
+    for (const std::size_t width : {20, 24, 28, 40, 60})
         for (const auto& [name, shortened] : shorten_names(names, width))
-            EXPECT_EQ(meant_function({}, {}, names, shortened, "a run"), name);
+            EXPECT_EQ(meant_function({}, {}, names, shortened, "a run"), name) << shortened;
 }
 
 TEST(Text, NamesOfAnyLengthFitAndStayApart)
