@@ -243,7 +243,7 @@ private:
     [[nodiscard]] std::optional<std::string> tell_apart(const std::string& text, const FunctionName& name,
                                                         const std::vector<const Seen*>& rivals, std::size_t width) const
     {
-        const FunctionName base = folded(name);
+        FunctionName base = folded(name);
         const std::size_t size = name.components.size();
         const std::size_t scopes = size - own_components(name);
         const auto is_good = [&](const std::optional<std::string>& told) {
@@ -274,7 +274,8 @@ private:
         for (std::size_t i = scopes; i-- > 0;)
             if (auto told = with_scope(base, i, scopes, width); is_good(told))
                 return told;
-        return std::nullopt;
+        base.parameters.clear();
+        return try_arguments(name, base, size - 1, rivals, width, is_good);
     }
 
     template <class IsGood>
@@ -426,32 +427,68 @@ ShownChain shown_chain(std::string_view text)
     return result;
 }
 
-std::string shorten_function(const ShownFunction& function, const SeenNames& seen, std::size_t width)
+/// " at halo_…ange.c:12" in at most `width` columns; nothing if that is too few.
+std::optional<std::string> shorten_place(const std::string& behind, std::size_t width)
 {
-    constexpr std::size_t least_name = 8;
-    const std::size_t before = display_width(function.before), behind = display_width(function.behind);
-    if (width < before + behind + std::min(least_name, display_width(function.name)))
-        return shorten_middle(function.before + function.name + function.behind, width);
-    return function.before + seen.shorten(function.name, width - before - behind) + function.behind;
+    const std::size_t colon = behind.rfind(':');
+    if (colon == behind.npos || colon < place_mark.size())
+        return std::nullopt;
+    const std::size_t kept = place_mark.size() + display_width(behind.substr(colon));
+    if (width <= kept)
+        return std::nullopt;
+    const std::string file = behind.substr(place_mark.size(), colon - place_mark.size());
+    return std::string(place_mark) + shorten_middle(file, width - kept) + behind.substr(colon);
 }
 
-/// The last function has the time of the row, and the first one tells it from others that are called by the same one.
+std::string shorten_function(const ShownFunction& function, const SeenNames& seen, std::size_t width)
+{
+    const std::size_t before = display_width(function.before), behind = display_width(function.behind);
+    const std::size_t name = display_width(function.name);
+    if (function.behind.empty() && before < width)
+        return function.before + seen.shorten(function.name, width - before);
+    if (before + name < width)
+        if (const std::optional<std::string> place = shorten_place(function.behind, width - before - name))
+            return function.before + function.name + (before + name + behind <= width ? function.behind : *place);
+    return shorten_middle(function.before + function.name + function.behind, width);
+}
+
+/// With its last function only.
+std::string shorten_end_of_chain(const ShownChain& chain, const SeenNames& seen, std::size_t width)
+{
+    std::string before = shorten_end(chain.drawn, width);
+    if (!chain.first.name.empty())
+        before += shorten_end(std::string(ellipsis).append(chain_mark), width - display_width(before));
+    return before + shorten_function(chain.last, seen, width - display_width(before));
+}
+
+/// With its first function only, which tells it from others that are called by the same one.
+std::string shorten_begin_of_chain(const ShownChain& chain, const SeenNames& seen, std::size_t width)
+{
+    const std::string behind = std::string(chain_mark).append(ellipsis);
+    const std::size_t used = display_width(chain.drawn) + display_width(behind);
+    return used < width ? chain.drawn + shorten_function(chain.first, seen, width - used) + behind
+                        : shorten_end_of_chain(chain, seen, width);
+}
+
+/// The last function has the time of the row.
 std::string shorten_chain(const ShownChain& chain, const SeenNames& seen, std::size_t width)
 {
-    constexpr std::size_t least_first = 8;
-    const std::size_t drawn = std::min(width, display_width(chain.drawn));
-    const std::size_t used = drawn + display_width(chain.between);
-    if (chain.first.name.empty() || width <= used + 2 * least_first) {
-        const std::string end = chain.first.name.empty() ? "" : std::string(ellipsis).append(chain_mark);
-        const std::string before = shorten_end(chain.drawn, width) + shorten_end(end, width - drawn);
-        return before + shorten_function(chain.last, seen, width - std::min(width, display_width(before)));
+    constexpr std::size_t least = 5, readable = 8;  // of a name
+    std::string between = chain.between;
+    std::size_t used = display_width(chain.drawn) + display_width(between);
+    if (width < used + 2 * readable && display_width(between) > chain_mark.size()) {
+        between = std::string(" ").append(ellipsis).append(" ");
+        used = display_width(chain.drawn) + display_width(between);
     }
+    if (chain.first.name.empty() || width < used + 2 * least)
+        return shorten_end_of_chain(chain, seen, width);
     const std::size_t room = width - used;
     const auto whole = [](const ShownFunction& f) { return display_width(f.before + f.name + f.behind); };
-    const std::size_t least = std::min(whole(chain.first), std::max(least_first, room * 2 / 5));
-    const std::string last = shorten_function(chain.last, seen, room - least);
+    const std::size_t of_first = std::min(whole(chain.first), std::max(std::min(readable, room / 2), room * 2 / 5));
+    std::string last = shorten_function(chain.last, seen, room - of_first);
     const std::string first = shorten_function(chain.first, seen, room - display_width(last));
-    return chain.drawn + first + chain.between + last;
+    last = shorten_function(chain.last, seen, room - display_width(first));
+    return chain.drawn + first + between + last;
 }
 
 /// True if the pieces of `shown` between its ellipses are in `name`, in that order; the first one at its begin.
@@ -494,8 +531,16 @@ std::map<std::string, std::string> shorten_names(const std::set<std::string>& na
         add_functions(shown_chain(name));
     const SeenNames seen(functions);
     std::map<std::string, std::string> result;
-    for (const auto& [name, chain] : chains)
-        result[name] = display_width(name) <= width ? name : shorten_chain(chain, seen, width);
+    std::map<std::string, std::set<std::string>> alike;  // by what they read, what they are; without what is drawn
+    for (const auto& [name, chain] : chains) {
+        std::string& text = result[name] = display_width(name) <= width ? name : shorten_chain(chain, seen, width);
+        alike[text.substr(drawing(text))].insert(name.substr(chain.drawn.size()));
+    }
+    for (const auto& [name, chain] : chains) {
+        std::string& text = result[name];
+        if (!chain.first.name.empty() && alike[text.substr(drawing(text))].size() > 1)
+            text = shorten_begin_of_chain(chain, seen, width);
+    }
     return result;
 }
 

@@ -168,16 +168,14 @@ private:
     std::map<std::pair<CallPathId, model::RowId>, std::size_t> callees_;  // by caller and function
 };
 
-/// "main > ... > solve" of a call path and those that only lead to it; of long names, the last one: the middle of a
-/// name that a table has no room for is cut out, and two names are not to become one.
+/// "main > … > solve" of a call path and those that only lead to it: the first one, which tells it from others below
+/// the same caller, and the last one, whose time it is.
 std::string row_name(const std::vector<std::size_t>& paths, Sites& sites)
 {
-    constexpr std::size_t long_name = 28;  // wider than many tables have room for
     const std::string last = sites.name(paths.back());
     if (paths.size() == 1)
         return last;
-    std::string name = sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + last;
-    return display_width(name) <= long_name ? name : "… > " + last;
+    return sites.name(paths.front()) + (paths.size() == 2 ? " > " : " > … > ") + last;
 }
 
 /// By call path: path time without those below.

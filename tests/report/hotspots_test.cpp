@@ -20,6 +20,7 @@
 #include <string>
 #include <tuple>
 #include <variant>
+#include <vector>
 
 namespace critpath::report
 {
@@ -99,6 +100,24 @@ TEST(Hotspots, DeepRecursion)
     EXPECT_EQ(last.substr(0, 14), "even;odd;last;");
     EXPECT_NE(last.find(";[99,645 more];"), std::string::npos) << last;
     EXPECT_EQ(last.substr(last.size() - 14), ";odd;last;even") << last;
+}
+
+// The first function of a chain tells it from others below the same caller.
+TEST(Hotspots, ChainsOfCallsAreWhole)
+{
+    const std::string first = "assemble_the_matrix_of_all_cells", second = "assemble_the_right_hand_side";
+    model::Profile p;
+    p.processes.push_back({"rank 0", "node", 0, 0, 0, 0, 0, 0});
+    for (const std::string& name : {std::string("main"), first, second, std::string("step"), std::string("kernel")})
+        p.rows.push_back({model::RowKind::Region, name, "", "", 0});
+    p.call_paths = {{{0}, model::CallPathId::none()}, {{1}, {0}}, {{3}, {1}}, {{4}, {2}}, {{2}, {0}}, {{4}, {4}}};
+    p.path = {{{3}, {0}, 20, 0}, {{5}, {0}, 10, 0}};
+    const Request request{"", "", Arguments({{"--top", "0"}, {"--sort", "path"}}, {})};
+    std::vector<std::string> names;
+    call_path_view({p, p, request, {}}).tables[0].each_row([&](std::span<const Cell> row) {
+        names.push_back(std::get<std::string>(row[0]));
+    });
+    EXPECT_EQ(names, (std::vector<std::string>{"main", "├ " + first + " > … > kernel", "└ " + second + " > kernel"}));
 }
 
 TEST(Hotspots, SharesAndErrorsOfFunctions)

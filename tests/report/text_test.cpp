@@ -234,6 +234,35 @@ TEST(Text, NamesThatWouldReadTheSameShowWhereTheyDiffer)
     EXPECT_EQ(shorten_names({"app::run(int, double)"}, 18, {"app::run(int)"}).begin()->second, "run(int, double)");
 }
 
+/// The first function tells siblings in a tree apart, and the last one has the time.
+TEST(Text, ChainsOfCallsKeepBothEnds)
+{
+    using Names = std::vector<std::string>;
+    const std::set<std::string> leaves = {"├ fromA_assemble_matrix(long) > … > leaf_kernel_function(long)",
+                                          "├ fromB_assemble_rhs(long) > … > leaf_kernel_function(long)"};
+    EXPECT_EQ(together(leaves, 64), Names(leaves.begin(), leaves.end()));
+    EXPECT_EQ(together(leaves, 56), (Names{"├ fromA_assemble_matrix > … > leaf_kernel_function(long)",
+                                           "├ fromB_assemble_rhs(…) > … > leaf_kernel_function(long)"}));
+    EXPECT_EQ(together(leaves, 41),
+              (Names{"├ fromA_…atrix > … > leaf_kernel_function", "├ fromB_…e_rhs > … > leaf_kernel_function"}));
+    EXPECT_EQ(
+        together({"send_halo_of_the_grid(int) > MPI_Send at xfer.c:6", "recv_halo_of_the_grid(int) > MPI_Recv"}, 40),
+        (Names{"recv_halo_of_the_grid(int) > MPI_Recv", "send_hal…the_grid > MPI_Send at xfer.c:6"}));
+    EXPECT_EQ(together({"[I] void app::apply<long>(long) > void app::solve<long>(long)"}, 40),
+              (Names{"[I] apply<…>(…) > app::solve<long>(long)"}));
+    EXPECT_EQ(together({"app::order<(1 > 2), std::less<int> >(int, int)"}, 20), (Names{"app::order<…>(…)"}));
+    EXPECT_EQ(together({"recv_halo > MPI_Recv at xfer_of_halo.c:7"}, 30), (Names{"recv_halo > MPI_Recv at xf…c:7"}));
+    EXPECT_EQ(together({"│ │ │ first > second"}, 15), (Names{"│ │ │ … > se…nd"}));
+    for (const char* tree : {"├ ", "│ │ │ ├ "})
+        for (std::size_t width = 18; width < 64; ++width) {
+            const Names names =
+                together({tree + std::string("assemble_matrix > … > kernel"), tree + std::string("scale > kernel"),
+                          tree + std::string("assemble_rhs > … > kernel")},
+                         width);
+            EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size()) << width << names[0];
+        }
+}
+
 TEST(Text, WhatIsShownMeansTheFunction)
 {
     const std::set<std::string> names = {
