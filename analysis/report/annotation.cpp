@@ -5,6 +5,7 @@
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/meant_function.hpp"
+#include "analysis/report/outlined.hpp"
 
 #include <algorithm>
 
@@ -88,6 +89,7 @@ Annotation annotate(const model::Profile& profile, const Selection& selection, c
         return missing.empty() ? std::string() : missing.front();
     };
     result.function = meant_function(profile, selection, names, name, trace, hint);
+    result.outlined = outlined_of(result.function, names, profile);
     add_time_off(profile, selection, result);
     for (const model::AddressTime& time : profile.addresses) {
         bool is_counted = false;  // a function may be inlined into itself

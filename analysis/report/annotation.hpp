@@ -52,6 +52,7 @@ struct Annotation {
     std::map<std::pair<std::string, int>, LineTime> lines;  // by file and line
     /// By the row (a binary and a function that is not inlined) that the function's code lies in, and address.
     std::map<std::pair<model::RowId, std::uint64_t>, SampledTime> addresses;
+    std::set<std::string> outlined;  // functions on the path that its parallel regions were made
 };
 
 /// Of the function that the user means by `name` (meant_function.hpp). If ranks are selected, the addresses of the

@@ -11,6 +11,7 @@
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/load.hpp"
+#include "analysis/report/meant_function.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
@@ -302,6 +303,9 @@ Document run_annotate(const Request& request)
             document.notes.push_back(std::move(note));
     if (std::string note = inlined_note(annotation, whole.path_ns); !note.empty())
         document.notes.push_back(std::move(note));
+    if (!annotation.outlined.empty())
+        document.notes.push_back(fmt::format("Its parallel regions are functions of their own; see one: {}",
+                                             annotate_commands(annotation.outlined, request.trace_name)));
     explain_errors(document, sums);
     if (std::string note = skid_note(profile); !note.empty())
         document.notes.push_back(std::move(note));

@@ -6,6 +6,7 @@
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
+#include "analysis/report/outlined.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/support/error.hpp"
 
@@ -75,12 +76,26 @@ constexpr IsMeant rules[] = {
     },
 };
 
-/// Nothing if it is none of `names`.
-std::string only_one(const std::set<std::string>& names, const std::string& wanted, IsMeant is_meant)
+/// A function stands for the parallel regions that were made functions, too.
+std::vector<std::string> without_outlined(const model::Profile& profile, const std::set<std::string>& names)
 {
-    std::vector<std::string> found;
-    std::ranges::copy_if(names, std::back_inserter(found),
+    std::set<std::string> outlined;
+    if (names.size() > 1)
+        for (const std::string& name : names)
+            outlined.merge(outlined_of(name, names, profile));
+    std::vector<std::string> result;
+    std::ranges::set_difference(names, outlined, std::back_inserter(result));
+    return result;
+}
+
+/// Nothing if it is none of `names`.
+std::string only_one(const model::Profile& profile, const std::set<std::string>& names, const std::string& wanted,
+                     IsMeant is_meant)
+{
+    std::set<std::string> matching;
+    std::ranges::copy_if(names, std::inserter(matching, matching.end()),
                          [&](const std::string& name) { return is_meant(name, wanted); });
+    std::vector<std::string> found = without_outlined(profile, matching);
     if (found.size() <= 1)
         return found.empty() ? std::string() : found.front();
     constexpr std::size_t most = 5, width = 60;
@@ -172,7 +187,27 @@ std::string why_no_lines(const model::Row& row, Presence presence, std::string_v
     fail(ExitCode::Usage, "'{}': {}", name, why_no_lines(*row, most, trace));
 }
 
+/// The only one of the functions that were made of the parallel regions of `name`; empty if there is none.
+std::string only_outlined(const model::Profile& profile, const std::set<std::string>& known, const std::string& name,
+                          std::string_view trace)
+{
+    const std::set<std::string> outlined = outlined_of(name, known, profile);
+    if (outlined.size() <= 1)
+        return outlined.empty() ? std::string() : *outlined.begin();
+    fail(ExitCode::Usage,
+         "'{}': its time is in its parallel regions, which the compiler made functions of; see one: {}", name,
+         annotate_commands(outlined, trace));
+}
+
 }  // namespace
+
+std::string annotate_commands(const std::set<std::string>& functions, std::string_view trace)
+{
+    std::vector<std::string> commands;
+    for (const std::string& function : functions)
+        commands.push_back(command_line(fmt::format("annotate {}", shell_quoted(function)), trace));
+    return fmt::format("{}", fmt::join(commands, ", "));
+}
 
 std::string meant_function(const model::Profile& profile, const Selection& selection,
                            const std::set<std::string>& known, const std::string& wanted, std::string_view trace,
@@ -183,10 +218,14 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
         if (!known.contains(row.name))
             without_lines.insert(row.name);
     for (const IsMeant is_meant : rules) {
-        if (std::string name = only_one(known, wanted, is_meant); !name.empty())
+        if (std::string name = only_one(profile, known, wanted, is_meant); !name.empty())
             return name;
-        if (const std::string name = only_one(without_lines, wanted, is_meant); !name.empty())
-            fail_without_lines(profile, selection, name, trace);
+        const std::string name = only_one(profile, without_lines, wanted, is_meant);
+        if (name.empty())
+            continue;
+        if (std::string outlined = only_outlined(profile, known, name, trace); !outlined.empty())
+            return outlined;
+        fail_without_lines(profile, selection, name, trace);
     }
     const std::string more = hint ? hint() : std::string();
     fail(ExitCode::Usage,

@@ -156,6 +156,34 @@ TEST(MeantFunction, MayBeSpelledAsFortranOrItsCompilerDoes)
     EXPECT_THROW(meant({"Solve", "solve"}, "SOLVE"), Failure) << "either";
 }
 
+/// Compilers make functions of parallel regions, which have the samples of the one that was written.
+TEST(MeantFunction, ParallelRegionsAreOfTheFunctionTheyWereMadeOf)
+{
+    model::Profile p = run_of_all_kinds();
+    const auto meant = [&](const std::set<std::string>& known, const std::string& wanted) {
+        return meant_function(p, {}, known, wanted);
+    };
+    for (const char* made : {"step._omp_fn.0", "step.omp_outlined", "step.omp_outlined_debug__", "step_._omp_fn.0",
+                             "step [clone ._omp_fn.0]", "step.omp_outlined.12"})
+        EXPECT_EQ(meant({made, "main._omp_fn.0"}, "step"), made);
+    try {
+        (void)meant({"step._omp_fn.0", "step._omp_fn.1"}, "step");
+        FAIL();
+    } catch (const Failure& failure) {
+        EXPECT_STREQ(failure.what(),
+                     "'step': its time is in its parallel regions, which the compiler made functions of; see one: "
+                     "cpreport annotate step._omp_fn.0, cpreport annotate step._omp_fn.1");
+    }
+    EXPECT_EQ(meant({"relax(int)", "relax(int) [clone ._omp_fn.0]"}, "relax"), "relax(int)") << "has lines itself";
+    EXPECT_THROW(meant({"steps._omp_fn.0"}, "step"), Failure);
+    // main > step > poll, of another binary > .omp_outlined.
+    p.rows.push_back({RowKind::Sampled, ".omp_outlined._debug__", "/bin/app", "", 0});
+    p.call_paths.push_back(
+        {{static_cast<std::uint32_t>(p.rows.size() - 1)}, {static_cast<std::uint32_t>(p.call_paths.size() - 2)}});
+    EXPECT_EQ(meant({".omp_outlined._debug__"}, "step"), ".omp_outlined._debug__");
+    EXPECT_THROW(meant({".omp_outlined._debug__"}, "main"), Failure);
+}
+
 TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
 {
     EXPECT_THROW(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step", "a run"), Failure);
