@@ -107,12 +107,6 @@ bool may_be_fortran(std::string_view symbol)
     return symbol.ends_with('_') || (stem.size() < symbol.size() && stem.size() > 1 && stem.ends_with('.'));
 }
 
-/// What is called in the source as the main program of Fortran, and what starts it.
-bool is_main(std::string_view symbol)
-{
-    return symbol == "MAIN__" || symbol == "main";
-}
-
 }  // namespace
 
 binary::Module recorded_module(const model::Profile& profile, const std::string& path)
@@ -143,7 +137,7 @@ void name_fortran(model::Profile& profile, const FortranNameOf& name_of)
     }
     std::erase_if(found, [&](const auto& named) {
         const auto& others = symbols[{profile.rows[named.first].module, named.second}];
-        return others.size() > 1 && !std::ranges::all_of(others, is_main);
+        return others.size() > 1;
     });
     for (auto& [row, name] : found)
         profile.rows[row].name = std::move(name);

@@ -8,6 +8,7 @@
 #include "analysis/report/names.hpp"
 #include "analysis/report/outlined.hpp"
 #include "analysis/report/text.hpp"
+#include "formats/binary/debug_info.hpp"
 #include "formats/support/error.hpp"
 
 #include <fmt/ranges.h>
@@ -223,6 +224,8 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
         const std::string name = only_one(profile, without_lines, wanted, is_meant);
         if (name.empty())
             continue;
+        if (name == "main" && known.contains(std::string(binary::unnamed_fortran_program)))
+            return std::string(binary::unnamed_fortran_program);
         if (std::string outlined = only_outlined(profile, known, name, trace); !outlined.empty())
             return outlined;
         fail_without_lines(profile, selection, name, trace);

@@ -528,9 +528,9 @@ private:
         if (name.empty()) {
             return linkage;
         }
-        // GNU Fortran has no other name for a program that is called main, or not at all.
-        if (name == "MAIN__" && dwarf_hasattr(&declaration, DW_AT_main_subprogram) == 1) {
-            return "main";
+        // GNU Fortran has no other name for a program that is called main, or not at all. "main" is what starts it.
+        if ((name == "MAIN__" || name == "main") && dwarf_hasattr(&declaration, DW_AT_main_subprogram) == 1) {
+            return std::string(unnamed_fortran_program);
         }
         // Functions of one file only have no name for the linker.
         Dwarf_Die unit;

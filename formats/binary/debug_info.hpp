@@ -36,6 +36,9 @@ struct SourcePlace {
     friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
 };
 
+/// As debug information of Fortran has no name for it, or one that what starts it has, too: "main".
+inline constexpr std::string_view unnamed_fortran_program = "main program";
+
 /// Not for several threads at once. What damaged files say is wrong or missing, but reading it ends.
 class DebugInfo
 {
@@ -66,7 +69,7 @@ public:
 
     /// The name in the source of the procedure with this symbol, if it was written in Fortran, whose compilers add to
     /// the names of procedures outside of modules and call each main program alike (GNU: `step_`, `inner.0`,
-    /// `MAIN__`). Empty if it was not, or if that is not known.
+    /// `MAIN__`), or unnamed_fortran_program. Empty if it was not, or if that is not known.
     [[nodiscard]] std::string fortran_name(std::string_view symbol);
 
 private:

@@ -405,7 +405,7 @@ TEST_P(Fortran, ProceduresAreThoseOfTheText)
 }
 
 // Two names of the compiler's: of the program, and of what starts it.
-TEST_P(Fortran, AProgramThatIsCalledMainIsCalledSo)
+TEST_P(Fortran, AProgramThatIsCalledMainIsNotWhatStartsIt)
 {
     if (*TEST_FORTRAN == '\0' || std::string(TEST_FORTRAN).ends_with("NOTFOUND")) {
         GTEST_SKIP() << "gfortran is not installed";
@@ -417,7 +417,7 @@ TEST_P(Fortran, AProgramThatIsCalledMainIsCalledSo)
     EXPECT_EQ(lines.fortran_name({bench / "app", ""}, "main"), "main");
     for (const auto& [symbol, address] : bench.symbols("app")) {
         if (symbol == "MAIN__") {
-            EXPECT_EQ(lines.fortran_name({bench / "app", ""}, symbol), "main");
+            EXPECT_EQ(lines.fortran_name({bench / "app", ""}, symbol), "main program");
         }
     }
 }

@@ -184,6 +184,14 @@ TEST(MeantFunction, ParallelRegionsAreOfTheFunctionTheyWereMadeOf)
     EXPECT_THROW(meant({".omp_outlined._debug__"}, "main"), Failure);
 }
 
+/// What starts it has lines nowhere.
+TEST(MeantFunction, MainIsTheProgramOfFortran)
+{
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main program", "domain"}, "main"), "main program");
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main", "main program"}, "main"), "main");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"domain"}, "main"), Failure);
+}
+
 TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
 {
     EXPECT_THROW(meant_function(run_of_all_kinds(), {}, {"step_of_solver"}, "step", "a run"), Failure);

@@ -181,16 +181,17 @@ TEST(NameFortran, AsInTheSourceWhereThatTellsThemApart)
     for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
         profile.call_paths.push_back({RowId{i}, CallPathId::none()});
     }
-    std::map<std::string, std::string> names = {{"MAIN__", "main"}, {"inner.0", "inner"},          {"inner.1", "inner"},
-                                                {"step_", "step"},  {"step_.constprop.0", "step"}, {"other.2", "other"},
-                                                {"user_", "user"},  {"within.3.isra.0", "within"}, {"main", "nobody"}};
+    std::map<std::string, std::string> names = {
+        {"MAIN__", "main program"}, {"inner.0", "inner"},          {"inner.1", "inner"},
+        {"step_", "step"},          {"step_.constprop.0", "step"}, {"other.2", "other"},
+        {"user_", "user"},          {"within.3.isra.0", "within"}, {"main", "nobody"}};
     name_fortran(profile, [&](const binary::Module&, const std::string& symbol) { return names[symbol]; });
     std::vector<std::string> found;
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i) {
         found.push_back(profile.row({i}).name);
     }
-    EXPECT_EQ(found, (std::vector<std::string>{"main", "c_name_", "inner.0", "inner.1", "main", "other.2", "step",
-                                               "step", "within", "user_"}));
+    EXPECT_EQ(found, (std::vector<std::string>{"main program", "c_name_", "inner.0", "inner.1", "main", "other.2",
+                                               "step", "step", "within", "user_"}));
 }
 
 }  // namespace
