@@ -20,8 +20,10 @@ namespace
 template <class Visit>
 void for_each_function(const model::Row& row, const std::vector<binary::SourceFrame>& frames, Visit visit)
 {
+    // Parts of a function may be inlined into itself, which debug information may know by an alias.
     for (std::size_t i = 0; i + 1 < frames.size(); ++i)
-        visit(frames[i].function, frames[i].file, frames[i].line);
+        visit(frames[i].function == frames.back().function ? row.name : frames[i].function, frames[i].file,
+              frames[i].line);
     // The name of the row is what all other reports say.
     if (frames.empty())
         visit(row.name, std::string(), 0);

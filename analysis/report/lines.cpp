@@ -120,6 +120,18 @@ binary::SourceLines source_lines(const model::Profile& profile)
     return lines;
 }
 
+namespace
+{
+
+/// Two names of C in one place, as `__libc_write` and `write`: all other reports have that of the row.
+bool is_alias(std::string_view function, std::string_view name)
+{
+    constexpr std::string_view never_in_c = ".+:([ ";
+    return function.find_first_of(never_in_c) == function.npos && name.find_first_of(never_in_c) == name.npos;
+}
+
+}  // namespace
+
 std::optional<SourceLine> source_line_of(const model::Profile& profile, const model::Row& row, std::uint64_t address,
                                          binary::SourceLines& lines)
 {
@@ -129,8 +141,12 @@ std::optional<SourceLine> source_line_of(const model::Profile& profile, const mo
     if (frames.empty() || frames.front().file.empty() || frames.front().line == 0)
         return std::nullopt;
     const binary::SourceFrame& inner = frames.front();
-    return SourceLine{inner.file, inner.line, inner.function.empty() ? row.name : inner.function,
-                      frames.size() > 1 ? row.name : std::string()};
+    // Compilers inline parts of a function into itself.
+    const bool is_inlined = inner.function != frames.back().function && inner.function != row.name;
+    if (is_inlined)
+        return SourceLine{inner.file, inner.line, inner.function.empty() ? row.name : inner.function, row.name};
+    const bool has_rows_name = inner.function.empty() || is_alias(inner.function, row.name);
+    return SourceLine{inner.file, inner.line, has_rows_name ? row.name : inner.function, {}};
 }
 
 std::vector<std::string> inlined_functions_at(const model::Profile& profile, const model::Row& row,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What is known by address, by source line: all of it, or as far as rows with path time need it.
+#include "analysis/report/annotation.hpp"
 #include "analysis/report/lines.hpp"
 #include "tests/report/one_rank.hpp"
 
@@ -73,6 +74,33 @@ TEST_F(Lines, OfOneModuleAreThoseOfAll)
     for (const Items wanted : {Items::OnPath, Items::All})
         EXPECT_EQ(times(wanted, "solver"), (Times{{"solve.c:5", {70, 110}}, {"solve.c:6", {30, 30}}}));
     EXPECT_EQ(times(Items::All, "poll"), (Times{{"poll.c:7", {0, 500}}}));
+}
+
+// Debug information has another name for it, and parts of it are inlined into itself.
+TEST_F(Lines, AnAliasIsNotInlined)
+{
+    model::Profile& p = run.profile();
+    p.source_functions.push_back({"__libc_poll", 1, 1});
+    p.source_functions.push_back({"wait", 1, 40});
+    p.source_frames.insert(p.source_frames.end(),
+                           {{1, 0x20, 2, 1, 26}, {1, 0x20, 2, 1, 24}, {1, 0x30, 3, 1, 41}, {1, 0x30, 2, 1, 25}});
+    binary::SourceLines lines = source_lines(p);
+    const auto at = [&](std::uint64_t address) {
+        const std::optional<SourceLine> line = source_line_of(p, p.rows[2], address, lines);
+        return line ? std::tuple(line->line, line->function, line->inlined_into)
+                    : std::tuple(0, std::string(), std::string());
+    };
+    using Line = std::tuple<int, std::string, std::string>;
+    EXPECT_EQ(at(0x10), Line(7, "poll", ""));
+    EXPECT_EQ(at(0x20), Line(26, "poll", ""));
+    EXPECT_EQ(at(0x30), Line(41, "wait", "poll"));
+    p.rows[2].name = "poll(int) [clone .part.0]";
+    EXPECT_EQ(at(0x10), Line(7, "poll", "")) << "without what only symbols have";
+    p.rows[2].name = "poll";
+    p.addresses = {{model::CallPathId{2}, 0x20, 100, 100}};
+    const Annotation annotation = annotate(p, {}, "poll", lines);
+    EXPECT_TRUE(annotation.inlined.empty()) << annotation.inlined.begin()->first;
+    EXPECT_EQ(annotation.lines.begin()->first.second, 26);
 }
 
 }  // namespace
