@@ -143,7 +143,10 @@ std::vector<std::uint32_t> Arguments::ranks(const std::string& option, std::size
         std::uint32_t last = first;
         if (read.ec == std::errc() && read.ptr != whole_end && *read.ptr == '-')
             read = std::from_chars(read.ptr + 1, whole_end, last);
-        if (read.ec != std::errc() || read.ptr != whole_end || first > last || last >= ranks)
+        const bool is_range = read.ec == std::errc() && read.ptr == whole_end;
+        if (is_range && first > last)
+            fail(ExitCode::Usage, "{}: the range '{}' runs backwards; give {}-{}", option, word, last, first);
+        if (!is_range || last >= ranks)
             fail(ExitCode::Usage, "{}: '{}' is not a rank of this trace; it has ranks 0 to {}", option, word,
                  ranks - 1);
         for (std::uint32_t rank = first; rank <= last; ++rank)

@@ -214,6 +214,8 @@ std::string meant_function(const model::Profile& profile, const Selection& selec
                            const std::set<std::string>& known, const std::string& wanted, std::string_view trace,
                            const std::function<std::string()>& hint)
 {
+    if (wanted.find_first_not_of(' ') == std::string::npos)  // it is a part of each name
+        fail(ExitCode::Usage, "FUNCTION is empty; give a name that is listed by: cpreport hotspots");
     std::set<std::string> without_lines;
     for (const model::Row& row : profile.rows)
         if (!known.contains(row.name))

@@ -56,7 +56,8 @@ class CommandLine(ReportCase):
         self.fail_with(2, "--rank: '4' is not a rank of this trace; it has ranks 0 to 3",
                        "path", "--rank", "0,4", "sampled")
         self.fail_with(2, "--rank: '4' is not a rank of this trace", "hotspots", "--rank", "4", "sampled")
-        for ranks in "3-1", "0-4", "1-", "-1", "0-1-2":
+        self.fail_with(2, "--rank: the range '3-1' runs backwards; give 1-3", "hotspots", "--rank", "0,3-1", "sampled")
+        for ranks in "0-4", "1-", "-1", "0-1-2":
             self.fail_with(2, f"--rank: '{ranks}' is not a rank of this trace; it has ranks 0 to 3",
                            "hotspots", f"--rank={ranks}", "sampled")
         self.assertEqual(self.succeed("hotspots", "--rank", "0-2,3", "sampled"),
@@ -102,6 +103,8 @@ class CommandLine(ReportCase):
         self.fail_with(2, "'nobody': samples found no such function on the critical path", "annotate", "nobody", "sampled")
         self.fail_with(2, "; see: cpreport hotspots sampled", "annotate", "nobody", "sampled")
         self.fail_with(2, "FUNCTION is required; see: cpreport annotate --help", "annotate")
+        for name in "", " ":
+            self.fail_with(2, "FUNCTION is empty; give a name that is listed by: cpreport hotspots", "annotate", name, "sampled")
         (self.here / "sampled" / "traces.otf2").touch()
         for trace in ("sampled", "sampled/traces.otf2"):
             self.fail_with(2, f"{trace}: this is a trace, and the FUNCTION before it is missing; give both: "
