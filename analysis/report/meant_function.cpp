@@ -7,6 +7,7 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
 #include "analysis/report/outlined.hpp"
+#include "analysis/report/seen_names.hpp"
 #include "analysis/report/text.hpp"
 #include "formats/binary/debug_info.hpp"
 #include "formats/support/error.hpp"

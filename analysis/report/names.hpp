@@ -19,13 +19,10 @@ namespace critpath::report
 std::string shorten_name(std::string_view name, std::size_t width);
 
 /// Likewise of several that are seen together, by name: each has what tells it from the others, so that it reads as
-/// (reads_as()) none of them. What a table shows may be more than a name: the lines of a tree, a chain of calls
+/// (seen_names.hpp) none of them. What a table shows may be more than a name: the lines of a tree, a chain of calls
 /// ("main > … > solve") whose ends both stay, and where a call is ("MPI_Send at halo.c:12").
 /// `others`: names that are seen beside these, which have room.
 std::map<std::string, std::string> shorten_names(const std::set<std::string>& names, std::size_t width,
                                                  const std::set<std::string>& others = {});
-
-/// Whether `shown` may stand for a function's name. Any text may stand for an ellipsis, and behind the end.
-bool reads_as(std::string_view name, std::string_view shown);
 
 }  // namespace critpath::report

@@ -229,6 +229,11 @@ TEST(Text, NamesThatWouldReadTheSameShowWhereTheyDiffer)
     EXPECT_EQ(together({"first(int, double)", "second(int, double)"}, 10), (Names{"first(…)", "second(…)"}));
     EXPECT_EQ(together({"int app::first::run<4>(int, double)", "int app::second::run<8>(int, double)"}, 15),
               (Names{"…::run<4>(…)", "…::run<8>(…)"}));
+    EXPECT_EQ(together({"app::run<std::array<int, 9>, std::less<int> >(int)",
+                        "app::run<std::array<int, 19>, std::less<int> >(int)"},
+                       20),
+              (Names{"app::run<…19…>(…)", "app::run<… 9>…>(…)"}))
+        << "9 is in 19, too";
     EXPECT_EQ(together({"app::first::run(int)", "app::second::run(int)"}, 16),
               (Names{"…::first::run(…)", "second::run(…)"}));
     EXPECT_EQ(shorten_names({"app::run(int, double)"}, 18, {"app::run(int)"}).begin()->second, "run(int, double)");

@@ -1,0 +1,431 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/seen_names.hpp"
+
+#include "analysis/report/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+constexpr std::string_view hidden_scopes = "…::";
+
+/// "<…>" of " <int, double>" and "(…)" of "(int)"; nothing is in "()".
+std::string folded(const std::string& text, std::string_view brackets)
+{
+    const std::size_t open = text.find(brackets.front());
+    const std::size_t close = text.rfind(brackets.back());
+    if (open == text.npos || close == text.npos || close <= open + 1)
+        return text;
+    return text.substr(0, open + 1).append(ellipsis).append(text.substr(close));
+}
+
+void fold_parameters(FunctionName& name)
+{
+    name.parameters = folded(name.parameters, "()");
+}
+
+void fold_arguments(FunctionName& name)
+{
+    for (NameComponent& component : name.components) {
+        component.arguments = folded(component.arguments, "<>");
+        component.call = folded(component.call, "()");
+        if (component.identifier.starts_with('{'))
+            component.identifier = folded(component.identifier, "()");
+    }
+}
+
+/// Without all that can be left out before a namespace is.
+FunctionName folded(FunctionName name)
+{
+    fold_parameters(name);
+    fold_arguments(name);
+    name.qualifiers.clear();
+    name.suffix.clear();
+    return name;
+}
+
+/// "NPairHalf…onlyNewton::build(…)": with a part of the last component that has been `dropped`, if much of it has room.
+std::optional<std::string> with_part_of_scope(const FunctionName& name, std::size_t dropped, std::size_t width)
+{
+    constexpr std::size_t worth_it = 8;
+    const NameComponent& scope = name.components[dropped - 1];
+    const std::string rest = "::" + text_of(name, dropped);
+    if (display_width(rest) + worth_it > width || scope.identifier.starts_with('('))
+        return std::nullopt;
+    const std::string text = scope.identifier + scope.arguments + scope.call;
+    const std::size_t room = width - display_width(rest);
+    return display_width(text) > room ? std::optional(shorten_middle(text, room) + rest) : std::nullopt;
+}
+
+/// Without as many of the outermost components as it has to, and no more than `most`; a mark says so if it has room.
+std::optional<std::string> with_some_scopes(const FunctionName& name, std::size_t most, std::size_t width)
+{
+    for (std::size_t dropped = 0; dropped <= most; ++dropped) {
+        std::string text = text_of(name, dropped);
+        if (display_width(text) > width)
+            continue;
+        if (dropped == 0)
+            return text;
+        if (std::optional<std::string> more = with_part_of_scope(name, dropped, width))
+            return more;
+        return display_width(hidden_scopes) + display_width(text) <= width ? std::string(hidden_scopes) + text : text;
+    }
+    return std::nullopt;
+}
+
+/// Of the function itself, at least a part.
+std::string own_text(FunctionName name, std::size_t width)
+{
+    name.components.erase(name.components.begin(),
+                          name.components.end() - static_cast<std::ptrdiff_t>(own_components(name)));
+    for (NameComponent& component : name.components) {
+        component.arguments = component.arguments.empty() && component.call.empty() ? "" : ellipsis;
+        component.call.clear();
+    }
+    if (std::string text = text_of(name); display_width(text) <= width)
+        return text;
+    name.parameters.clear();
+    name.components.back().arguments.clear();
+    std::string identifier = text_of(name);
+    if (display_width(identifier) < width)
+        return identifier.append(ellipsis);
+    return shorten_middle(identifier, width);
+}
+
+std::string shorten_alone(const std::string& whole, const std::optional<FunctionName>& parsed, std::size_t width)
+{
+    if (display_width(whole) <= width || !parsed)
+        return shorten_middle(whole, width);
+    FunctionName name = *parsed;
+    const auto fits = [&] { return display_width(text_of(name)) <= width; };
+    if (fits())
+        return text_of(name);
+    name.suffix.clear();
+    if (fits())
+        return text_of(name);
+    fold_parameters(name);
+    if (fits())
+        return text_of(name);
+    fold_arguments(name);
+    if (fits())
+        return text_of(name);
+    name.qualifiers.clear();
+    const std::size_t scopes = name.components.size() - own_components(name);
+    if (std::optional<std::string> text = with_some_scopes(name, scopes, width))
+        return *text;
+    return own_text(std::move(name), width);
+}
+
+/// Bytes that all names begin with, up to the identifier in which they differ; and those that all end with behind it.
+struct Common {
+    std::size_t prefix, suffix;
+};
+
+Common common_of(const std::vector<std::string_view>& names)
+{
+    const std::string_view first = names.front();
+    Common common{first.size(), first.size()};
+    const auto is_character = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; };
+    for (const std::string_view name : names) {
+        const auto begin = std::ranges::mismatch(first.substr(0, common.prefix), name).in1 - first.begin();
+        common.prefix = static_cast<std::size_t>(begin);
+    }
+    const auto continues = [&](std::size_t at) {
+        const auto before = static_cast<unsigned char>(first[at - 1]);
+        return std::isalnum(before) != 0 || before == '_' || (at < first.size() && !is_character(first[at]));
+    };
+    while (common.prefix > 0 && continues(common.prefix))
+        --common.prefix;
+    for (const std::string_view name : names) {
+        std::size_t same = 0;
+        const std::size_t most = std::min({common.suffix, name.size() - common.prefix, first.size() - common.prefix});
+        while (same < most && name[name.size() - 1 - same] == first[first.size() - 1 - same])
+            ++same;
+        common.suffix = same;
+    }
+    while (common.suffix > 0 && !is_character(first[first.size() - common.suffix]))
+        --common.suffix;
+    return common;
+}
+
+/// Of `name`, mostly what is between what is `common`.
+std::string show_difference(std::string_view name, const Common& common, std::size_t width)
+{
+    constexpr std::size_t least = 8;
+    const std::string_view before = name.substr(0, common.prefix);
+    const std::string_view after = name.substr(name.size() - common.suffix);
+    const std::string_view inner = name.substr(common.prefix, name.size() - common.prefix - common.suffix);
+    const std::string different = shorten_end(inner, std::min(width, std::max(least, width / 3)));
+    std::size_t left = width - display_width(different);
+    std::string end(after);
+    if (display_width(end) + display_width(before) > left)
+        end = shorten_middle(end, left / 2);
+    if (different.ends_with(ellipsis) && end.starts_with(ellipsis))
+        end.erase(0, ellipsis.size());
+    left -= display_width(end);
+    return shorten_middle(before, left) + different + end;
+}
+
+/// A part of a name, and where it differs from those of others.
+class DifferentPart
+{
+public:
+    DifferentPart(std::string part, const std::set<std::string>& others) : part_(std::move(part))
+    {
+        std::vector<std::string_view> all = {part_};
+        for (const std::string& other : others)
+            if (other != part_)
+                all.emplace_back(other);
+        common_ = common_of(all);
+        // No part of a number.
+        while (common_.suffix > 0 &&
+               std::isdigit(static_cast<unsigned char>(part_[part_.size() - common_.suffix])) != 0)
+            --common_.suffix;
+        open_ = part_.find_first_of("<([") + 1;
+        is_one_ = all.size() > 1 && !part_.empty();
+        has_inner_ = is_one_ && open_ > 0 && common_.prefix >= open_ && common_.suffix > 0;
+    }
+
+    /// False if all of them have it.
+    [[nodiscard]] bool is_one() const { return is_one_; }
+    [[nodiscard]] bool has_inner() const { return has_inner_; }
+    [[nodiscard]] const std::string& whole() const { return part_; }
+
+    /// "<…double…>": in brackets, what differs, in about `width` columns. `neighbours`: with what is right before and
+    /// behind it, which tells "<…, 9>…>" from "<…, 19>…>".
+    [[nodiscard]] std::string inner(std::size_t width, bool neighbours) const
+    {
+        constexpr std::size_t least = 4;
+        const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+        std::size_t begin = common_.prefix, end = part_.size() - common_.suffix;
+        if (neighbours && begin > open_ && is_ascii(part_[begin - 1]))
+            --begin;
+        if (neighbours && end + 1 < part_.size() && is_ascii(part_[end]))
+            ++end;
+        std::string text = shorten_end(part_.substr(begin, end - begin), std::max(least, width));
+        if (end + 1 < part_.size() && !text.ends_with(ellipsis))
+            text += ellipsis;
+        return part_.substr(0, open_).append(begin > open_ ? ellipsis : "").append(text) + part_.back();
+    }
+
+private:
+    std::string part_;
+    Common common_{};
+    std::size_t open_ = 0;
+    bool is_one_ = false, has_inner_ = false;
+};
+
+/// The name that `make(part)` gives with that part in whole, or else with where it differs; it gives nothing if that
+/// has no room.
+template <class Make, class IsGood>
+std::optional<std::string> with_part(const DifferentPart& difference, std::size_t width, Make make, IsGood is_good)
+{
+    if (!difference.is_one())
+        return std::nullopt;
+    if (std::optional<std::string> told = make(difference.whole()); is_good(told))
+        return told;
+    if (!difference.has_inner())
+        return std::nullopt;
+    for (const bool neighbours : {false, true}) {
+        std::optional<std::string> told;
+        for (std::size_t room = std::min(width, display_width(difference.whole())); room > 0 && !told; --room)
+            told = make(difference.inner(room, neighbours));
+        if (is_good(told))
+            return told;
+    }
+    return std::nullopt;
+}
+
+/// "grid::…::step": with one component of those before its own.
+std::optional<std::string> with_scope(const FunctionName& name, std::size_t at, std::size_t scopes, std::size_t width)
+{
+    std::string text = name.components[at].identifier + name.components[at].arguments;
+    text += at + 1 < scopes ? "::…::" : "::";
+    text += text_of(name, scopes);
+    if (at > 0 && display_width(text) + display_width(hidden_scopes) <= width)
+        text.insert(0, hidden_scopes);
+    return display_width(text) <= width ? std::optional(text) : std::nullopt;
+}
+
+using Seen = SeenNames::Seen;
+
+/// Of the templates that are so many components before the end.
+std::set<std::string> arguments_among(const std::vector<const Seen*>& names, std::size_t from_end)
+{
+    std::set<std::string> arguments;
+    for (const Seen* seen : names)
+        if (seen->name && seen->name->components.size() >= from_end)
+            arguments.insert(seen->name->components[seen->name->components.size() - from_end].arguments);
+    return arguments;
+}
+
+std::set<std::string> parts_among(const std::vector<const Seen*>& names, std::string FunctionName::*part)
+{
+    std::set<std::string> parts;
+    for (const Seen* seen : names)
+        if (seen->name)
+            parts.insert((*seen->name).*part);
+    return parts;
+}
+
+std::string tell_apart_as_text(const Seen& seen, const std::vector<const Seen*>& rivals, std::size_t width)
+{
+    const auto text = [](const Seen& of) { return of.ends.empty() ? of.text : of.ends.front(); };
+    const std::string own = text(seen);
+    std::set<std::string> others;
+    for (const Seen* rival : rivals)
+        others.insert(text(*rival));
+    std::vector<std::string_view> all = {own};
+    all.insert(all.end(), others.begin(), others.end());
+    return show_difference(own, common_of(all), width);
+}
+
+/// True if the pieces of `shown` between its ellipses are in `name`, in that order; the first one at its begin.
+bool matches(std::string_view name, std::string_view shown)
+{
+    std::size_t at = 0;
+    for (bool is_first = true;; is_first = false) {
+        const std::size_t end = shown.find(ellipsis);
+        const std::string_view piece = shown.substr(0, end);
+        const std::size_t found = name.find(piece, at);
+        if (found == name.npos || (is_first && found != 0))
+            return false;
+        if (end == shown.npos)
+            return true;
+        at = found + piece.size();
+        shown.remove_prefix(end + ellipsis.size());
+    }
+}
+
+/// A name as it is shown.
+class NameAsShown
+{
+public:
+    explicit NameAsShown(std::string text)
+        : text_(std::move(text)), name_(parse_function_name(text_)), has_ellipsis_(text_.find(ellipsis) != text_.npos),
+          is_own_cut_(!name_ || name_->components.back().identifier.find(ellipsis) != std::string::npos)
+    {
+    }
+
+    [[nodiscard]] bool may_be(const Seen& seen) const
+    {
+        if (!seen.name || (!name_ && !has_ellipsis_))
+            return has_ellipsis_ ? matches(seen.text, text_) : seen.text == text_;
+        // "…::order(…)" is none that only has an "order(int)" among its arguments.
+        if (!is_own_cut_ && name_->components.back().identifier != seen.name->components.back().identifier)
+            return false;
+        return matches(seen.text, text_) ||
+               std::ranges::any_of(seen.ends, [&](const std::string& end) { return matches(end, text_); });
+    }
+
+private:
+    std::string text_;
+    std::optional<FunctionName> name_;
+    bool has_ellipsis_;
+    bool is_own_cut_;
+};
+
+}  // namespace
+
+SeenNames::Seen::Seen(const std::string& seen) : text(seen), name(parse_function_name(seen))
+{
+    if (name)
+        for (std::size_t dropped = 0; dropped < name->components.size(); ++dropped)
+            ends.push_back(text_of(*name, dropped));
+}
+
+SeenNames::SeenNames(const std::set<std::string>& names)
+{
+    for (const std::string& name : names)
+        seen_.emplace_back(name);
+}
+
+std::string SeenNames::shorten(const std::string& text, std::size_t width) const
+{
+    if (display_width(text) <= width)
+        return text;
+    const Seen seen(text);
+    std::string shortened = shorten_alone(text, seen.name, width);
+    const std::vector<const Seen*> rivals = rivals_of(text, shortened);
+    if (rivals.empty())
+        return shortened;
+    if (seen.name)
+        if (std::optional<std::string> told = tell_apart(seen, rivals, width))
+            return *told;
+    return tell_apart_as_text(seen, rivals, width);
+}
+
+std::vector<const SeenNames::Seen*> SeenNames::rivals_of(const std::string& text, const std::string& shortened) const
+{
+    const NameAsShown shown(shortened);
+    std::vector<const Seen*> rivals;
+    for (const Seen& seen : seen_)
+        if (seen.text != text && shown.may_be(seen))
+            rivals.push_back(&seen);
+    return rivals;
+}
+
+/// By one of its parts.
+std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::vector<const Seen*>& rivals,
+                                                 std::size_t width) const
+{
+    FunctionName base = folded(*seen.name);
+    const std::size_t size = base.components.size();
+    const std::size_t scopes = size - own_components(base);
+    const auto is_good = [&](const std::optional<std::string>& told) {
+        return told && rivals_of(seen.text, *told).empty();
+    };
+    const auto by_arguments = [&](std::size_t at) {
+        return with_part(
+            DifferentPart(seen.name->components[at].arguments, arguments_among(rivals, size - at)), width,
+            [&](const std::string& shown) {
+                FunctionName tried = base;
+                tried.components[at].arguments = shown;
+                return with_some_scopes(tried, std::min(at, scopes), width);
+            },
+            is_good);
+    };
+    const auto by_part = [&](std::string FunctionName::*part) {
+        return with_part(
+            DifferentPart((*seen.name).*part, parts_among(rivals, part)), width,
+            [&](const std::string& shown) {
+                FunctionName tried = base;
+                tried.*part = shown;
+                return with_some_scopes(tried, scopes, width);
+            },
+            is_good);
+    };
+    // Its own come first.
+    for (std::size_t i = size; i-- > 0;)
+        if (auto told = by_arguments(i))
+            return told;
+    for (std::string FunctionName::*part :
+         {&FunctionName::parameters, &FunctionName::qualifiers, &FunctionName::suffix})
+        if (auto told = by_part(part))
+            return told;
+    for (std::size_t i = scopes; i-- > 0;)
+        if (auto told = with_scope(base, i, scopes, width); is_good(told))
+            return told;
+    base.parameters.clear();
+    for (std::size_t i = size; i-- > 0;)
+        if (auto told = by_arguments(i))
+            return told;
+    return std::nullopt;
+}
+
+bool reads_as(std::string_view name, std::string_view shown)
+{
+    return NameAsShown(std::string(shown)).may_be(SeenNames::Seen(std::string(name)));
+}
+
+}  // namespace critpath::report
