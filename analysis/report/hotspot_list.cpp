@@ -35,6 +35,14 @@ bool Folding::leaves_out(const Hotspot& item) const
     return item.is_below_error() && (!is_undecided() || item.path_ns < least_ns_);
 }
 
+std::set<std::string> sampled_functions(const model::Profile& profile)
+{
+    std::set<std::string> names;
+    for (const model::AddressTime& time : profile.addresses)
+        names.insert(profile.row(time.call_path).name);
+    return names;
+}
+
 bool is_of_path(const std::string& sort)
 {
     return sort == "path" || sort == "imbalance";

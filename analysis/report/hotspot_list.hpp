@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct Coverage {
     std::int64_t shown_total_ns = 0;
     std::int64_t below_error_ns = 0;  // on the path
 };
+
+/// The functions that samples on the path found, whether a table shows them or not: annotate takes them.
+std::set<std::string> sampled_functions(const model::Profile& profile);
 
 /// Whether all rows that `sort` is about have path time.
 bool is_of_path(const std::string& sort);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -72,6 +73,7 @@ struct Table {
     std::vector<Column> columns;
     std::function<void(const RowSink&)> each_row;
     std::string kind{};  // what a row is, where CSV has those of all tables of a document in one table; else empty
+    std::set<std::string> other_names{};  // of functions that may not be in it: shortened names mean none of them
 };
 
 /// Table::each_row of rows that are in memory.

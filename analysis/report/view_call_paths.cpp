@@ -401,6 +401,7 @@ Document call_path_view(const HotspotRequest& request)
 
     Table table;
     table.key = "call_paths";
+    table.other_names = sampled_functions(request.profile);
     const CallChains chains(profile);
     const InsidePaths inside(request, profile, [&](CallPathId path) { return calls.place_of(path); });
     table.columns = call_path_columns(any_levels, inside.is_wanted());

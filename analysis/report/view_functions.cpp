@@ -203,6 +203,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     if (request.request.arguments.flag("--inside"))
         document.notes.push_back(inside_note());
     document.tables.push_back(table(hotspots.items));
+    document.tables.back().other_names = sampled_functions(request.profile);
     if (const std::string note = unsampled_note(hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));

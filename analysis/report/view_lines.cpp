@@ -25,6 +25,7 @@ Document line_view(const HotspotRequest& request)
     describe(document, coverage, hotspots, sort, request.window);
     Table table;
     table.key = "hotspots";
+    table.other_names = sampled_functions(request.profile);
     table.columns = {{"", "Line", Align::Left, Fit::Middle},
                      {"file", ""},
                      {"line", ""},

@@ -118,10 +118,19 @@ void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
     }
 }
 
+std::set<std::string> all_printable(const std::set<std::string>& names)
+{
+    std::set<std::string> result;
+    for (const std::string& name : names)
+        result.insert(printable(name));
+    return result;
+}
+
 /// Names that are too long have to be known together.
 void shorten_names_of(std::vector<Shape>& shapes, const Table& table)
 {
-    std::vector<std::set<std::string>> long_names(shapes.size()), others(shapes.size());
+    std::vector<std::set<std::string>> long_names(shapes.size()),
+        others(shapes.size(), all_printable(table.other_names));
     if (std::ranges::none_of(shapes, [&](const Shape& s) { return table.columns[s.column].fit == Fit::Name; }))
         return;
     table.each_row([&](std::span<const Cell> row) {

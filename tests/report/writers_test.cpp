@@ -87,6 +87,20 @@ TEST(TableWriter, AlignsAndKeepsToTheWidth)
     }
 }
 
+TEST(TableWriter, ShortenedNamesMeanNoFunctionThatIsNotShown)
+{
+    Document document;
+    document.tables.push_back({"t",
+                               "",
+                               {{"name", "Name", Align::Left, Fit::Name}},
+                               rows_of({{std::string("app::Solver::run(std::vector<double> const&, long)")}})});
+    Style style;
+    style.width = 30;
+    EXPECT_THAT(written("table", document, style), HasSubstr("app::Solver::run(…)\n"));
+    document.tables.back().other_names = {"app::Solver::run(std::vector<float> const&, long)"};
+    EXPECT_THAT(written("table", document, style), HasSubstr("app::Solver::run(…double…)\n"));
+}
+
 TEST(TableWriter, ATerminalTooNarrowGetsWholeNumbers)
 {
     Style style;
