@@ -98,7 +98,7 @@ TEST_F(Lines, AnAliasIsNotInlined)
     EXPECT_EQ(at(0x10), Line(7, "poll", "")) << "without what only symbols have";
     p.rows[2].name = "poll";
     p.addresses = {{model::CallPathId{2}, 0x20, 100, 100}};
-    const Annotation annotation = annotate(p, {}, "poll", lines);
+    const Annotation annotation = annotate(p, {}, "poll", "a run", lines);
     EXPECT_TRUE(annotation.inlined.empty()) << annotation.inlined.begin()->first;
     EXPECT_EQ(annotation.lines.begin()->first.second, 26);
 }

@@ -161,7 +161,7 @@ TEST(MeantFunction, ParallelRegionsAreOfTheFunctionTheyWereMadeOf)
 {
     model::Profile p = run_of_all_kinds();
     const auto meant = [&](const std::set<std::string>& known, const std::string& wanted) {
-        return meant_function(p, {}, known, wanted);
+        return meant_function(p, {}, known, wanted, "a run");
     };
     for (const char* made : {"step._omp_fn.0", "step.omp_outlined", "step.omp_outlined_debug__", "step_._omp_fn.0",
                              "step [clone ._omp_fn.0]", "step.omp_outlined.12"})
@@ -172,7 +172,7 @@ TEST(MeantFunction, ParallelRegionsAreOfTheFunctionTheyWereMadeOf)
     } catch (const Failure& failure) {
         EXPECT_STREQ(failure.what(),
                      "'step': its time is in its parallel regions, which the compiler made functions of; see one: "
-                     "cpreport annotate step._omp_fn.0, cpreport annotate step._omp_fn.1");
+                     "cpreport annotate step._omp_fn.0 'a run', cpreport annotate step._omp_fn.1 'a run'");
     }
     EXPECT_EQ(meant({"relax(int)", "relax(int) [clone ._omp_fn.0]"}, "relax"), "relax(int)") << "has lines itself";
     EXPECT_THROW(meant({"steps._omp_fn.0"}, "step"), Failure);
@@ -187,9 +187,9 @@ TEST(MeantFunction, ParallelRegionsAreOfTheFunctionTheyWereMadeOf)
 /// What starts it has lines nowhere.
 TEST(MeantFunction, MainIsTheProgramOfFortran)
 {
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main program", "domain"}, "main"), "main program");
-    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main", "main program"}, "main"), "main");
-    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"domain"}, "main"), Failure);
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main program", "domain"}, "main", "a run"), "main program");
+    EXPECT_EQ(meant_function(run_of_all_kinds(), {}, {"main", "main program"}, "main", "a run"), "main");
+    EXPECT_THROW((void)meant_function(run_of_all_kinds(), {}, {"domain"}, "main", "a run"), Failure);
 }
 
 TEST(MeantFunction, AWholeNameIsNotAPartOfAnother)
