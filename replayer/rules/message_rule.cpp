@@ -125,11 +125,15 @@ Ns error_of_arrival(const Enter& from, const CallRef& other, const Calibration& 
 }
 
 /// Whether the candidate that came out on top is ahead of each other one by more than both clocks are off: one that is
-/// far behind may be by a clock of which little is known.
-bool leads(const Candidate& best, const Candidates& all, const Calibration& calibration)
+/// far behind may be by a clock of which little is known. On one clock, what transfers of different lengths take may be
+/// wrong, if that was learned from one clock to another.
+bool leads(const Candidate& best, const Candidates& all, const Waiting& call, const Calibration& calibration)
 {
+    const bool is_far = calibration.clocks.between(best.from.call.location, call.call.location) > Ns{0};
     return std::ranges::all_of(all, [&](const Candidate& other) {
-        const Ns error = error_of_arrival(best.from, other.from.call, calibration);
+        Ns error = error_of_arrival(best.from, other.from.call, calibration);
+        if (is_far && best.transfer != other.transfer)
+            error = std::max(error, calibration.clocks.largest());
         return error == Ns{0} || std::chrono::abs(best.arrival - other.arrival) >= error;
     });
 }
@@ -158,7 +162,7 @@ Predecessor by_arrival(const Waiting& call, Dependence dependence, const Complet
     const bool there_at_enter = best.arrival <= call.enter - uncertainty;
     const bool near_enter =
         std::chrono::abs(best.arrival - call.enter) < error_of_arrival(best.from, call.call, calibration);
-    const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(best, all, calibration);
+    const bool unsure = near_enter || best.within_clocks || protocol_unsure || !leads(best, all, call, calibration);
     if (there_at_enter && call.leave - best.from.time > 4 * best.transfer)
         return {Route::Delay, {}, 0, true, unsure};
     const bool is_known = call.leave - best.from.time <= longest(best.transfer) + call.threshold;

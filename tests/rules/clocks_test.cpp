@@ -102,6 +102,28 @@ TEST(Clocks, AMessageThatIsFarBehindMayBeOfAClockOfWhichLittleIsKnown)
     }
 }
 
+// Two senders with one clock: the order of their posts is exact, but what the larger message takes was learned from
+// times of two clocks.
+TEST(Clocks, TransfersOfDifferentLengthsAreNotComparedExactly)
+{
+    constexpr std::uint64_t many = 1000;  // bytes; eager
+    for (const std::int64_t sent : {2011, 1900}) {  // it arrives 2 or 113 us before the other
+        Program p(3);
+        p.clocks({0, 1, 1}, {0, 20});
+        p[1].send({100, 101}, 0);
+        p[0].recv({50, 103}, 1);
+        p[2].send({200, 240}, 0, many);
+        p[0].recv({150, 240}, 2, many);
+        const auto small = p[0].irecv({900, 901}, 1), large = p[0].irecv({902, 903}, 2, many);
+        p[1].send({2050, 2051}, 0);
+        p[2].send({sent, sent + 40}, 0, many);
+        p[0].waitall({1000, 2053}, {small, large});
+        finish_with_first(p);
+        const bool is_doubted = path(p).find("transfer? 1>0: 2050-2053") != std::string::npos;
+        EXPECT_EQ(is_doubted, sent == 2011) << path(p);
+    }
+}
+
 // Within the uncertainty a member may leave before the last one came.
 TEST(Clocks, SynchronisationIsTestedWithTheUncertainty)
 {
