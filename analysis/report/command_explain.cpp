@@ -155,6 +155,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         {"longer_function_percent", ""},
         {"longer_function_caller", ""},
         {"longer_function_inlined", ""},
+        {"blocked_otherwise_seconds", ""},
         {"threads_seconds", ""},
         {"threads_preempted_seconds", ""},
         {"threads_function", ""},
@@ -196,6 +197,7 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         const auto off = [&](std::int64_t ns) { return e.knows_off ? compared(ns) : Cell(); };
         const auto costliest = [&](Cell cell) { return s.costliest_rank >= 0 ? std::move(cell) : Cell(); };
         const std::vector<FunctionShare> longer = e.difference();
+        const Losses losses = e.losses();
         const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
                         Seconds{s.path_ns},
@@ -260,15 +262,16 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
                         error(s.all_cycles_error_ns),
                         e.untold ? Cell(std::string(e.untold->what)) : Cell(),
                         e.untold ? Cell(e.untold->why) : Cell(),
-                        e.knows_off ? Cell(Seconds{s.own_preempted_ns}) : Cell(),
+                        e.knows_off ? Cell(Seconds{losses.preempted_ns}) : Cell(),
                         e.knows_off ? Cell(Seconds{s.own_blocked_ns}) : Cell(),
-                        Seconds{e.code.not_sampled_ns},
+                        Seconds{losses.not_sampled_ns},
                         longer.empty() ? Cell() : Cell(longer.front().name),
                         longer.empty() ? Cell() : Cell(Share{longer.front().share}),
                         longer.empty() ? Cell() : text_or_none(longer.front().caller),
                         longer.empty() ? Cell() : text_or_none(longer.front().inlined),
-                        Seconds{e.code.threads_ns()},
-                        Seconds{e.code.preempted_ns},
+                        e.knows_off ? Cell(Seconds{losses.blocked_ns}) : Cell(),
+                        Seconds{losses.threads_ns},
+                        Seconds{losses.threads_preempted_ns},
                         e.code.of_threads ? Cell(e.code.of_threads->name) : Cell(),
                         e.code.of_threads ? Cell(Share{e.code.of_threads->share}) : Cell(),
                         s.page_faults,

@@ -438,20 +438,21 @@ std::int64_t Explanation::longer_on_processor_ns() const
 std::optional<Factor> Explanation::main_loss() const
 {
     constexpr double mainly_from = 0.5;
-    const double threads_preempted = part(code.preempted_ns, stretch->path_ns);
-    const double preempted = part(stretch->own_preempted_ns, stretch->looked_at_ns) + threads_preempted;
-    if (preempted >= mainly_from)
+    const Losses all = losses();
+    const auto is_most = [&](std::int64_t ns) { return part(ns, stretch->path_ns) >= mainly_from; };
+    if (is_most(all.preempted_ns + all.threads_preempted_ns))
         return Factor::Preempted;
-    if (part(code.threads_ns(), stretch->path_ns) - threads_preempted >= mainly_from)
+    if (is_most(all.threads_ns - all.threads_preempted_ns))
         return Factor::Threads;
-    if (part(blocked_otherwise_ns(), stretch->looked_at_ns) >= mainly_from)
+    if (is_most(all.blocked_ns))
         return Factor::Blocked;
     return std::nullopt;
 }
 
 bool Explanation::is_lack_of_threads() const
 {
-    return part(code.preempted_ns, stretch->path_ns) > part(stretch->own_preempted_ns, stretch->looked_at_ns);
+    const Losses all = losses();
+    return all.threads_preempted_ns > all.preempted_ns;
 }
 
 bool Explanation::may_wait_in_mpi() const
@@ -459,7 +460,7 @@ bool Explanation::may_wait_in_mpi() const
     const model::Stretch& s = *stretch;
     if (!are_threads_in_mpi)
         return false;
-    const double spinning = part(code.spinning_ns, s.path_ns) * static_cast<double>(s.compared_ns);
+    const double spinning = part(code.sampled_spinning_ns, s.path_ns) * static_cast<double>(s.compared_ns);
     const double own = part(s.own_blocked_ns, s.looked_at_ns) * static_cast<double>(s.compared_ns) + spinning;
     const auto peers = static_cast<double>(std::max(-s.blocked_ns, s.peers_spinning_ns));
     const double waits = std::max(own, peers);

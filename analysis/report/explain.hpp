@@ -100,11 +100,23 @@ struct Code {
     std::int64_t spinning_ns = 0;  // and looks all the time whether they are done
     std::int64_t blocked_ns = 0;
     std::int64_t preempted_ns = 0;  // of these: they had no processor
+    // Spinning is told by samples. Those in short gaps may stand for more than the time that the thread had a processor
+    // there, of which spinning_ns is a part; this is what they stand for, as it is known of the peers.
+    std::int64_t sampled_spinning_ns = 0;
     std::int64_t preempted_while_blocked_ns = 0;
     std::int64_t not_sampled_ns = 0;  // of the stretch, where that is much: nobody knows whether it had a processor
     std::optional<FunctionShare> of_threads;  // what they do most of that time
 
     [[nodiscard]] std::int64_t threads_ns() const { return spinning_ns + blocked_ns; }
+};
+
+/// Of the path's time in a stretch, what is no work of its thread. No time is in two of them.
+struct Losses {
+    std::int64_t preempted_ns = 0;
+    std::int64_t threads_ns = 0;            // it waits for others of its process, blocked or spinning
+    std::int64_t threads_preempted_ns = 0;  // of that: these had no processor
+    std::int64_t blocked_ns = 0;            // for something else
+    std::int64_t not_sampled_ns = 0;        // nobody knows
 };
 
 /// The functions that are inlined at an address of a row, innermost first, each once; empty if none is, or nobody
@@ -179,6 +191,7 @@ struct Explanation : Reason {
     [[nodiscard]] std::int64_t longer_on_processor_ns() const;
     /// For something else than its threads.
     [[nodiscard]] std::int64_t blocked_otherwise_ns() const;
+    [[nodiscard]] Losses losses() const;
     /// Of what it takes longer, at least so much is waiting for other threads.
     [[nodiscard]] std::int64_t longer_for_threads_ns() const;
     /// And so much is that these lack a processor, in proportion, for longer than those of the peers.

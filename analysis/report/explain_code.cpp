@@ -142,6 +142,38 @@ std::int64_t scaled(std::int64_t ns, std::int64_t part_ns, std::int64_t whole_ns
     return static_cast<std::int64_t>(static_cast<double>(ns) * part(part_ns, whole_ns));
 }
 
+/// What code of a stretch says by samples of the path's thread while that had a processor. The rest is known exactly.
+std::int64_t sampled_ns(const model::Profile& profile, const model::StretchCode& c)
+{
+    const std::string& name = profile.row(c.call_path).name;
+    const bool is_off = name == model::pseudo::preempted || name == model::pseudo::blocked;
+    return is_off ? c.spinning_ns : c.ns - c.blocked_ns;
+}
+
+/// A sample stands for the time to the one before. In short gaps, samples may stand for more than the time that the
+/// thread had a processor there, since much of what they tell of lies elsewhere: they have it in proportion.
+class SampleFit
+{
+public:
+    SampleFit(const model::Profile& profile, std::size_t stretch)
+    {
+        std::int64_t exact_ns = 0;
+        for (const model::StretchCode& c : profile.stretch_code)
+            if (c.stretch == stretch) {
+                all_ns_ += sampled_ns(profile, c);
+                exact_ns += c.ns - sampled_ns(profile, c);
+            }
+        at_most_ns_ = std::max<std::int64_t>(profile.stretches[stretch].path_ns - exact_ns, 0);
+    }
+    [[nodiscard]] std::int64_t operator()(std::int64_t ns) const
+    {
+        return all_ns_ <= at_most_ns_ ? ns : scaled(ns, at_most_ns_, all_ns_);
+    }
+
+private:
+    std::int64_t all_ns_ = 0, at_most_ns_ = 0;
+};
+
 /// Factors of the time on the processor: what these add to the time of the peers.
 std::int64_t on_processor_ns(const model::Stretch& s)
 {
@@ -163,7 +195,7 @@ std::string listed(const std::vector<FunctionShare>& functions)
 
 /// Where the threads that are waited for are more of that time than elsewhere, with a processor or without.
 std::optional<FunctionShare> function_of_threads(const model::Profile& profile, std::size_t stretch,
-                                                 std::int64_t threads_ns)
+                                                 const SampleFit& fit, std::int64_t threads_ns)
 {
     std::map<model::RowId, std::int64_t> functions;
     for (const model::StretchCode& c : profile.stretch_code) {
@@ -174,7 +206,7 @@ std::optional<FunctionShare> function_of_threads(const model::Profile& profile, 
         const model::CallPathId in = lacks ? parent : c.call_path;
         const model::Row& row = profile.row(in);
         if (row.kind != model::RowKind::Pseudo && row.name != unknown_function)
-            functions[profile.row_of(in)] += c.spinning_ns + c.blocked_ns;
+            functions[profile.row_of(in)] += fit(c.spinning_ns) + c.blocked_ns;
     }
     const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
     if (most == functions.end() || part(most->second, threads_ns) < function_from)
@@ -261,6 +293,7 @@ std::vector<Function> functions_of(const model::Profile& profile, std::size_t st
 Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt& inlined_at)
 {
     Code code;
+    const SampleFit fit(profile, stretch);
     std::int64_t all_ns = 0;
     std::uint64_t samples = 0;
     for (const model::StretchCode& c : profile.stretch_code) {
@@ -268,10 +301,11 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
             continue;
         all_ns += c.ns;
         samples += c.samples;
-        code.spinning_ns += c.spinning_ns;
+        code.sampled_spinning_ns += c.spinning_ns;
+        code.spinning_ns += fit(c.spinning_ns);
         code.blocked_ns += c.blocked_ns;
         if (profile.row(c.call_path).name == model::pseudo::preempted) {
-            code.preempted_ns += c.spinning_ns + c.blocked_ns;
+            code.preempted_ns += fit(c.spinning_ns) + c.blocked_ns;
             code.preempted_while_blocked_ns += c.blocked_ns;
         }
     }
@@ -281,13 +315,14 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
     const std::int64_t path_ns = profile.stretches[stretch].path_ns;
     if (samples > 0 && part(path_ns - all_ns, path_ns) >= not_sampled_from)
         code.not_sampled_ns = path_ns - all_ns;
-    all_ns = std::max(all_ns, path_ns);
     std::int64_t functions_ns = 0;
     for (const Function& function : functions)
         functions_ns += function.time.ns;
     std::ranges::stable_sort(functions, std::ranges::greater(), [](const Function& f) { return f.time.ns; });
     for (const Function& function : functions) {
-        const double share = part(function.time.ns, all_ns), of_functions = part(function.time.ns, functions_ns);
+        const std::int64_t exact_ns = function.time.blocked_ns;
+        const double share = part(fit(function.time.ns - exact_ns) + exact_ns, path_ns);
+        const double of_functions = part(function.time.ns, functions_ns);
         const bool by_chance = function.row->kind == model::RowKind::Sampled &&
                                could_be_missed(of_functions, static_cast<double>(samples));
         if (code.functions.size() < most_named && of_functions >= function_from && share >= worth_saying && !by_chance)
@@ -295,7 +330,7 @@ Code code_of(const model::Profile& profile, std::size_t stretch, const InlinedAt
                                       main_part(function, function.by_caller, function.time.ns),
                                       main_part(function, function.by_inlined, function.own_ns())});
     }
-    code.of_threads = function_of_threads(profile, stretch, code.threads_ns());
+    code.of_threads = function_of_threads(profile, stretch, fit, code.threads_ns());
     add_short_names(functions, code);
     return code;
 }
@@ -304,6 +339,25 @@ std::int64_t Explanation::blocked_otherwise_ns() const
 {
     const std::int64_t threads = scaled(code.blocked_ns, stretch->looked_at_ns, stretch->path_ns);
     return std::max<std::int64_t>(stretch->own_blocked_ns - threads, 0);
+}
+
+Losses Explanation::losses() const
+{
+    const auto of_path = [&](std::int64_t ns) { return scaled(ns, stretch->path_ns, stretch->looked_at_ns); };
+    std::int64_t left = stretch->path_ns;
+    const auto take = [&](std::int64_t ns) {
+        ns = std::clamp<std::int64_t>(ns, 0, left);
+        left -= ns;
+        return ns;
+    };
+    Losses losses;
+    losses.preempted_ns = take(of_path(stretch->own_preempted_ns));
+    losses.threads_ns = take(code.blocked_ns);
+    losses.blocked_ns = take(of_path(stretch->own_blocked_ns) - code.blocked_ns);
+    losses.threads_ns += take(code.spinning_ns);
+    losses.threads_preempted_ns = std::min(code.preempted_ns, losses.threads_ns);
+    losses.not_sampled_ns = take(code.not_sampled_ns);
+    return losses;
 }
 
 /// The terms of the split (replayer/peers/split.hpp), for the sums of all compared gaps: Λ times the logarithm of what
@@ -320,7 +374,7 @@ std::int64_t Explanation::longer_for_threads_ns() const
     const double log_time = std::log(time / static_cast<double>(std::max<std::int64_t>(s.peers_ns, 1)));
     const double per_log = static_cast<double>(s.compared_ns - s.peers_ns) / log_time;
 
-    const double more_spinning = std::clamp(compared(code.spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
+    const double more_spinning = std::clamp(compared(code.sampled_spinning_ns - s.peers_spinning_ns), 0.0, on - 1);
     const double spinning = std::min(per_log * std::log(on / (on - more_spinning)),
                                      static_cast<double>(std::max<std::int64_t>(on_processor_ns(s), 0)));
 
@@ -370,7 +424,7 @@ std::vector<FunctionShare> Explanation::difference() const
         return {};
     // They are compared in other ways (means of samples, not geometric ones of gaps); where these differ, neither
     // tells.
-    const std::int64_t spinning = code.spinning_ns - s.peers_spinning_ns;
+    const std::int64_t spinning = code.sampled_spinning_ns - s.peers_spinning_ns;
     const double times = part(code.longer_ns, scaled(on_processor_ns(s), s.path_ns, s.compared_ns) - spinning);
     if (times < 1 / same_difference_within || times > same_difference_within)
         return {};
@@ -396,15 +450,16 @@ std::string longer_in_words(const Explanation& explanation)
 std::string threads_in_words(const Explanation& explanation)
 {
     const Code& code = explanation.code;
-    if (part(code.threads_ns(), explanation.stretch->path_ns) < off_from)
+    const Losses losses = explanation.losses();
+    if (part(losses.threads_ns, explanation.stretch->path_ns) < off_from)
         return "";
-    std::string words = fmt::format(" It waited for its own threads for {} of that", duration_text(code.threads_ns()));
+    std::string words = fmt::format(" It waited for its own threads for {} of that", duration_text(losses.threads_ns));
     if (code.of_threads)
         words += fmt::format(", which were in {} meanwhile ({})", code.of_threads->short_name,
                              whole_percent(code.of_threads->share));
-    if (part(code.preempted_ns, code.threads_ns()) >= threads_lack_from)
+    if (part(losses.threads_preempted_ns, losses.threads_ns) >= threads_lack_from)
         words += fmt::format(", {} lacked a processor for {}", code.of_threads ? "and" : "which",
-                             duration_text(code.preempted_ns));
+                             duration_text(losses.threads_preempted_ns));
     return words + ".";
 }
 

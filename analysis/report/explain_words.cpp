@@ -208,16 +208,17 @@ std::string comparison_in_words(const Explanation& e)
 std::string off_in_words(const Explanation& e)
 {
     const model::Stretch& s = *e.stretch;
+    const Losses losses = e.losses();
     std::string words;
-    if (part(s.own_preempted_ns, s.looked_at_ns) >= off_from)
-        words += fmt::format(" It lacked a processor for {} of that.", duration_text(s.own_preempted_ns));
+    if (part(losses.preempted_ns, s.path_ns) >= off_from)
+        words += fmt::format(" It lacked a processor for {} of that.", duration_text(losses.preempted_ns));
     const std::string threads = threads_in_words(e);
     words += threads;
-    if (part(e.blocked_otherwise_ns(), s.looked_at_ns) >= off_from)
+    if (part(losses.blocked_ns, s.path_ns) >= off_from)
         words += fmt::format(" It was blocked {}for {} of that.", threads.empty() ? "" : "otherwise ",
-                             duration_text(e.blocked_otherwise_ns()));
-    if (e.code.not_sampled_ns > 0)
-        words += fmt::format(" It was not sampled for {} of that.", duration_text(e.code.not_sampled_ns));
+                             duration_text(losses.blocked_ns));
+    if (losses.not_sampled_ns > 0)
+        words += fmt::format(" It was not sampled for {} of that.", duration_text(losses.not_sampled_ns));
     if (e.has_more_migrations()) {
         const std::string of_peers = s.peers_migrations > 0
                                          ? counted(static_cast<std::uint64_t>(s.peers_migrations), "time") + " each"

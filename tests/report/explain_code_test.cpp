@@ -48,9 +48,11 @@ TEST(ExplainCode, NamesTheCode)
         sentence(p),
         HasSubstr(
             " Some of it in md::Pair<double, md::LennardJones>::compute(…) (24 %), build (14 %) and move (6 %)."));
+    p.stretches[0].path_ns = 20'000 * ms;
     p.stretch_code[4].ns = 19'000 * ms;  // what functions take is little, of which they still are most
     EXPECT_THAT(sentence(p),
                 HasSubstr(" Some of it in md::Pair<double, md::LennardJones>::compute(…) (2 %) and build (1 %)."));
+    p.stretches[0].path_ns = 2000 * ms;
     p.stretch_code.resize(2);
     p.stretch_code[0].samples = 1;  // they could as well be none
     p.stretch_code[1].samples = 2;
@@ -410,6 +412,50 @@ TEST(ExplainCode, ThreadsThatLackAProcessorAreWhereTheyWorked)
     add_code(p, {sampled("loop"), pseudo("[preempted]")}, {0, {}, 200 * ms, 0, 200 * ms, 0});
     EXPECT_THAT(sentence(p), HasSubstr("for 600 ms of that, which were in loop meanwhile (58 %), and lacked a "
                                        "processor for 200 ms."));
+}
+
+/// Samples of short gaps stand for more than the time that the thread had a processor there, and what takes part of the
+/// time on the path may not be all of the time of a gap: nothing may be told twice.
+TEST(ExplainCode, NoTimeIsTwoParts)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{pseudo("[preempted]"), {0, {}, 600 * ms, 0, 0, 0}},
+                 {pseudo("[blocked]"), {0, {}, 150 * ms, 0, 0, 0}},
+                 {sampled("loop"), {0, {}, 50 * ms, 5, 0, 50 * ms}},
+                 {sampled("wait"), {0, {}, 600 * ms, 60, 600 * ms, 0}},
+                 {sampled("serial"), {0, {}, 200 * ms, 20, 0, 0}}});
+    p.stretches[0].own_preempted_ns = 600 * ms;
+    p.stretches[0].own_blocked_ns = 200 * ms;
+    const Explanation e = explain(p, 0);
+    EXPECT_EQ(e.code.spinning_ns, 150 * ms) << "three quarters of the 200 ms that are left";
+    EXPECT_EQ(e.code.sampled_spinning_ns, 600 * ms);
+    const Losses losses = e.losses();
+    EXPECT_EQ(losses.preempted_ns, 600 * ms);
+    EXPECT_EQ(losses.threads_ns, 200 * ms);
+    EXPECT_EQ(losses.blocked_ns, 150 * ms);
+    EXPECT_THAT(sentence(p), HasSubstr("It lacked a processor for 600 ms of that. It waited for its own threads for "
+                                       "200 ms of that, which were in wait meanwhile (75 %). It was blocked otherwise "
+                                       "for 150 ms of that."));
+    EXPECT_THAT(sentence(p), HasSubstr("Some of it in wait (15 %) and serial (5 %)."));
+
+    const auto sum_with = [&](std::int64_t looked_at, std::int64_t preempted, std::int64_t blocked,
+                              std::int64_t not_sampled) {
+        Explanation other = e;
+        auto stretch = *e.stretch;
+        stretch.looked_at_ns = looked_at;
+        stretch.own_preempted_ns = preempted;
+        stretch.own_blocked_ns = blocked;
+        other.stretch = std::make_shared<const model::Stretch>(stretch);
+        other.code.not_sampled_ns = not_sampled;
+        const Losses all = other.losses();
+        EXPECT_LE(all.threads_preempted_ns, all.threads_ns);
+        return all.preempted_ns + all.threads_ns + all.blocked_ns + all.not_sampled_ns;
+    };
+    EXPECT_LE(sum_with(1000 * ms, 900 * ms, 200 * ms, 0), 1000 * ms);
+    EXPECT_LE(sum_with(1000 * ms, 700 * ms, 200 * ms, 300 * ms), 1000 * ms);
+    EXPECT_LE(sum_with(1200 * ms, 900 * ms, 300 * ms, 300 * ms), 1000 * ms);
+    EXPECT_LE(sum_with(1000 * ms, 900 * ms, 10 * ms, 300 * ms), 1000 * ms);
+    EXPECT_EQ(sum_with(1000 * ms, 300 * ms, 200 * ms, 50 * ms), 700 * ms) << "what is no more than the whole stays";
 }
 
 }  // namespace
