@@ -96,7 +96,7 @@ inline void Difference::add(const Difference& more)
 /// All gaps between two calls at the same place of the program. Times are ns; those of gaps that lie on the path in
 /// part count in that part.
 struct Stretch : Difference {
-    CallPathId before, after;  // the calls
+    CallPathId before, after;  // the calls; before: none() from the start of the processes to their first call
     // Where their callers make them, addresses in the binaries of these; 0: not known.
     std::int64_t before_site = 0;
     std::int64_t after_site = 0;

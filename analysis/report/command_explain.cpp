@@ -198,7 +198,8 @@ Table explanation_table(const model::Profile& profile, const std::vector<Explana
         const auto costliest = [&](Cell cell) { return s.costliest_rank >= 0 ? std::move(cell) : Cell(); };
         const std::vector<FunctionShare> longer = e.difference();
         const Losses losses = e.losses();
-        const std::string place = fmt::format("{} .. {}", profile.row(s.before).name, profile.row(s.after).name);
+        const std::string place =
+            fmt::format("{} .. {}", e.is_at_start() ? "start" : profile.row(s.before).name, profile.row(s.after).name);
         rows.push_back({static_cast<std::int64_t>(i + 1),
                         Seconds{s.path_ns},
                         Share{e.path_share},

@@ -73,13 +73,13 @@ void add_place(const model::Profile& profile, Explanation& e)
     while (common + 1 < std::min(before.size(), after.size()) && before[common] == after[common])
         ++common;
     e.caller = names(profile, before, 0, common);
-    e.before = names(profile, before, common, before.size());
+    e.before = e.is_at_start() ? "the start of the process" : names(profile, before, common, before.size());
     e.after = names(profile, after, common, after.size());
     const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
         return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
     };
     e.innermost_caller = last(before, common);
-    e.call_before = last(before, before.size());
+    e.call_before = e.is_at_start() ? "start" : last(before, before.size());
     e.call_after = last(after, after.size());
 }
 
@@ -499,7 +499,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     add_place(profile, e);
     if (lines != nullptr) {
         const auto site_of = [&](CallPathId call, std::int64_t site) {
-            return site_text(profile, call, static_cast<std::uint64_t>(site), *lines);
+            return call.valid() ? site_text(profile, call, static_cast<std::uint64_t>(site), *lines) : std::string();
         };
         e.before_site = site_of(e.stretch->before, e.stretch->before_site);
         e.after_site = site_of(e.stretch->after, e.stretch->after_site);

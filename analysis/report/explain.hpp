@@ -150,6 +150,7 @@ struct Explanation : Reason {
     std::shared_ptr<const model::Stretch> stretch;
     double path_share = 0;  // of the whole path
     std::string caller;     // functions that both calls were made by, outermost first: "main > step"; may be empty
+    // "the start of the process" where no call is before it.
     std::string before;  // the calls, with what only led to that one in front: "MPI_Waitall", "exchange > MPI_Waitall"
     std::string after;
     std::string innermost_caller, call_before, call_after;  // of each of these three, the last function
@@ -177,6 +178,8 @@ struct Explanation : Reason {
     std::optional<Untold> untold;  // of those with peers
     std::optional<MissRate> cache_misses, branch_misses;
 
+    /// It lies before the first call.
+    [[nodiscard]] bool is_at_start() const { return !stretch->before.valid(); }
     /// Of nearly all of its time.
     [[nodiscard]] bool knows_all_off() const { return knows_off && code.not_sampled_ns == 0; }
     /// Whether it takes longer because its instructions do.

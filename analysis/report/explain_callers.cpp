@@ -21,7 +21,8 @@ bool was_made_while_it_ran(const model::Row& row)
 Callers::Callers(const model::Profile& profile, const model::Stretch& stretch) : profile_(profile)
 {
     for (const model::CallPathId call : {stretch.before, stretch.after})
-        if (const model::CallPathId caller = profile.call_paths[call.value].parent; caller.valid())
+        if (const model::CallPathId caller = call.valid() ? profile.call_paths[call.value].parent : call;
+            caller.valid())
             if (const std::string_view module = profile.row(caller).module; !module.empty())
                 call_mpi_.insert(module);
     own_ = call_mpi_;

@@ -388,19 +388,36 @@ std::string_view turns_in_words(const Explanation& e)
                : "";
 }
 
+constexpr std::int64_t us = 1000;  // bounds of other commands are rounded to these, outwards
+
+std::string up_to(std::int64_t ns)
+{
+    return exact_seconds((ns + us - 1) / us * us);
+}
+
+/// What shows the functions of that, such as those that load libraries: the MPI calls around it tell little of it.
+std::string start_in_words(const Explanation& e, std::string_view trace)
+{
+    const model::Stretch& s = *e.stretch;
+    const bool is_known = s.costliest_rank == static_cast<std::int64_t>(e.rank);
+    const std::int64_t end_ns = is_known ? s.costliest_begin_ns + s.costliest_length_ns : s.path_ns;
+    const std::string arguments = fmt::format("hotspots --rank {} --from 0 --to {}", e.rank, up_to(end_ns));
+    return fmt::format(" All of its functions: {}", command_line(arguments, trace));
+}
+
 /// When what takes longer now and then did so most, as the options of other commands want it. Nothing comes behind
 /// a command, so that it can be copied.
 std::string costliest_in_words(const Explanation& e, std::string_view trace)
 {
     const model::Stretch& s = *e.stretch;
+    if (e.is_at_start())
+        return start_in_words(e, trace);
     const bool is_of_other = e.other && static_cast<std::int64_t>(e.other->rank) == s.costliest_rank;
     if (s.costliest_rank < 0 || (e.verdict != Verdict::Transient && !is_of_other))
         return "";
     const std::int64_t end_ns = s.costliest_begin_ns + s.costliest_length_ns;
-    constexpr std::int64_t us = 1000;  // bounds are rounded to these, outwards
-    const std::string arguments =
-        fmt::format("hotspots --rank {} --from {} --to {}", s.costliest_rank,
-                    exact_seconds(s.costliest_begin_ns / us * us), exact_seconds((end_ns + us - 1) / us * us));
+    const std::string arguments = fmt::format("hotspots --rank {} --from {} --to {}", s.costliest_rank,
+                                              exact_seconds(s.costliest_begin_ns / us * us), up_to(end_ns));
     return fmt::format(" Most of all once on rank {}, {} longer than on its peers: {}", s.costliest_rank,
                        duration_text(s.costliest_ns), command_line(arguments, trace));
 }
@@ -461,7 +478,8 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Rare:
         break;
     }
-    return fmt::format(" It happens too rarely to tell whether that is always so; if it is, {}{}.",
+    return fmt::format(" It happens {} to tell whether that is always so; if it is, {}{}.",
+                       e.is_at_start() ? "once, too rarely" : "too rarely",
                        e.named ? fmt::format("of rank {}: ", e.named->rank) : "",
                        e.has_faster_ranks() ? remedy.many : remedy.one);
 }

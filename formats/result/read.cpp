@@ -195,7 +195,8 @@ void read_stretches(TableReader& tables, model::Profile& profile)
                     if (row.integer(0) != static_cast<std::int64_t>(profile.stretches.size()))
                         damaged("stretches are missing");
                     model::Stretch& stretch = profile.stretches.emplace_back();
-                    stretch.before = {index(row, 1, call_paths)};
+                    stretch.before =
+                        row.is_null(1) ? model::CallPathId::none() : model::CallPathId{index(row, 1, call_paths)};
                     stretch.after = {index(row, 2, call_paths)};
                     int column = 3;
                     for (const model::StretchNumber& number : model::stretch_numbers)

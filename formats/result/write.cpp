@@ -84,8 +84,8 @@ std::string number_columns(const Numbers& numbers)
 /// The tables whose columns are numbers of the model, behind those that say what they are of.
 std::string stretch_schema()
 {
-    return fmt::format("CREATE TABLE stretch(id INTEGER PRIMARY KEY, call_before INTEGER NOT NULL REFERENCES "
-                       "call_path, call_after INTEGER NOT NULL REFERENCES call_path{});"
+    return fmt::format("CREATE TABLE stretch(id INTEGER PRIMARY KEY, call_before INTEGER REFERENCES call_path, "
+                       "call_after INTEGER NOT NULL REFERENCES call_path{});"
                        "CREATE TABLE stretch_rank(stretch INTEGER NOT NULL REFERENCES stretch, process INTEGER NOT "
                        "NULL REFERENCES process{}, PRIMARY KEY(stretch, process)) WITHOUT ROWID;",
                        number_columns(model::stretch_numbers), number_columns(model::difference_numbers));
@@ -181,7 +181,8 @@ void insert_stretches(const Database& database, const model::Profile& profile)
                       fmt::format("INSERT INTO stretch VALUES(?, ?, ?{})", number_places(model::stretch_numbers)));
     std::int64_t id = 0;
     for (const model::Stretch& s : profile.stretches) {
-        std::vector<Statement::Value> values = {id++, s.before.value, s.after.value};
+        const Statement::Value before = s.before.valid() ? Statement::Value(s.before.value) : Statement::Value();
+        std::vector<Statement::Value> values = {id++, before, s.after.value};
         for (const model::StretchNumber& number : model::stretch_numbers)
             values.emplace_back(s.*number.member);
         stretch.run(values);

@@ -246,7 +246,8 @@ std::vector<model::CountTable> with_call_paths(std::vector<model::CountTable> co
 void add_places(const Stretches& stretches, std::vector<Place>& used)
 {
     for (const Stretches::At& at : stretches.stretches) {
-        used.push_back({at.place.before});
+        if (at.place.before.valid())
+            used.push_back({at.place.before});
         used.push_back({at.place.after});
     }
 }
@@ -258,7 +259,8 @@ void add_stretches(const Stretches& stretches, const Places& places, Ns origin, 
         profile.stretches.push_back(at.sums);
         if (at.sums.costliest_rank >= 0)
             profile.stretches.back().costliest_begin_ns -= origin.count();
-        profile.stretches.back().before = places.id({at.place.before});
+        if (at.place.before.valid())
+            profile.stretches.back().before = places.id({at.place.before});
         profile.stretches.back().after = places.id({at.place.after});
     }
     profile.stretch_shares = stretches.shares;

@@ -50,7 +50,7 @@ void add_spinning(const Replay& replay, const SampledCode& code, StretchFinder& 
 void count_gaps(const StretchFinder& finder, std::vector<Waits>& sums)
 {
     for (std::size_t p = 0; p < finder.processes(); ++p)
-        for (std::size_t gap = 1; gap < finder.gaps(p).end(); ++gap)
+        for (std::size_t gap = 0; gap < finder.gaps(p).end(); ++gap)
             if (const std::uint32_t stretch = finder.stretch_of(p, gap); stretch != GapPlaces::none)
                 ++sums[stretch].gaps;
 }

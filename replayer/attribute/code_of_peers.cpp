@@ -24,7 +24,7 @@ template <class Visit>
 void for_each_occurrence(const StretchFinder& finder, std::size_t process, Visit visit)
 {
     std::vector<std::uint32_t> seen(finder.stretches(), 0);
-    for (std::size_t gap = 1; gap < finder.gaps(process).end(); ++gap)
+    for (std::size_t gap = 0; gap < finder.gaps(process).end(); ++gap)
         if (const std::uint32_t stretch = finder.stretch_of(process, gap); stretch != GapPlaces::none)
             if (const std::uint32_t occurrence = seen[stretch]++; occurrence < most_occurrences)
                 visit(gap, stretch, occurrence);

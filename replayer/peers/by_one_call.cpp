@@ -16,12 +16,12 @@ class ListNumbers
 public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    explicit ListNumbers(std::size_t contexts) : after_(contexts, none), before_(contexts, none) {}
+    explicit ListNumbers(std::size_t contexts) : after_(contexts, none), before_(contexts + 1, none) {}
 
     std::uint32_t add_after(model::ContextId call) { return add(after_[call.value]); }
-    std::uint32_t add_before(model::ContextId call) { return add(before_[call.value]); }
+    std::uint32_t add_before(model::ContextId call) { return add(before_[before_index(call)]); }
     [[nodiscard]] std::uint32_t after(model::ContextId call) const { return after_[call.value]; }
-    [[nodiscard]] std::uint32_t before(model::ContextId call) const { return before_[call.value]; }
+    [[nodiscard]] std::uint32_t before(model::ContextId call) const { return before_[before_index(call)]; }
     [[nodiscard]] std::size_t size() const { return size_; }
 
 private:
@@ -32,14 +32,20 @@ private:
         return number;
     }
 
+    /// The start of the process stands last.
+    [[nodiscard]] std::size_t before_index(model::ContextId call) const
+    {
+        return call.valid() ? call.value : before_.size() - 1;
+    }
+
     std::vector<std::uint32_t> after_, before_;
     std::uint32_t size_ = 0;
 };
 
 bool is_collective(const model::Definitions& definitions, model::ContextId call)
 {
-    return functions::group_of(functions::semantic_class(definitions.region(call).function)) ==
-           functions::Group::Collective;
+    return call.valid() && functions::group_of(functions::semantic_class(definitions.region(call).function)) ==
+                               functions::Group::Collective;
 }
 
 }  // namespace
@@ -60,7 +66,7 @@ Chosen by_one_call(const Replay& replay, const std::vector<Gaps>& gaps, const Ch
     }
     result.lists.resize(numbers.size(), std::vector<std::vector<std::uint32_t>>(gaps.size()));
     for (std::size_t p = 0; p < gaps.size(); ++p) {
-        for (std::size_t i = 1; i < gaps[p].end(); ++i) {
+        for (std::size_t i = 0; i < gaps[p].end(); ++i) {
             const GapPlace place = gaps[p].place(i);
             for (const std::uint32_t list : {numbers.after(place.after), numbers.before(place.before)})
                 if (list != ListNumbers::none)

@@ -38,7 +38,7 @@ std::size_t Gaps::first_behind(Ns time)
 {
     near_ = count_first(
         end_, [&](std::size_t i) { return calls_.enter(i) <= time; }, near_);
-    return std::max<std::size_t>(near_, 1);
+    return near_;
 }
 
 /// Of `ns`, what is neither the collector's own nor unrecorded.
@@ -100,7 +100,7 @@ Gap Gaps::measure(std::size_t i)
     Gap gap;
     gap.ns = recorded(begin, end);
     // Where it came back in the call before it, what it finds in the caches is as little as it would be here.
-    const Ns since = calls_.enter(i - 1);
+    const Ns since = i == 0 ? begin : calls_.enter(i - 1);
     bool moved_in_call = false;
     if (meets(location_->off, since, end, near_off_))
         for_each_overlap(location_->off, since, end, near_off_, [&](const model::OffProcessor& off, std::int64_t) {

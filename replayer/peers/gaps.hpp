@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the gaps of the owned processes: what a process' first thread does between two MPI calls, at which place of the
-// program, and which of them are on the path.
+// Owns the gaps of the owned processes: what a process' first thread does between two MPI calls, or before the first
+// one, at which place of the program, and which of them are on the path.
 #pragma once
 
 #include "replayer/analysis.hpp"
@@ -21,11 +21,11 @@ namespace critpath::replayer
 
 /// Where in the program a gap is: the calls before and after it.
 struct GapPlace {
-    model::ContextId before, after;
+    model::ContextId before, after;  // before: none() from the start of the process to its first call
     auto operator<=>(const GapPlace&) const = default;
 };
 
-/// The gaps of one process. Gap i, from 1 on, lies before call i: points are no calls, and what is entered behind the
+/// The gaps of one process. Gap i lies before call i: points are no calls, and what is entered behind the
 /// end of the application or of a recording is none. Must not outlive the trace, nor `same`.
 class Gaps
 {
@@ -36,9 +36,10 @@ public:
     [[nodiscard]] GapPlace place(std::size_t i) const
     {
         const model::Calls& calls = location_->calls;
-        return {(*same_)(calls.context(calls_.number(i - 1))), (*same_)(calls.context(calls_.number(i)))};
+        return {i == 0 ? model::ContextId::none() : (*same_)(calls.context(calls_.number(i - 1))),
+                (*same_)(calls.context(calls_.number(i)))};
     }
-    [[nodiscard]] model::Ns begin_of(std::size_t i) const { return calls_.leave(i - 1); }
+    [[nodiscard]] model::Ns begin_of(std::size_t i) const { return i == 0 ? location_->begin : calls_.leave(i - 1); }
     [[nodiscard]] model::Ns end_of(std::size_t i) const { return calls_.enter(i); }
 
     /// The first gap that ends behind `time`.

@@ -47,7 +47,7 @@ std::vector<PlaceTime> sum_by_place(std::vector<PlaceTime> times)
 std::pair<std::vector<std::string_view>, std::uint64_t> names_of(const model::Definitions& definitions,
                                                                  model::ContextId context)
 {
-    const std::uint64_t site = definitions.contexts[context.value].site;
+    const std::uint64_t site = context.valid() ? definitions.contexts[context.value].site : 0;
     std::vector<std::string_view> names;
     for (; context.valid(); context = definitions.contexts[context.value].parent)
         names.emplace_back(definitions.region(context).name);
@@ -190,7 +190,7 @@ Chosen find_gaps(const Replay& replay, const std::vector<PlaceTime>& times, cons
     for (std::size_t p = 0; p < gaps.size(); ++p) {
         GrowingList<SeenGap>::Reader seen_gaps(seen.gaps[p]);
         const SeenGap* next = seen_gaps.peek();
-        for (std::size_t i = 1; i < gaps[p].end(); ++i) {
+        for (std::size_t i = 0; i < gaps[p].end(); ++i) {
             const std::uint32_t place = places.find(gaps[p].place(i));
             const bool is_on_path = next != nullptr && next->gap == i;
             if (place != GapPlaces::none) {

@@ -30,7 +30,7 @@ public:
         return first_.empty() ? call : first_[call.value];
     }
     /// As model::Stretch::before_site, of a call that stands for others: 0 if these are made at several sites.
-    [[nodiscard]] std::int64_t site(model::ContextId call) const { return sites_[call.value]; }
+    [[nodiscard]] std::int64_t site(model::ContextId call) const { return call.valid() ? sites_[call.value] : 0; }
 
 private:
     std::vector<model::ContextId> first_;  // by ContextId

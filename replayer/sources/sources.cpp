@@ -56,7 +56,8 @@ std::vector<Instruction> instructions(const model::Profile& profile)
     for (std::uint32_t i = 0; i < profile.call_paths.size(); ++i)
         add_call({i}, profile.call_paths[i].site);
     for (const model::Stretch& stretch : profile.stretches) {
-        add_call(stretch.before, static_cast<std::uint64_t>(stretch.before_site));
+        if (stretch.before.valid())
+            add_call(stretch.before, static_cast<std::uint64_t>(stretch.before_site));
         add_call(stretch.after, static_cast<std::uint64_t>(stretch.after_site));
     }
     std::ranges::sort(found);

@@ -14,8 +14,10 @@ namespace critpath::report
 namespace
 {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 using namespace tests;
 
 TEST(Explain, SaysWhereAndWho)
@@ -422,6 +424,30 @@ TEST(Explain, AnEmptyStretchIsNoReasonToFail)
     p.stretch_shares.clear();
     EXPECT_EQ(explain(p, 0).verdict, Verdict::NoPeers);
     EXPECT_FALSE(sentence(p).empty());
+}
+
+/// From the start of the processes, where no call is before it.
+TEST(Explain, WhatIsBeforeTheFirstCallHasItsFunctionsNamedByACommand)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    s.before = model::CallPathId::none();
+    s.occurrences = 1;
+    p.stretch_shares = {{0, {3}, 1000 * ms, 1, 500 * ms}};
+    s.costliest_rank = 3;
+    s.costliest_ns = 500 * ms;
+    s.costliest_begin_ns = 2'000'100;
+    s.costliest_length_ns = 1010 * ms;
+    EXPECT_THAT(sentence(p), StartsWith("1.000 s of the path (25.0 %): computation from the start of the process to "
+                                        "main > step > MPI_Allreduce, on rank 3. It takes 100 % longer"));
+    EXPECT_THAT(sentence(p), HasSubstr("It happens once, too rarely to tell whether that is always so; if it is, "));
+    EXPECT_THAT(sentence(p),
+                EndsWith(" All of its functions: cpreport hotspots --rank 3 --from 0 --to 1.012001 'the trace'"));
+    EXPECT_EQ(explain(p, 0).headline(), "rank 3, start to MPI_Allreduce: 100 % longer than its peers, rare");
+    s.peers_ns = 1000 * ms;
+    s.processor_ns = 0;
+    s.costliest_rank = -1;  // nothing takes longer
+    EXPECT_THAT(sentence(p), EndsWith(" --from 0 --to 1 'the trace'"));
 }
 
 }  // namespace

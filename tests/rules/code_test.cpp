@@ -3,6 +3,7 @@
 //
 // Which functions a stretch is time of, and how long its thread waits for others, where the program says it.
 #include "tests/builder/replayed.hpp"
+#include "tests/rules/steps.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ std::map<std::string, model::StretchCode> code_by(const Replayed& r, NameOf name
     std::map<std::string, model::StretchCode> sums;
     for (const model::StretchCode& c : r.profile.stretch_code) {
         const model::Stretch& s = r.profile.stretches.at(c.stretch);
-        if (r.profile.row(s.before).name != "MPI_Barrier" || r.profile.row(s.after).name != "MPI_Barrier")
+        if (function(r, s.before) != "MPI_Barrier" || function(r, s.after) != "MPI_Barrier")
             continue;
         sums[name_of(c.call_path)].add(c);
     }
@@ -139,7 +140,7 @@ TEST(Code, OfPeersIsThatOfTheSameOccurrences)
     EXPECT_EQ(code(r), (Words{{"all", "120, 0, 0"}, {"own", "60, 0, 0"}}));
     EXPECT_EQ(of_peers(r), (Times{{"all", 120}, {"own", 0}}));
     for (const model::Stretch& s : r.profile.stretches)
-        if (r.profile.row(s.before).name == "MPI_Barrier" && r.profile.row(s.after).name == "MPI_Barrier") {
+        if (function(r, s.before) == "MPI_Barrier" && function(r, s.after) == "MPI_Barrier") {
             EXPECT_EQ(s.gaps, 2);
             EXPECT_EQ(s.code_gaps, 2);
         }

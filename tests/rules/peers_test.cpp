@@ -658,6 +658,48 @@ TEST(Peers, PointsAndPiecesDoNotDivideGaps)
     EXPECT_EQ(on_path, (std::vector<std::pair<std::size_t, std::int64_t>>{{1, (5 - 1 + 2) * us}, {2, 20 * us}}));
 }
 
+/// Before its first call a rank may do much, too: rank 2, for 900 us of the 1000 that others wait for it.
+TEST(Peers, WhatIsBeforeTheFirstCallIsAStretch)
+{
+    Program p(4);
+    for (int rank = 0; rank < 4; ++rank) {
+        const std::int64_t enter = rank == 2 ? 1000 : 100;
+        p[rank].off({10, enter / 2}, true);
+        p[rank].collective(FunctionId::MPI_Barrier, {enter, 1001});
+        p[rank].collective(FunctionId::MPI_Barrier, {1020, 1021});
+    }
+    p.finish(1022);
+    const Replayed r = replay(p);
+    ASSERT_FALSE(r.profile.stretches.empty());
+    EXPECT_FALSE(r.profile.stretches[0].before.valid());
+    const model::Stretch s = stretch(r, "start", "MPI_Barrier");
+    EXPECT_EQ(s.path_ns, 1000 * us);
+    EXPECT_EQ(s.gaps, 1);
+    EXPECT_EQ(s.before_site, 0);
+    EXPECT_EQ(s.compared, 1);
+    EXPECT_NEAR(static_cast<double>(s.peers_ns), 100.0 * us, 1) << "the three others";
+    EXPECT_EQ(s.own_preempted_ns, 490 * us);
+    EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+    EXPECT_EQ(s.ranks, 4);
+    EXPECT_EQ(s.slowest_rank, 2);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+/// Their first calls are others, so that the start of the process is all that they share.
+TEST(Peers, StartsAreComparedWhateverFirstCallTheyLeadTo)
+{
+    Program p(3);
+    for (int rank = 0; rank < 3; ++rank) {
+        p[rank].called_from({rank == 2 ? "master" : "worker"});
+        p[rank].collective(FunctionId::MPI_Barrier, {rank == 2 ? 1000 : 100, 1001});
+    }
+    p.finish(1002);
+    const model::Stretch s = stretch(replay(p), "start", "MPI_Barrier");
+    EXPECT_EQ(s.compared_by, static_cast<std::int64_t>(model::ComparedBy::CallBefore));
+    EXPECT_EQ(s.compared, 1);
+    EXPECT_NEAR(static_cast<double>(s.peers_ns), 100.0 * us, 1);
+}
+
 // All computation between calls is part of a stretch, as far as there is room for them.
 TEST(Peers, StretchesAddUpToTheComputation)
 {

@@ -59,9 +59,10 @@ inline void run_steps(Program& program, int steps, const std::function<Work(int 
     program.finish(time + 1);
 }
 
+/// "start": in front of the first one.
 inline std::string function(const Replayed& r, model::CallPathId call)
 {
-    return r.profile.row(call).name;
+    return call.valid() ? r.profile.row(call).name : "start";
 }
 
 /// The stretch between two functions.
