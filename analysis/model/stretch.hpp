@@ -7,6 +7,7 @@
 
 #include "analysis/model/ids.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace critpath::model
@@ -14,6 +15,11 @@ namespace critpath::model
 
 /// So many samples of each process are enough to tell how fast it computes there.
 inline constexpr std::int64_t enough_samples = 20;
+
+/// The places with the most of the path are explained, so many at most,
+inline constexpr std::size_t most_stretches = 20;
+/// and with one part of so many of it at least: less needs no explanation.
+inline constexpr std::int64_t least_stretch_parts = 200;
 
 /// Whose gaps are compared with those of a stretch: those of other processes
 enum class ComparedBy : std::int64_t {

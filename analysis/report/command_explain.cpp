@@ -344,6 +344,7 @@ Document run_explain(const Request& request)
     const double share = path_ns > 0 ? static_cast<double>(shown_ns) / static_cast<double>(path_ns) : 0;
 
     const Beside beside = beside_computation(profile);
+    const Computation computation = computation_of(profile);
 
     Document document;
     document.view = "explain";
@@ -352,6 +353,8 @@ Document run_explain(const Request& request)
         {"stretches_shown", "", static_cast<std::int64_t>(explanations.size())},
         {"stretches_known", "", static_cast<std::int64_t>(all)},
         {"shown_path_percent", "", Share{share}},
+        {"computation_path_seconds", "", Seconds{computation.all_ns}},
+        {"not_compared_path_seconds", "", Seconds{computation.not_compared_ns}},
         {"mpi_path_seconds", "", Seconds{beside.mpi_ns}},
         {"transfer_path_seconds", "", Seconds{beside.transfer_ns}},
         {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
@@ -364,6 +367,8 @@ Document run_explain(const Request& request)
     document.notes.push_back(fmt::format("{} of {} stretches of computation shown: {} % of the critical path ({}).",
                                          count_text(explanations.size()), count_text(all), percent_text(share),
                                          duration_text(path_ns)));
+    if (std::string rest = computation.sentence(request.trace_name); !rest.empty())
+        document.notes.push_back(std::move(rest));
     if (std::string rest = beside.sentence(); !rest.empty())
         document.notes.push_back(std::move(rest));
     if (std::optional<std::string> note = blocked_note(profile))
@@ -381,7 +386,7 @@ Command explain_command()
         "explain",
         "why the costliest computation on the path takes longer than on other ranks",
         {
-            {"--top", "N", "stretches of computation to explain; 0: all", "5", {}},
+            {"--top", "N", "stretches of computation to explain; 0: all that are compared, 20 at most", "5", {}},
         },
         {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].headline'"},
         run_explain,

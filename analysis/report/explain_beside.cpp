@@ -4,6 +4,7 @@
 
 #include "analysis/model/pseudo_rows.hpp"
 #include "analysis/report/numbers.hpp"
+#include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +39,8 @@ std::string mostly_on(const std::map<model::ProcessId, std::int64_t>& of_rank, s
     return fmt::format("on rank{} {}", named.size() > 1 ? "s" : "", fmt::join(named, ", "));
 }
 
+constexpr double least_beside = 0.01;  // of the path
+
 }  // namespace
 
 Beside beside_computation(const model::Profile& profile)
@@ -69,27 +72,26 @@ Beside beside_computation(const model::Profile& profile)
 
 std::string Beside::sentence() const
 {
-    constexpr double least = 0.01;  // of the path
     constexpr std::size_t most_functions = 3;
     constexpr double much = 0.05;
     const auto share = [&](std::int64_t ns) { return part(ns, path_ns); };
     const auto percent = [&](std::int64_t ns) { return percent_text(share(ns)) + " %"; };
     std::vector<std::string> parts;
-    if (share(mpi_ns) >= least) {
+    if (share(mpi_ns) >= least_beside) {
         std::vector<std::string> names;
         for (const Function& function : functions)
-            if (names.size() < most_functions && share(function.ns) >= least)
+            if (names.size() < most_functions && share(function.ns) >= least_beside)
                 names.push_back(fmt::format("{} {}", function.name, percent(function.ns)));
         parts.push_back(names.empty() ? fmt::format("calls of MPI ({})", percent(mpi_ns))
                                       : fmt::format("calls of MPI ({}: {})", percent(mpi_ns), fmt::join(names, ", ")));
     }
     const auto add = [&](const char* what, std::int64_t ns) {
-        if (share(ns) >= least)
+        if (share(ns) >= least_beside)
             parts.push_back(fmt::format("{} ({})", what, percent(ns)));
     };
     add("messages on their way", transfer_ns);
     const std::string where = mostly_on(preempted_of, preempted_ns);
-    if (share(preempted_ns) >= least)
+    if (share(preempted_ns) >= least_beside)
         parts.push_back(fmt::format("calls of MPI that could have gone on, but had no processor ({}{}{})",
                                     percent(preempted_ns), where.empty() ? "" : ", most of it ", where));
     add("calls of MPI that were blocked", blocked_ns);
@@ -102,6 +104,35 @@ std::string Beside::sentence() const
     if (share(preempted_ns) >= much)
         text += " Find out who else uses these processors: more ranks than processors, other programs.";
     return text;
+}
+
+Computation computation_of(const model::Profile& profile)
+{
+    Computation result;
+    for (const model::KindTime& time : profile.kinds) {
+        result.path_ns += time.ns;
+        result.all_ns += time.kind == model::SegmentKind::Compute ? time.ns : 0;
+    }
+    std::int64_t compared_ns = 0;
+    for (const model::Stretch& stretch : profile.stretches)
+        compared_ns += stretch.path_ns;
+    result.not_compared_ns = std::max<std::int64_t>(result.all_ns - compared_ns, 0);
+    result.stretches = profile.stretches.size();
+    return result;
+}
+
+std::string Computation::sentence(std::string_view trace) const
+{
+    if (part(not_compared_ns, path_ns) < least_beside)
+        return {};
+    const std::string which =
+        stretches >= model::most_stretches
+            ? fmt::format("the {} costliest places are", model::most_stretches)
+            : fmt::format("places with {} % of it or more are", 100.0 / model::least_stretch_parts);
+    return fmt::format(
+        "Other computation ({} % of the path) is not compared with other ranks: only {}. Its functions are "
+        "among those of: {}",
+        percent_text(part(not_compared_ns, path_ns)), which, command_line("hotspots", trace));
 }
 
 }  // namespace critpath::report

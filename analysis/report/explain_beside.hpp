@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns what is said of the critical path beside its computation: calls of MPI, messages, and the lack of processors
-// while these wait.
+// Owns what is said of the critical path beside the computation that is explained: other computation, calls of MPI,
+// messages, and the lack of processors while these wait.
 #pragma once
 
 #include "analysis/model/profile.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace critpath::report
@@ -35,5 +37,19 @@ struct Beside {
 };
 
 Beside beside_computation(const model::Profile& profile);
+
+/// Computation on the path, and how much of it no stretch has: at places with too little of it, by other threads than
+/// the first of a process, or behind its last call.
+struct Computation {
+    std::int64_t all_ns = 0;
+    std::int64_t not_compared_ns = 0;
+    std::int64_t path_ns = 0;
+    std::size_t stretches = 0;
+
+    /// Ends with a command that shows it. Empty if it makes less than a hundredth of the path.
+    [[nodiscard]] std::string sentence(std::string_view trace) const;
+};
+
+Computation computation_of(const model::Profile& profile);
 
 }  // namespace critpath::report

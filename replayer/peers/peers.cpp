@@ -20,8 +20,6 @@ namespace critpath::replayer
 namespace
 {
 
-constexpr std::size_t most_places = 20;
-constexpr std::int64_t least_part = 200;  // what is less than one part of so many of the path needs no explanation
 constexpr int collector = 0;
 
 struct PlaceTime {
@@ -66,7 +64,7 @@ void keep_largest(const model::Definitions& definitions, std::vector<PlaceTime>&
         const auto of_a = names(a), of_b = names(b);
         return of_a != of_b ? of_a < of_b : a.place < b.place;
     });
-    times.resize(std::min(times.size(), most_places));
+    times.resize(std::min(times.size(), model::most_stretches));
 }
 
 /// A gap on the path: as many as a rank has calls, by and large.
@@ -107,7 +105,8 @@ std::vector<PlaceTime> choose(const Replay& replay, const Path& path, const Seen
         out[(std::uint64_t{place.before.value} * 31 + place.after.value) % processes].push_back({place, seen.ns[i]});
     }
     std::vector<PlaceTime> largest = sum_by_place(replayer::exchange(replay.comm, out).items);
-    std::erase_if(largest, [&](const PlaceTime& t) { return t.ns < path.makespan.count() / least_part; });
+    std::erase_if(largest,
+                  [&](const PlaceTime& t) { return t.ns < path.makespan.count() / model::least_stretch_parts; });
     keep_largest(replay.definitions, largest);
 
     out = lists_for<PlaceTime>(replay.size);
