@@ -103,8 +103,9 @@ void load_trace(Phases& phases, Replay& replay, const fs::path& anchor, const Op
     });
     const int ranks = static_cast<int>(replay.definitions.processes.size());
     if (replay.size > ranks) {
-        phases.note(fmt::format("{} processes for {} traced ranks: {} stay idle; use mpirun -n {}", replay.size, ranks,
-                                replay.size - ranks, ranks));
+        phases.note(fmt::format("{} processes for {} traced {}: {} {} idle; use mpirun -n {}", replay.size, ranks,
+                                ranks == 1 ? "rank" : "ranks", replay.size - ranks,
+                                replay.size - ranks == 1 ? "stays" : "stay", ranks));
     }
     if (on_any(replay.comm, summary.other_run)) {
         phases.note("events of some locations lie outside of the time of the run, as the definitions have it: files of "

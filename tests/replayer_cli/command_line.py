@@ -121,6 +121,8 @@ class CommandLine(unittest.TestCase):
         idle = self.digest()
         self.assertEqual(self.run_many(self.trace).code, DONE)
         self.assertEqual(self.digest(), idle)
+        self.assertEqual(self.run_many(self.trace, processes=5).messages,
+                         ["cpreplay: 5 processes for 4 traced ranks: 1 stays idle; use mpirun -n 4"])
 
     def test_result_is_replaced(self):
         self.assertEqual(self.run_many(self.trace, "--rules=paper").code, DONE)
