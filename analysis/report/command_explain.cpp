@@ -386,7 +386,7 @@ Command explain_command()
         "explain",
         "why the costliest computation on the path takes longer than on other ranks",
         {
-            {"--top", "N", "stretches of computation to explain; 0: all that are compared, 20 at most", "5", {}},
+            {"--top", "N", "stretches of computation to explain; 0: all (the 20 costliest)", "5", {}},
         },
         {"explain --top 3", "explain --format json cp-app-1 | jq -r '.stretches[].headline'"},
         run_explain,
