@@ -101,6 +101,7 @@ std::vector<TotalsIn> totals_in(std::int64_t makespan_ns, std::size_t call_paths
             sum.ns += share.of(next->ns);
             sum.samples += static_cast<std::uint64_t>(share.of(static_cast<std::int64_t>(next->samples)));
             sum.other_threads_ns += share.of(next->other_threads_ns);
+            sum.in_calls_ns += share.of(next->in_calls_ns);
         }
         for (auto& [call_path, sum] : sums) {
             sum.call_path = {call_path};

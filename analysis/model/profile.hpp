@@ -51,6 +51,7 @@ struct CallPathTime {
     std::uint64_t samples = 0;          // 0 where the time is exact
     std::int64_t other_threads_ns = 0;  // of totals: the part of other threads than the first of a process
     std::int64_t found_ns = 0;          // of the path: the part in which the thread was found blocked there
+    std::int64_t in_calls_ns = 0;       // of totals: the part in calls of MPI, which these functions have, too
 };
 
 /// Time that samples found at one instruction of a function, as it was reached by one call path.

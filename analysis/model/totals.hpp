@@ -48,15 +48,16 @@ private:
     std::array<std::int64_t, number + 1> begins_;  // and the end of the last one
 };
 
-/// One record of totals.bin (formats/FORMAT.md): 32 bytes, little endian. Sorted by (slot, call path), unique.
+/// One record of totals.bin (formats/FORMAT.md): 40 bytes, little endian. Sorted by (slot, call path), unique.
 struct TotalPart {
     std::uint32_t slot;       // TimeSlots
     std::uint32_t call_path;  // CallPathId; none(): of all threads, between their calls
     std::int64_t ns;          // as CallPathTime
     std::uint64_t samples;
     std::int64_t other_threads_ns;
+    std::int64_t in_calls_ns;
 };
-static_assert(sizeof(TotalPart) == 32);
+static_assert(sizeof(TotalPart) == 40);
 
 /// One record of computed.bin: 808 bytes, little endian. Sorted by location, unique.
 struct ComputedParts {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Owns `cpreport hotspots`: where the time of the critical path goes.
+#include "analysis/report/calls_divided.hpp"
 #include "analysis/report/clocks.hpp"
 #include "analysis/report/hotspot_views.hpp"
 #include "analysis/report/load.hpp"
@@ -123,12 +124,21 @@ std::vector<std::string> events_of(const std::filesystem::path& trace)
     return load(trace).events;
 }
 
+/// In the ordinary list, which has what samples find. In a call tree, these are not below the call.
+InsideOfCalls inside_of_calls(const Arguments& arguments)
+{
+    const bool is_tree = arguments.flag("--inclusive") || arguments.text("--by") == "callpath";
+    return arguments.text("--sort") == "all" && !is_tree ? InsideOfCalls::OfTheLibrary : InsideOfCalls::OfTheCall;
+}
+
 Document run_hotspots(const Request& request)
 {
     const std::string& by = request.arguments.text("--by");
     const HotspotView& view = *std::find_if(std::begin(hotspot_views), std::end(hotspot_views),
                                             [&](const HotspotView& v) { return by == v.by; });
-    const model::Profile profile = load(request.trace);
+    model::Profile profile = load(request.trace);
+    const InsideOfCalls inside = inside_of_calls(request.arguments);
+    divide_calls(profile, inside);
     const Selection selection = {request.arguments.ranks("--rank", profile.processes.size()),
                                  request.arguments.text("--module")};
     check_module(request, profile, selection);
@@ -145,9 +155,11 @@ Document run_hotspots(const Request& request)
     std::optional<model::Profile> part;
     if (needs_records && !view.is_of_windows && !has_event)
         part = profile_in(request, profile, window.value_or(whole_run(profile)), selection);
+    if (part)
+        divide_calls(*part, inside);
     const auto make = has_event ? event_view : view.make;
-    Document document =
-        make({part ? *part : profile, profile, request, selection, request.arguments.flag("--inclusive"), window});
+    Document document = make(
+        {part ? *part : profile, profile, request, selection, request.arguments.flag("--inclusive"), window, inside});
     document.view = "hotspots";
     document.fields.insert(document.fields.begin(), {"by", "", by});
     if (window)

@@ -271,7 +271,8 @@ bool is_empty(const Table& table)
 
 Document run_summary(const Request& request)
 {
-    const model::Profile profile = load(request.trace);
+    model::Profile profile = load(request.trace);
+    divide_calls(profile, InsideOfCalls::OfTheCall);
     Hotspots hotspots = by_function(profile);
     Document document;
     document.view = "summary";

@@ -62,7 +62,7 @@ Coverage select(std::vector<Hotspot>& items, const std::string& sort, std::uint6
             coverage.below_error_ns += item.path_ns;
             return false;
         }
-        const bool has_total = item.total_ns.value_or(0) > 0 && !item.total_is_elsewhere;
+        const bool has_total = item.total_ns.value_or(0) > 0;
         return (sort != "all" && item.path_ns > 0) || (!of_path && has_total);
     };
     items.erase(std::remove_if(items.begin(), items.end(), [&](const Hotspot& item) { return !keep(item); }),

@@ -24,7 +24,8 @@ struct HotspotRequest {
     const Request& request;
     Selection selection;
     bool inclusive = false;
-    std::optional<Window> window{};  // that `profile` is of; of the whole run if there is none
+    std::optional<Window> window{};                  // that `profile` is of; of the whole run if there is none
+    InsideOfCalls calls = InsideOfCalls::OfTheCall;  // how they are divided
 };
 
 Document function_view(const HotspotRequest& request);

@@ -38,22 +38,14 @@ void distribute(const model::Profile& profile, const Selection& selection, Hotsp
                 add_path(hotspots.items[item], time, is_found_by_samples(profile, time));
             });
     }
-    const bool sampled = has_samples(profile);
-    for (const model::CallPathTime& time : profile.totals) {
-        const model::Row& row = profile.row(time.call_path);
-        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
-        if (selection.has_row(row))
-            items_of(time.call_path, [&](std::size_t item) {
-                // Callers of MPI have its time by the functions of the library, and MPI itself that of all below it.
-                if (is_elsewhere == hotspots.items[item].total_is_elsewhere)
-                    add_total(hotspots.items[item], time);
-            });
-    }
+    for (const model::CallPathTime& time : profile.totals)
+        if (selection.has_row(profile.row(time.call_path)))
+            items_of(time.call_path, [&](std::size_t item) { add_total(hotspots.items[item], time); });
 }
 
 }  // namespace
 
-Hotspot item_of(const model::Row& row, bool has_samples)
+Hotspot item_of(const model::Row& row)
 {
     Hotspot item;
     item.name = row.name;
@@ -62,7 +54,6 @@ Hotspot item_of(const model::Row& row, bool has_samples)
     item.file = row.file;
     item.line = row.line;
     item.has_waits = row.kind == model::RowKind::Mpi || row.kind == model::RowKind::Pseudo;
-    item.total_is_elsewhere = row.kind == model::RowKind::Mpi && has_samples;  // in the library's functions, too
     return item;
 }
 
@@ -90,7 +81,6 @@ void add(Hotspot& sum, const Hotspot& item)
     if (item.total_ns)
         sum.total_ns = sum.total_ns.value_or(0) + *item.total_ns;
     sum.total_samples += item.total_samples;
-    sum.total_is_elsewhere = sum.total_is_elsewhere || item.total_is_elsewhere;
     sum.has_waits = sum.has_waits || item.has_waits;
     sum.has_other_threads = sum.has_other_threads || item.has_other_threads;
     sum.functions += item.functions;
@@ -110,8 +100,8 @@ void finish(const model::Profile& profile, const Selection& selection, Hotspots&
         hotspots.add_share(item);
         if (!item.total_ns || !selection.ranks.empty())
             continue;  // the path of some against the time of all says nothing
-        // Of a call path, and with timers for samples, all ranks may be seen to have less than the path, which has what
-        // its threads waited for at their places.
+        // With timers for samples, and where the path is shared out among threads that others wait for, all ranks may
+        // be seen to have less than the path.
         if (*item.total_ns >= item.path_ns)
             item.off_path_ns = *item.total_ns - item.path_ns;
         // The path has one thread at a time; the mean of a rank that computes with several has more.
@@ -179,8 +169,7 @@ Hotspots sums(const model::Profile& profile)
     result.independent_samples = independent > 0 ? std::min(independent, result.path_samples) : result.path_samples;
     result.is_sampled = has_samples(profile);
     for (const model::CallPathTime& time : profile.totals)
-        if (!result.is_sampled || profile.row(time.call_path).kind != model::RowKind::Mpi)
-            result.total_ns += time.ns;
+        result.total_ns += time.ns;
     return result;
 }
 
@@ -189,7 +178,7 @@ Hotspots by_function(const model::Profile& profile, const Selection& selection)
     Hotspots hotspots = sums(profile);
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows)
-        hotspots.items.push_back(item_of(row, hotspots.is_sampled));
+        hotspots.items.push_back(item_of(row));
     distribute(profile, selection, hotspots,
                [&](model::CallPathId path, auto add_to) { add_to(profile.row_of(path).value); });
     for (Hotspot& item : hotspots.items)
@@ -245,9 +234,11 @@ std::string unsampled_note(const Hotspots& hotspots)
                        hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "");
 }
 
-std::string respite_note(const model::Profile& profile)
+std::string respite_note(const model::Profile& profile, InsideOfCalls inside)
 {
-    const std::int64_t in_waits = fact(profile, "wait_respite_ns"), elsewhere = fact(profile, "respite_ns");
+    // What was not sampled in a call is time of the call nevertheless.
+    const std::int64_t in_waits = inside == InsideOfCalls::OfTheLibrary ? fact(profile, "wait_respite_ns") : 0;
+    const std::int64_t elsewhere = fact(profile, "respite_ns");
     constexpr std::int64_t printed = 500'000;  // ns: less would read 0.000
     if (in_waits + elsewhere < printed)
         return {};

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the critpath authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Owns the grouping of a Profile into hotspots: time on the critical path beside time on all ranks.
+// Owns the grouping of a Profile into hotspots: time on the critical path beside time on all ranks, of which the
+// profile is to have each once (divide_calls).
 #pragma once
 
 #include "analysis/model/profile.hpp"
+#include "analysis/report/calls_divided.hpp"
 #include "analysis/report/table.hpp"
 
 #include <cstdint>
@@ -29,7 +31,6 @@ struct Hotspot {
     std::uint64_t path_samples = 0;
     std::optional<std::int64_t> total_ns;  // on all ranks, if that is known
     std::uint64_t total_samples = 0;
-    bool total_is_elsewhere = false;           // other hotspots have the same time on all ranks a second time
     bool has_waits = false;                    // on all ranks, but not on the path
     bool has_other_threads = false;            // and of other threads than the first of a process
     std::optional<std::int64_t> off_path_ns;   // on all ranks, but not on the path
@@ -55,7 +56,7 @@ struct Hotspot {
 struct Hotspots {
     std::vector<Hotspot> items;             // in the order of the profile's rows
     std::int64_t path_ns = 0;               // the whole path
-    std::int64_t total_ns = 0;              // of all ranks, without what stands elsewhere
+    std::int64_t total_ns = 0;              // of all ranks
     std::uint64_t path_samples = 0;         // in the compute segments of the path
     std::int64_t domain_ns = 0;             // path time of these segments
     std::uint64_t independent_samples = 0;  // of these; samples of several threads at one time are not
@@ -96,7 +97,7 @@ Hotspots sums(const model::Profile& profile);
 bool is_found_by_samples(const model::Profile& profile, const model::CallPathTime& time);
 
 // What hotspots are filled with, whatever they group by.
-Hotspot item_of(const model::Row& row, bool is_sampled_run);
+Hotspot item_of(const model::Row& row);
 void add_path(Hotspot& item, const model::CallPathTime& time, bool is_sampled);
 void add_total(Hotspot& item, const model::CallPathTime& time);
 void add(Hotspot& sum, const Hotspot& item);
@@ -113,7 +114,7 @@ bool ranks_compare(const model::Profile& profile);
 std::string unsampled_note(const Hotspots& hotspots);
 
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
-std::string respite_note(const model::Profile& profile);
+std::string respite_note(const model::Profile& profile, InsideOfCalls inside);
 
 /// A sentence on how much of the whole path is in doubt, whatever the sampling error; empty if that is next to nothing.
 std::string doubt_note(const model::Profile& profile);

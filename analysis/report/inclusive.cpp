@@ -160,32 +160,26 @@ private:
     bool has_regions_ = false;
 };
 
-/// Times by call path, each with all below it.
-struct WholeTimes {
-    std::vector<Hotspot> work;       // path time, and the total time of what a caller of MPI has
-    std::vector<Hotspot> elsewhere;  // total time of MPI functions, which callers have by the functions of the library
+/// Adds to a hotspot what it has of a call path with all below it.
+void add_whole(Hotspot& item, const Hotspot& whole)
+{
+    item.path_ns += whole.path_ns;
+    item.guessed_ns += whole.guessed_ns;
+    item.sampled_ns += whole.sampled_ns;
+    item.path_samples += whole.path_samples;
+    if (whole.total_ns)
+        item.total_ns = item.total_ns.value_or(0) + *whole.total_ns;
+    item.total_samples += whole.total_samples;
+    item.has_other_threads = item.has_other_threads || whole.has_other_threads;
+}
 
-    /// Adds to a hotspot what it has of a call path.
-    void add_to(Hotspot& item, std::size_t path) const
-    {
-        item.path_ns += work[path].path_ns;
-        item.guessed_ns += work[path].guessed_ns;
-        item.sampled_ns += work[path].sampled_ns;
-        item.path_samples += work[path].path_samples;
-        const Hotspot& total = (item.total_is_elsewhere ? elsewhere : work)[path];
-        if (total.total_ns)
-            item.total_ns = item.total_ns.value_or(0) + *total.total_ns;
-        item.total_samples += total.total_samples;
-        item.has_other_threads = item.has_other_threads || total.has_other_threads;
-    }
-};
-
+/// By call path, each with all below it.
 /// Linear: callees have larger numbers than their callers, so each is complete when it is added to its caller. Chains
 /// of calls may be as long as there are call paths.
-WholeTimes whole_times(const model::Profile& profile, const Selection& selection, const Chains& chains)
+std::vector<Hotspot> whole_times(const model::Profile& profile, const Selection& selection, const Chains& chains)
 {
     const std::size_t paths = chains.size();
-    WholeTimes whole{std::vector<Hotspot>(paths), std::vector<Hotspot>(paths)};
+    std::vector<Hotspot> whole(paths);
     for (const model::CallPathTime& time : profile.path) {
         const std::uint32_t path = time.call_path.value;
         if (!selection.has_rank(time.process) || !selection.has_row(chains.row(path)))
@@ -193,21 +187,15 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
         // Where a thread is preempted is a matter of chance like where it is sampled, and told by the samples around.
         const bool is_guess = chains.is_placed_by_guess(path);
         const bool is_chance = is_guess && chains.row(path).name == preempted;
-        add_path(whole.work[path], time, is_chance || is_found_by_samples(profile, time));
-        whole.work[path].guessed_ns += is_guess && !is_chance ? time.ns - time.found_ns : 0;
+        add_path(whole[path], time, is_chance || is_found_by_samples(profile, time));
+        whole[path].guessed_ns += is_guess && !is_chance ? time.ns - time.found_ns : 0;
     }
-    const bool sampled = has_samples(profile);
-    for (const model::CallPathTime& time : profile.totals) {
-        const model::Row& row = profile.row(time.call_path);
-        const bool is_elsewhere = sampled && row.kind == model::RowKind::Mpi;
-        if (selection.has_row(row))
-            add_total((is_elsewhere ? whole.elsewhere : whole.work)[time.call_path.value], time);
-    }
+    for (const model::CallPathTime& time : profile.totals)
+        if (selection.has_row(profile.row(time.call_path)))
+            add_total(whole[time.call_path.value], time);
     for (std::size_t i = paths; i-- > 0;)
-        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid()) {
-            add(whole.work[caller.value], whole.work[i]);
-            add(whole.elsewhere[caller.value], whole.elsewhere[i]);
-        }
+        if (const model::CallPathId caller = profile.call_paths[i].parent; caller.valid())
+            add(whole[caller.value], whole[i]);
     return whole;
 }
 
@@ -215,24 +203,24 @@ WholeTimes whole_times(const model::Profile& profile, const Selection& selection
 class Doubts
 {
 public:
-    Doubts(const Chains& chains, const WholeTimes& whole) : whole_(whole), trunk_(chains.find_trunk())
+    Doubts(const Chains& chains, const std::vector<Hotspot>& whole) : whole_(whole), trunk_(chains.find_trunk())
     {
         for (std::size_t i = 0; i < chains.size(); ++i) {
             if (chains.root(i) != i)
                 continue;
             if (chains.is_cut(i))
-                cut_ns += whole.work[i].path_ns;
+                cut_ns += whole[i].path_ns;
             if (chains.is_cut(i) || chains.is_nowhere(i))
-                unknown_ns += whole.work[i].path_ns;
+                unknown_ns += whole[i].path_ns;
             if (chains.is_nowhere(i) && chains.row(i).name == blocked)
-                blocked_nowhere_ns += whole.work[i].path_ns;
-            guessed_ns += whole.work[i].guessed_ns;
+                blocked_nowhere_ns += whole[i].path_ns;
+            guessed_ns += whole[i].guessed_ns;
         }
     }
 
     /// Of what `path` is blocked, and what may be elsewhere.
-    [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_.work[path].guessed_ns; }
-    [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_.work[root].guessed_ns; }
+    [[nodiscard]] std::int64_t lacks(std::size_t path) const { return trunk_[path] ? 0 : whole_[path].guessed_ns; }
+    [[nodiscard]] std::int64_t guessed_around(std::uint32_t root) const { return whole_[root].guessed_ns; }
 
     std::int64_t cut_ns = 0;              // begins with a function whose callers are not known
     std::int64_t unknown_ns = 0;          // that, and what is in functions that are not known
@@ -240,7 +228,7 @@ public:
     std::int64_t blocked_nowhere_ns = 0;  // was blocked, in functions of which not even that is said
 
 private:
-    const WholeTimes& whole_;
+    const std::vector<Hotspot>& whole_;
     std::vector<bool> trunk_;
 };
 
@@ -262,13 +250,13 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
                                const std::vector<bool>& is_inlined)
 {
     const Chains chains(profile);
-    const WholeTimes whole = whole_times(profile, {selection.ranks, {}}, chains);
+    const std::vector<Hotspot> whole = whole_times(profile, {selection.ranks, {}}, chains);
     const Doubts doubts(chains, whole);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
     hotspots.anyones_ns = 0;  // is among what is unknown
     hotspots.items.reserve(profile.rows.size());
     for (const model::Row& row : profile.rows) {
-        Hotspot& item = hotspots.items.emplace_back(item_of(row, hotspots.is_sampled));
+        Hotspot& item = hotspots.items.emplace_back(item_of(row));
         item.may_be_sampled = may_be_sampled(item);
         item.may_have_ns = can_call(item) ? doubts.unknown_ns : 0;
     }
@@ -280,24 +268,24 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
         const std::uint32_t row = profile.call_paths[i].row.value;
         Hotspot& item = hotspots.items[row];
         const bool is_inlined_here = !is_inlined.empty() && is_inlined[i];
-        if (!is_inlined_here && whole.work[i].path_ns > 0)
+        if (!is_inlined_here && whole[i].path_ns > 0)
             has_own_code.insert(row);
         if (!is_outermost[i] || !selection.has_row(profile.rows[row]))
             continue;
-        whole.add_to(item, i);
-        item.inlined_ns += is_inlined_here ? whole.work[i].path_ns : 0;
+        add_whole(item, whole[i]);
+        item.inlined_ns += is_inlined_here ? whole[i].path_ns : 0;
         item.has_waits = item.has_waits || waits[i];
         if (!can_call(item)) {
             // That the thread had no processor is not in doubt.
-            item.sampled_ns -= chains.is_placed_by_guess(i) ? whole.work[i].sampled_ns : 0;
+            item.sampled_ns -= chains.is_placed_by_guess(i) ? whole[i].sampled_ns : 0;
             continue;
         }
         item.may_lack_ns += doubts.lacks(i);
         if (chains.is_cut(i)) {
-            item.may_have_ns -= whole.work[i].path_ns;  // all else there is among what is unknown
+            item.may_have_ns -= whole[i].path_ns;  // all else there is among what is unknown
             continue;
         }
-        item.may_have_ns -= whole.work[i].guessed_ns;
+        item.may_have_ns -= whole[i].guessed_ns;
         if (around.emplace(row, chains.root(i)).second)
             item.may_have_ns += doubts.guessed_around(chains.root(i));
     }
@@ -313,7 +301,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
 Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
 {
     const Chains chains(profile);
-    const WholeTimes whole = whole_times(profile, selection, chains);
+    const std::vector<Hotspot> whole = whole_times(profile, selection, chains);
     const Doubts doubts(chains, whole);
     Hotspots hotspots = inclusive_sums(profile, chains, doubts);
     if (selection.module.empty())
@@ -321,10 +309,10 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     hotspots.items.reserve(chains.size());
     const std::vector<bool> waits = chains.find_waits();
     for (std::size_t i = 0; i < chains.size(); ++i) {
-        Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i), hotspots.is_sampled));
+        Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i)));
         item.has_waits = item.has_waits || waits[i];
         item.may_be_sampled = may_be_sampled(item);
-        whole.add_to(item, i);
+        add_whole(item, whole[i]);
         item.may_lack_ns = doubts.lacks(i);
         if (can_call(item))
             item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? doubts.cut_ns : 0) +

@@ -51,7 +51,6 @@ void give_total(Hotspot& line, const Hotspot& function, std::int64_t ns, std::ui
     line.total_samples += samples;
     line.has_waits = line.has_waits || function.has_waits;
     line.has_other_threads = line.has_other_threads || function.has_other_threads;
-    line.total_is_elsewhere = line.total_is_elsewhere || function.total_is_elsewhere;
 }
 
 /// Items by source line, function, and function that it is inlined into.

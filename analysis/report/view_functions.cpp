@@ -202,6 +202,10 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     }
     if (request.request.arguments.flag("--inside"))
         document.notes.push_back(inside_note());
+    if (request.calls == InsideOfCalls::OfTheLibrary && hotspots.is_sampled)
+        document.notes.emplace_back(
+            "All ranks: calls of MPI are in the rows of the library's functions, as samples find "
+            "them; in other orders, in those of the MPI functions.");
     document.tables.push_back(table(hotspots.items));
     document.tables.back().other_names = sampled_functions(request.profile);
     if (const std::string note = unsampled_note(hotspots); !note.empty())
@@ -216,7 +220,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
     }
     if (std::string note = doubt_note(request.profile); !note.empty())
         document.notes.push_back(std::move(note));
-    if (const std::string note = respite_note(request.profile); !note.empty())
+    if (const std::string note = respite_note(request.profile, request.calls); !note.empty())
         document.notes.push_back(note);
     if (sort == "path")
         document.notes.push_back(ordinary_note(request, by));

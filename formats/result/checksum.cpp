@@ -78,6 +78,7 @@ void add(Sum& sum, const model::CallPathTime& time)
 {
     sum.add(static_cast<std::uint64_t>(time.other_threads_ns));
     sum.add(static_cast<std::uint64_t>(time.found_ns));
+    sum.add(static_cast<std::uint64_t>(time.in_calls_ns));
     sum.add(time.call_path.value);
     sum.add(time.process.value);
     sum.add(static_cast<std::uint64_t>(time.ns));

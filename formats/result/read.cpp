@@ -145,10 +145,10 @@ void read_times(TableReader& tables, model::Profile& profile)
                                             model::ProcessId{index(row, 1, processes)}, row.integer(2), count(row, 3),
                                             0, row.integer(4)});
                 });
-    tables.each("SELECT call_path, ns, samples, other_threads_ns FROM total_time ORDER BY call_path",
+    tables.each("SELECT call_path, ns, samples, other_threads_ns, in_calls_ns FROM total_time ORDER BY call_path",
                 [&](const Statement& row) {
                     profile.totals.push_back({model::CallPathId{index(row, 0, call_paths)}, model::ProcessId::none(),
-                                              row.integer(1), count(row, 2), row.integer(3)});
+                                              row.integer(1), count(row, 2), row.integer(3), 0, row.integer(4)});
                 });
     // Addresses of the kernel are negative in the database: they come last.
     const auto read_addresses = [&](const char* sql, std::vector<model::AddressTime>& times) {

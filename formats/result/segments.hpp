@@ -29,7 +29,7 @@ inline constexpr RecordFormat attribution_format = {
     "attribution.bin", "attributions", {'C', 'P', 'A', 'T', 'T', 'R', 'B', '1'}, 3, sizeof(model::Attribution)};
 
 inline constexpr RecordFormat totals_format = {
-    "totals.bin", "totals", {'C', 'P', 'T', 'O', 'T', 'A', 'L', '1'}, 1, sizeof(model::TotalPart)};
+    "totals.bin", "totals", {'C', 'P', 'T', 'O', 'T', 'A', 'L', '1'}, 2, sizeof(model::TotalPart)};
 
 inline constexpr RecordFormat computed_format = {
     "computed.bin", "computation", {'C', 'P', 'C', 'O', 'M', 'P', 'U', '1'}, 1, sizeof(model::ComputedParts)};

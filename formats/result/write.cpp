@@ -43,7 +43,7 @@ CREATE TABLE path_time(call_path INTEGER NOT NULL REFERENCES call_path, process 
     ns INTEGER NOT NULL, samples INTEGER NOT NULL, found_ns INTEGER NOT NULL, PRIMARY KEY(call_path, process))
     WITHOUT ROWID;
 CREATE TABLE total_time(call_path INTEGER PRIMARY KEY REFERENCES call_path, ns INTEGER NOT NULL,
-    samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL);
+    samples INTEGER NOT NULL, other_threads_ns INTEGER NOT NULL, in_calls_ns INTEGER NOT NULL);
 CREATE TABLE address_time(call_path INTEGER NOT NULL REFERENCES call_path, address INTEGER NOT NULL,
     ns INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(call_path, address)) WITHOUT ROWID;
 CREATE TABLE total_address_time(call_path INTEGER NOT NULL REFERENCES call_path, address INTEGER NOT NULL,
@@ -153,9 +153,9 @@ void insert_times(const Database& database, const model::Profile& profile)
     Statement path(database, "INSERT INTO path_time VALUES(?, ?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.path)
         path.run(time.call_path.value, time.process.value, time.ns, time.samples, time.found_ns);
-    Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?, ?)");
+    Statement total(database, "INSERT INTO total_time VALUES(?, ?, ?, ?, ?)");
     for (const model::CallPathTime& time : profile.totals)
-        total.run(time.call_path.value, time.ns, time.samples, time.other_threads_ns);
+        total.run(time.call_path.value, time.ns, time.samples, time.other_threads_ns, time.in_calls_ns);
     const auto insert_addresses = [&](const char* sql, const std::vector<model::AddressTime>& times) {
         Statement address(database, sql);
         for (const model::AddressTime& time : times)

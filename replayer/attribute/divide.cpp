@@ -44,7 +44,23 @@ ContextId PathDivider::context_of(const LocationTrace& location, const OffProces
 
 Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location)
 {
-    return {context_of(location, off, off.begin, off.end), kind_of(off)};
+    return place_of(off, location, off.begin, off.end);
+}
+
+Place PathDivider::place_of(const OffProcessor& off, const LocationTrace& location, Ns begin, Ns end)
+{
+    return {context_of(location, off, begin, end), kind_of(off)};
+}
+
+Place PathDivider::place_in_call(const OffProcessor& off, ContextId call)
+{
+    return {call, kind_of(off)};
+}
+
+bool PathDivider::is_of_call(const OffProcessor& off, ContextId call) const
+{
+    return !off.preempted && functions::group_of(functions::semantic_class(definitions_.region(call).function)) ==
+                                 functions::Group::Collective;
 }
 
 PathDivider::Stretch PathDivider::stretch_of(const Segment& segment) const
@@ -106,8 +122,14 @@ void PathDivider::add_call(const Segment& segment)
     // In a collective, to be blocked until the data of the others are there is what the call is about.
     const bool may_block = static_cast<model::SegmentKind>(segment.kind) == model::SegmentKind::Collective;
     const std::int64_t off = for_each_off(stretch, [&](const OffProcessor& o, Ns begin, Ns end) {
-        const std::int64_t ns = may_block && !o.preempted ? 0 : (end - begin).count();
-        add_interval(stretch, {AttributionKind::Call, {context, kind_of(o)}, stretch.location.location, begin, ns});
+        const bool is_of_function = may_block && !o.preempted;
+        const std::int64_t ns = is_of_function ? 0 : (end - begin).count();
+        const Place off_place = place_in_call(o, context);
+        add_interval(stretch, {AttributionKind::Call, off_place, stretch.location.location, begin, ns});
+        // What is said of all calls of the function is not to contradict what is known here.
+        if (is_of_function != is_of_call(o, context))
+            tally_.totals.move(is_of_function ? off_place : Place{context}, is_of_function ? Place{context} : off_place,
+                               begin, end, true);
         return ns;
     });
     tally_.add_path({context}, stretch.process, (stretch.end - stretch.begin).count() - off);

@@ -42,6 +42,14 @@ public:
     /// What a sample, or the lack of a processor, is time of.
     [[nodiscard]] Place place_of(const model::Sample& sample) const { return code_.place_of(sample); }
     [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location);
+    /// Of a part of that time, between two calls of MPI.
+    [[nodiscard]] Place place_of(const model::OffProcessor& off, const model::LocationTrace& location, model::Ns begin,
+                                 model::Ns end);
+    /// Likewise, in a call.
+    [[nodiscard]] static Place place_in_call(const model::OffProcessor& off, model::ContextId call);
+    /// Whether it is the time of the function itself all the same: in a collective, to be blocked until the data of the
+    /// others are there is what the call is about. Of calls that the path passes, it knows better.
+    [[nodiscard]] bool is_of_call(const model::OffProcessor& off, model::ContextId call) const;
 
 private:
     /// A segment in its location, which lies in a process.

@@ -297,14 +297,15 @@ std::vector<model::TotalPart> gather_totals(const Replay& replay, const Totals& 
     });
     for (std::uint32_t slot = 0; slot < totals.computed().size(); ++slot)
         if (const std::int64_t ns = totals.computed()[slot]; ns != 0)
-            records.push_back({slot, model::CallPathId::none().value, {ns, 0, 0}});
+            records.push_back({slot, model::CallPathId::none().value, {ns, 0, 0, 0}});
     records = sums_of(std::move(records));  // several contexts may be one call path
     const auto processes = static_cast<std::uint64_t>(replay.size);
     std::vector<model::TotalPart> parts;
     for (const TotalRecord& r : exchange_sums(replay, records, [&](const TotalRecord& record) {
              return static_cast<std::size_t>(record.slot * processes / model::TimeSlots::number);
          }))
-        parts.push_back({r.slot, r.call_path, r.amount.ns, r.amount.samples, r.amount.other_threads_ns});
+        parts.push_back(
+            {r.slot, r.call_path, r.amount.ns, r.amount.samples, r.amount.other_threads_ns, r.amount.in_calls_ns});
     return parts;
 }
 
@@ -369,7 +370,8 @@ void gather(const Replay& replay, const Tally& tally, const CodeOfPeers& peers, 
             {static_cast<model::SegmentKind>(k.kind), {k.function}, {k.process}, k.amount.ns, k.amount.count});
     for (std::uint32_t i = 0; i < totals.size(); ++i)
         if (const Total& t = totals[i]; !t.is_zero())
-            profile.totals.push_back({{i}, model::ProcessId::none(), t.ns, t.samples, t.other_threads_ns});
+            profile.totals.push_back(
+                {{i}, model::ProcessId::none(), t.ns, t.samples, t.other_threads_ns, 0, t.in_calls_ns});
     if (definitions.has_samples) {
         std::vector<SampledTime> coverage;
         for (const ProcessRecord& p : processes)

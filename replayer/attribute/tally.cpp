@@ -76,6 +76,66 @@ private:
     std::size_t next_ = 0;
 };
 
+/// The call of MPI that a thread was in, which has that time in the totals already.
+class InCalls
+{
+public:
+    InCalls(const LocationTrace& location, std::uint64_t rows)
+        : location_(location), rows_(rows), leave_(location.begin)
+    {
+        advance();
+    }
+
+    /// Calls `visit(begin, end, context)` for the parts of [begin, end) in calls, and with none() for those between
+    /// them. Each begins behind the one that was asked for before.
+    template <class Visit>
+    void for_each_part(Ns begin, Ns end, Visit visit)
+    {
+        while (is_any_ && leave_ <= begin)
+            advance();
+        for (; is_any_ && enter_ < end; advance()) {
+            if (begin < enter_)
+                visit(begin, enter_, ContextId::none());
+            begin = std::max(begin, enter_);
+            const Ns until = std::min(end, leave_);
+            if (begin < until)
+                visit(begin, until, location_.calls.context(row_));
+            begin = std::max(begin, until);
+            if (leave_ >= end)
+                return;
+        }
+        if (begin < end)
+            visit(begin, end, ContextId::none());
+    }
+
+    [[nodiscard]] bool contains(Ns time)
+    {
+        bool is_in = false;
+        for_each_part(time, time + Ns{1}, [&](Ns, Ns, ContextId call) { is_in = call.valid(); });
+        return is_in;
+    }
+
+private:
+    void advance()
+    {
+        row_ = is_any_ ? row_ + 1 : 0;
+        while (row_ < rows_ && location_.calls.is_point(row_))
+            ++row_;
+        is_any_ = row_ < rows_;
+        if (!is_any_)
+            return;
+        enter_ = std::clamp(location_.calls.enter(row_), leave_, std::max(leave_, location_.end));
+        leave_ = std::clamp(location_.calls.leave(row_), enter_, std::max(enter_, location_.end));
+    }
+
+    const LocationTrace& location_;
+    std::uint64_t rows_;
+    std::uint64_t row_ = 0;
+    bool is_any_ = false;
+    Ns enter_{};
+    Ns leave_;
+};
+
 class Tallier
 {
 public:
@@ -198,17 +258,43 @@ private:
         own.for_each_in(time, location.end, add_computed);
         if (!definitions_.has_samples)
             add_user_regions(location, time, location.end, is_first);
-        add_samples(location, totals, is_first);
+        add_samples(location, rows, totals, is_first);
+        add_off(location, rows, is_first);
+    }
+
+    /// Time without a processor, which nothing else is to have: what lies in a call is not the function's then, as on
+    /// the path, and what lies in the collector is its time.
+    void add_off(const LocationTrace& location, std::uint64_t rows, bool is_first)
+    {
+        InCalls in_calls(location, rows);
+        OwnTime own(location);
         for (const model::OffProcessor& off : location.off)
-            result_.totals.add(divider_.place_of(off, location), off.begin, off.end, is_first);
+            in_calls.for_each_part(off.begin, off.end, [&](Ns begin, Ns end, ContextId call) {
+                if (!call.valid() && !definitions_.has_samples)
+                    return;  // regions have it
+                if (!call.valid())
+                    own.for_each_in(begin, end, [&](Ns from, Ns to) {
+                        result_.totals.add(divider_.place_of(off, location, from, to), from, to, is_first);
+                    });
+                else if (!divider_.is_of_call(off, call))
+                    result_.totals.move({call}, divider_.place_in_call(off, call), begin, end, true);
+            });
     }
 
     /// And what the collector has recorded of its own time, which is not to be counted twice.
-    void add_samples(const LocationTrace& location, model::ProcessTotals& totals, bool is_first)
+    void add_samples(const LocationTrace& location, std::uint64_t rows, model::ProcessTotals& totals, bool is_first)
     {
         const std::vector<model::Interval> tool = joined(location.tool);
+        InCalls in_calls_of_tool(location, rows);
         for (const model::Interval& interval : tool)
-            result_.totals.add({ContextId::none(), Pseudo::Measurement}, interval.begin, interval.end, is_first);
+            in_calls_of_tool.for_each_part(interval.begin, interval.end, [&](Ns begin, Ns end, ContextId call) {
+                const Place place{ContextId::none(), Pseudo::Measurement};
+                if (call.valid())
+                    result_.totals.add_in_call(place, begin, end, is_first);
+                else
+                    result_.totals.add(place, begin, end, is_first);
+            });
+        InCalls in_calls(location, rows);
         auto known = tool.begin();  // samples are in order
         for (const model::Sample& sample : location.samples) {
             ++totals.samples;
@@ -224,7 +310,7 @@ private:
                 result_.totals.mention(place);  // its counts are there
                 continue;
             }
-            result_.totals.add_sample(place, sample.time, sample.weight, is_first);
+            result_.totals.add_sample(place, sample.time, sample.weight, is_first, in_calls.contains(sample.time));
             if (const std::uint64_t address = address_in(place, sample); address != 0)
                 result_.total_addresses[{sample.context.value, address}].add(sample.weight, 1);
         }

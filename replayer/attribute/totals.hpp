@@ -21,12 +21,14 @@ struct Total {
     std::int64_t ns = 0;
     std::uint64_t samples = 0;
     std::int64_t other_threads_ns = 0;  // of ns, that of other threads than the first of a process
+    std::int64_t in_calls_ns = 0;       // of ns, what MPI functions have, too, since it lies in calls of them
 
     void add(const Total& more)
     {
         ns += more.ns;
         samples += more.samples;
         other_threads_ns += more.other_threads_ns;
+        in_calls_ns += more.in_calls_ns;
     }
     [[nodiscard]] bool is_zero() const { return ns == 0 && samples == 0; }
 };
@@ -45,11 +47,24 @@ public:
     {
         split(begin, end, [&](std::int64_t ns) { in_slot(place).add({ns, 0, is_first_thread ? 0 : ns}); });
     }
-    /// What a sample at that time stands for.
-    void add_sample(Place place, model::Ns time, std::int64_t ns, bool is_first_thread)
+    /// Likewise, of what lies in a call that has it already.
+    void add_in_call(Place place, model::Ns begin, model::Ns end, bool is_first_thread)
+    {
+        split(begin, end, [&](std::int64_t ns) { in_slot(place).add({ns, 0, is_first_thread ? 0 : ns, ns}); });
+    }
+    /// What one place has of [begin, end) belongs to the other.
+    void move(Place from, Place to, model::Ns begin, model::Ns end, bool is_first_thread)
+    {
+        split(begin, end, [&](std::int64_t ns) {
+            in_slot(from).add({-ns, 0, is_first_thread ? 0 : -ns});
+            in_slot(to).add({ns, 0, is_first_thread ? 0 : ns});
+        });
+    }
+    /// What a sample at that time stands for, in a call of MPI or not.
+    void add_sample(Place place, model::Ns time, std::int64_t ns, bool is_first_thread, bool is_in_call)
     {
         move_to(time.count() - origin_);
-        in_slot(place).add({ns, 1, is_first_thread ? 0 : ns});
+        in_slot(place).add({ns, 1, is_first_thread ? 0 : ns, is_in_call ? ns : 0});
     }
     /// A place that belongs to no function, and may have no time of its own.
     void mention(Place pseudo) { of_pseudo_[pseudo]; }

@@ -527,13 +527,24 @@ TEST(Hotspots, RespitesAreSaidWhereTheyWere)
 {
     using tests::ms;
     model::Profile profile;
-    EXPECT_EQ(respite_note(profile), "");
+    EXPECT_EQ(respite_note(profile, InsideOfCalls::OfTheLibrary), "");
     profile.facts = {{"wait_respite_ns", 2 * ms}, {"respite_ns", 3 * ms}};
-    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.002 s of waiting in MPI and 0.003 s elsewhere, "), 0U);
+    EXPECT_EQ(respite_note(profile, InsideOfCalls::OfTheLibrary)
+                  .find("All ranks: without 0.002 s of waiting in MPI and 0.003 s elsewhere, "),
+              0U);
     profile.facts["respite_ns"] = 0;
-    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.002 s of waiting in MPI, "), 0U);
+    EXPECT_EQ(respite_note(profile, InsideOfCalls::OfTheLibrary).find("All ranks: without 0.002 s of waiting in MPI, "),
+              0U);
     profile.facts = {{"respite_ns", 3 * ms}};
-    EXPECT_EQ(respite_note(profile).find("All ranks: without 0.003 s outside of waits in MPI, "), 0U);
+    EXPECT_EQ(
+        respite_note(profile, InsideOfCalls::OfTheLibrary).find("All ranks: without 0.003 s outside of waits in MPI, "),
+        0U);
+
+    // Of calls, the time is known without samples.
+    profile.facts["wait_respite_ns"] = 2 * ms;
+    EXPECT_EQ(respite_note(profile, InsideOfCalls::OfTheCall).find("All ranks: without 0.003 s outside of waits"), 0U);
+    profile.facts["respite_ns"] = 0;
+    EXPECT_EQ(respite_note(profile, InsideOfCalls::OfTheCall), "");
 }
 
 TEST(Hotspots, TimersKnowNothingOfTimeOffTheProcessor)
@@ -584,6 +595,90 @@ TEST(Hotspots, WithoutSamplesEverythingIsExact)
         EXPECT_FALSE(item.is_below_error()) << item.name;
     }
     EXPECT_EQ(find(hotspots, "MPI_Recv").total_ns, 29'000'000);
+}
+
+/// One rank in main > exchange > MPI_Recv, for 500 ns, of which it was preempted for 100 ns. Samples found 300 of the
+/// rest in the library, 60 of them in a function that works outside of calls, too. The path has all but 150 ns of the
+/// call.
+model::Profile run_with_calls()
+{
+    const model::ProcessId all = model::ProcessId::none();
+    model::Profile p;
+    p.processes.push_back({"rank 0", "node", 1500, 500, 1350, 0, 0, 0});
+    p.properties["event"] = "cpu-clock";
+    p.rows = {{model::RowKind::Sampled, "main", "/app", "", 0},
+              {model::RowKind::Sampled, "exchange", "/app", "", 0},
+              {model::RowKind::Mpi, "MPI_Recv", "MPI", "", 0},
+              {model::RowKind::Pseudo, "[preempted]", "", "", 0},
+              {model::RowKind::Sampled, "poll", "/usr/libmpi.so", "", 0},
+              {model::RowKind::Sampled, "memcpy", "/usr/libc.so", "", 0}};
+    constexpr model::CallPathId none = model::CallPathId::none(), main{0}, exchange{1}, call{2}, off{3}, poll{4},
+                                copy{5};
+    p.call_paths = {{{0}, none}, {{1}, main}, {{2}, exchange}, {{3}, call}, {{4}, exchange}, {{5}, exchange}};
+    p.path = {{main, {0}, 800, 8}, {call, {0}, 250, 0}, {off, {0}, 100, 0}, {copy, {0}, 200, 10}};
+    p.totals = {{main, all, 800, 8},
+                {call, all, 400, 0},
+                {off, all, 100, 0},
+                {poll, all, 240, 12, 0, 0, 240},
+                {copy, all, 260, 13, 130, 0, 60}};
+    p.total_addresses = {{poll, 0x10, 240, 12}, {copy, 0x20, 130, 6}, {copy, 0x24, 130, 7}};
+    return p;
+}
+
+// With those that it calls, a row has all that these have; and no row has less than its path time, which is a part.
+TEST(CallsDivided, TheInsideOfACallIsOfTheCall)
+{
+    model::Profile p = run_with_calls();
+    divide_calls(p, InsideOfCalls::OfTheCall);
+    for (int times = 0; times < 2; ++times) {
+        const Hotspots hotspots = by_function(p);
+        EXPECT_EQ(hotspots.total_ns, 1500) << "a moment of the thread counts once";
+        EXPECT_EQ(find(hotspots, "MPI_Recv").total_ns, 400);
+        EXPECT_EQ(find(hotspots, "[preempted]").total_ns, 100);
+        EXPECT_EQ(find(hotspots, "poll").total_ns, std::nullopt);
+        EXPECT_EQ(find(hotspots, "memcpy").total_ns, 200);
+        EXPECT_EQ(find(hotspots, "memcpy").total_samples, 10U);
+        const Hotspots inclusive = by_function_inclusive(p);
+        EXPECT_EQ(find(inclusive, "main").total_ns, 1500);
+        EXPECT_EQ(find(inclusive, "exchange").total_ns, 700);
+        EXPECT_EQ(find(inclusive, "MPI_Recv").total_ns, 500);
+        const Hotspots paths = by_call_path(p);
+        for (std::size_t i = 0; i < paths.items.size(); ++i) {
+            EXPECT_GE(paths.items[i].total_ns.value_or(0), paths.items[i].path_ns) << i;
+            const model::CallPathId caller = p.call_paths[i].parent;
+            if (!caller.valid())
+                continue;
+            EXPECT_GE(paths.items[caller.value].total_ns.value_or(0), paths.items[i].total_ns.value_or(0)) << i;
+        }
+        std::int64_t of_modules = 0;
+        for (const Hotspot& module : by_module(p).items)
+            of_modules += module.total_ns.value_or(0);
+        EXPECT_EQ(of_modules, 1500);
+        divide_calls(p, InsideOfCalls::OfTheCall);  // changes nothing
+    }
+    ASSERT_EQ(p.total_addresses.size(), 2U);
+    EXPECT_EQ(p.total_addresses[0].ns, 100);
+    EXPECT_EQ(p.total_addresses[1].samples, 5U);
+}
+
+TEST(CallsDivided, OrOfTheLibraryAsAnyListOfSamplesHasIt)
+{
+    model::Profile p = run_with_calls();
+    divide_calls(p, InsideOfCalls::OfTheLibrary);
+    const Hotspots hotspots = by_function(p);
+    EXPECT_EQ(find(hotspots, "MPI_Recv").total_ns, std::nullopt);
+    EXPECT_EQ(find(hotspots, "poll").total_ns, 240);
+    EXPECT_EQ(find(hotspots, "memcpy").total_ns, 260);
+    EXPECT_EQ(hotspots.total_ns, 1400);
+    EXPECT_EQ(p.total_addresses.size(), 3U);
+}
+
+// Nobody has looked into its calls.
+TEST(CallsDivided, WithoutSamplesCallsKeepTheirTime)
+{
+    model::Profile p = samples::traced_run().profile;
+    divide_calls(p, InsideOfCalls::OfTheLibrary);
+    EXPECT_EQ(find(by_function(p), "MPI_Recv").total_ns, 29'000'000);
 }
 
 }  // namespace

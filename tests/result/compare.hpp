@@ -33,7 +33,7 @@ inline auto fields(const model::CallPath& c)
 }
 inline auto fields(const model::CallPathTime& t)
 {
-    return std::tie(t.call_path, t.process, t.ns, t.samples, t.other_threads_ns, t.found_ns);
+    return std::tie(t.call_path, t.process, t.ns, t.samples, t.other_threads_ns, t.found_ns, t.in_calls_ns);
 }
 inline auto fields(const model::AddressTime& t)
 {

@@ -94,6 +94,7 @@ TEST(Database, ChecksumSeesEveryValue)
                                "UPDATE path_time SET ns = ns + 1 WHERE call_path = 0",
                                "DELETE FROM path_time WHERE call_path = 0",
                                "UPDATE total_time SET samples = 0 WHERE call_path = 4",
+                               "UPDATE total_time SET in_calls_ns = 1 WHERE call_path = 4",
                                "UPDATE kind_time SET kind = 'tool' WHERE kind = 'mpi'",
                                "DELETE FROM total_time",
                                "DROP TABLE kind_time",

@@ -21,7 +21,7 @@ COLUMNS = {
     "path_time": ["call_path", "process", "ns", "samples", "found_ns"],
     "event": ["id", "name"],
     "path_events": ["call_path", "process", "event", "count", "ns", "known_ns", "scaled_ns", "sample_count"],
-    "total_time": ["call_path", "ns", "samples", "other_threads_ns"],
+    "total_time": ["call_path", "ns", "samples", "other_threads_ns", "in_calls_ns"],
     "address_time": ["call_path", "address", "ns", "samples"],
     "total_address_time": ["call_path", "address", "ns", "samples"],
     "stretch": ["id", "call_before", "call_after", "before_site", "after_site", "path_ns", "gaps", "looked_at", "looked_at_ns", "own_preempted_ns",

@@ -303,7 +303,7 @@ Sample sampled_run()
                 {CallPathId{1}, all, 9 * ms, 9},
                 {CallPathId{2}, all, 14'000 * ms, 14'000},
                 {CallPathId{3}, all, 1200 * ms, 1200},
-                {CallPathId{4}, all, 16'500 * ms, 16'500}};
+                {CallPathId{4}, all, 16'500 * ms, 16'500, 0, 0, 12'000 * ms}};
     PathBuilder path(sample);
     path.add(SegmentKind::StartDelay, 50 * ms, 1, 1, RowId::none().value);
     path.add(SegmentKind::Compute, 3000 * ms, 1, 1, RowId::none().value);
@@ -385,9 +385,9 @@ void add_totals(Sample& sample)
         const std::int64_t threads = slot < 400 ? 2 : 1;
         const std::int64_t computing = int{computes(0, part)} + int{computes(1, part)};
         sample.totals.push_back(
-            {slot, is_in_setup ? setup : solve, threads * 10 * ms, static_cast<std::uint64_t>(threads), 0});
+            {slot, is_in_setup ? setup : solve, threads * 10 * ms, static_cast<std::uint64_t>(threads), 0, 0});
         if (computing > 0)
-            sample.totals.push_back({slot, CallPathId::none().value, computing * 10 * ms, 0, 0});
+            sample.totals.push_back({slot, CallPathId::none().value, computing * 10 * ms, 0, 0, 0});
     }
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
         model::ComputedParts& computed = sample.computed.emplace_back(model::ComputedParts{rank, 0, {}});

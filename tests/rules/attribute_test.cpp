@@ -162,8 +162,66 @@ TEST(Attribute, TimeWithoutAProcessorIsExact)
               "| main;step;[blocked]: 10 | main;step;exchange;MPI_Send: 1 | main;step;kernel: 200 "
               "| main;step;kernel;[preempted]: 100");
     EXPECT_EQ(r.total_us("[preempted]"), 140);
-    EXPECT_EQ(r.total_us("[blocked]"), 340);
+    EXPECT_EQ(r.total_us("[blocked]"), 10);  // what rank 1 is blocked in the collective is time of that
+    EXPECT_EQ(r.total_us("MPI_Allreduce"), 10 + 347);
     EXPECT_EQ(path_sum(r), 500'000);
+}
+
+// What samples find in a call is a second time there, for who wants to see the inside; all else of a thread's time is
+// there once, as on the path: a call that lacks a processor is not at work, nor is the collector.
+TEST(Attribute, TimeOfAllRanksIsThereOnce)
+{
+    Program p(2);
+    p[0].called_from({"main"});
+    p[1].called_from({"main"});
+    p[0].sample(50, {"main", "work"}, 100, 0);
+    p[1].sample(150, {"main", "poll"}, 40, 0);  // in the call
+    p[1].sample(900, {"main", "work"}, 60, 0);
+    p[0].tool({190, 210});
+    p[0].off({200, 260}, true);  // for a while, in the collector
+    p[0].tool({290, 305});       // and this for a while in the call
+    p[0].send({300, 310}, 1);
+    p[1].off({180, 230}, true);
+    p[1].off({240, 250}, false);
+    p[1].recv({100, 320}, 0);
+    p[0].off({390, 420}, true);  // it is preempted when it comes to the call
+    p[0].collective(FunctionId::MPI_Allreduce, {400, 500});
+    p[1].off({450, 480}, false);  // the data are not there yet
+    p[1].collective(FunctionId::MPI_Allreduce, {350, 500});
+    p.finish(1000);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.all_call_paths(), "[measurement]: 35 | main;MPI_Allreduce: 230 | main;MPI_Allreduce;[preempted]: 20 | "
+                                  "main;MPI_Recv: 160 | main;MPI_Recv;[blocked]: 10 | main;MPI_Recv;[preempted]: 50 | "
+                                  "main;MPI_Send: 10 | main;[preempted]: 10 | main;poll: 40 | main;work: 160 | "
+                                  "main;work;[preempted]: 50");
+    std::map<std::string, std::int64_t> in_calls_us;
+    for (const model::CallPathTime& time : r.profile.totals)
+        if (time.in_calls_ns != 0)
+            in_calls_us[r.profile.row(time.call_path).name] += time.in_calls_ns / 1000;
+    EXPECT_EQ(in_calls_us, (std::map<std::string, std::int64_t>{{"[measurement]", 5}, {"poll", 40}}));
+}
+
+// A collective that waits for nobody is blocked by something else; and who completes one may be blocked by that.
+TEST(Attribute, BlockedInCallsIsOnAllRanksWhatItIsOnThePath)
+{
+    Program p(2);
+    p[0].off({20, 50}, false);
+    p[0].rooted(FunctionId::MPI_Bcast, {10, 60}, 0);
+    p[1].rooted(FunctionId::MPI_Bcast, {5, 62}, 0);
+    p[0].send({70, 71}, 1);
+    p[1].recv({65, 75}, 0);
+    const auto mine = p[0].icollective(FunctionId::MPI_Iallreduce, {100, 102});
+    const auto theirs = p[1].icollective(FunctionId::MPI_Iallreduce, {190, 192});
+    p[0].off({130, 200}, false);
+    p[0].wait_collective({110, 210}, mine);
+    p[1].wait_collective({193, 205}, theirs);
+    p[1].finish(290);
+    p[0].finish(300);
+    const Replayed r = replay(p);
+    EXPECT_EQ(r.call_paths(), "MPI_Bcast: 20 | MPI_Bcast;[blocked]: 30 | MPI_Recv;[transfer]: 5 | MPI_Wait: 20 | "
+                              "[compute]: 225");
+    EXPECT_EQ(r.all_call_paths(), "MPI_Bcast: 77 | MPI_Bcast;[blocked]: 30 | MPI_Iallreduce: 4 | MPI_Recv: 10 | "
+                                  "MPI_Send: 1 | MPI_Wait: 52 | MPI_Wait;[blocked]: 60 | [compute]: 356");
 }
 
 // Both calls are made by one function, and nothing happens there: it had returned in between.

@@ -239,6 +239,39 @@ void expect_all_samples(const Replayed& r, int ranks)
     EXPECT_GT(on_path, 0);
 }
 
+/// Of what all ranks do, the path is a part; so it is of each call path with those below it. And of what is known
+/// exactly, no moment of a thread is there twice.
+void expect_path_within_totals(const Replayed& r)
+{
+    const model::Profile& profile = r.profile;
+    std::vector<std::int64_t> path(profile.call_paths.size(), 0), all = path;
+    for (const model::CallPathTime& t : profile.path)
+        path[t.call_path.value] += t.ns;
+    std::int64_t exact_ns = 0;
+    for (const model::CallPathTime& t : profile.totals) {
+        EXPECT_GE(t.in_calls_ns, 0);
+        EXPECT_GE(t.ns, t.in_calls_ns);
+        all[t.call_path.value] += t.ns - t.in_calls_ns;
+        exact_ns += t.samples == 0 ? t.ns - t.in_calls_ns : 0;
+    }
+    for (std::size_t i = path.size(); i-- > 0;) {
+        const model::CallPath& at = profile.call_paths[i];
+        const std::string& name = profile.rows[at.row.value].name;
+        // Threads do not know these of themselves.
+        const bool is_of_path = name == "[not sampled]" || name == "[start delay]" || name == "[transfer]";
+        if (!is_of_path)
+            EXPECT_GE(all[i], path[i]) << name;
+        if (at.parent.valid()) {
+            path[at.parent.value] += path[i];
+            all[at.parent.value] += all[i];
+        }
+    }
+    std::int64_t lifetimes = 0;
+    for (const model::ProcessTotals& process : profile.processes)
+        lifetimes += process.lifetime_ns;
+    EXPECT_LE(exact_ns, lifetimes);
+}
+
 /// For how long whom a segment is of had no processor there.
 std::int64_t preempted_ns(const Program& program, const model::Segment& segment)
 {
@@ -284,6 +317,7 @@ TEST_P(RandomPrograms, AnyNumberOfProcessesGivesTheSameBytes)
                 continue;
             expect_a_path(alone);
             expect_all_samples(alone, ranks);
+            expect_path_within_totals(alone);
             if (rules == Rules::Arrival)
                 expect_no_wait(program, alone);
             EXPECT_THAT(differences(together, alone), testing::IsEmpty());

@@ -149,15 +149,16 @@ CountWords counts_of_run(const Replayed& r)
     return words;
 }
 
-/// By call path, of all ranks: ns, samples, those of other threads; and below none() what they computed.
-using TotalWords = std::map<std::uint32_t, std::tuple<std::int64_t, std::uint64_t, std::int64_t>>;
+/// By call path, of all ranks: ns, samples, those of other threads and in calls; and below none() what they computed.
+using TotalWords = std::map<std::uint32_t, std::tuple<std::int64_t, std::uint64_t, std::int64_t, std::int64_t>>;
 
 void add(TotalWords& sums, const model::CallPathTime& time)
 {
-    auto& [ns, samples, others_ns] = sums[time.call_path.value];
+    auto& [ns, samples, others_ns, in_calls_ns] = sums[time.call_path.value];
     ns += time.ns;
     samples += time.samples;
     others_ns += time.other_threads_ns;
+    in_calls_ns += time.in_calls_ns;
 }
 
 TotalWords totals_of_run(const Replayed& r)
@@ -192,8 +193,8 @@ void expect_totals_of(const Replayed& r, std::span<const Window> windows)
     const std::vector<TotalWords> parts = totals_in(r, windows);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         for (const auto& [call_path, amounts] : parts[i]) {
-            const auto& [ns, samples, others_ns] = amounts;
-            add(sums, {{call_path}, {}, ns, samples, others_ns});
+            const auto& [ns, samples, others_ns, in_calls_ns] = amounts;
+            add(sums, {{call_path}, {}, ns, samples, others_ns, 0, in_calls_ns});
         }
         EXPECT_EQ(totals_in(r, windows.subspan(i, 1)).front(), parts[i]);
     }
