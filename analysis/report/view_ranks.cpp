@@ -138,7 +138,7 @@ std::vector<Column> with_times(std::vector<Column> first, const std::vector<Colu
     first.push_back({"path_seconds", "Path s"});
     first.insert(first.end(), share.begin(), share.end());
     if (known.computed)
-        first.insert(first.end(), {{"computed_seconds", "Computed s"},
+        first.insert(first.end(), {{"computed_seconds", "Non-MPI s"},
                                    {"off_path_seconds", "Off path s"},
                                    {"imbalance_seconds", "Imbalance s"}});
     first.insert(first.end(), last.begin(), last.end());
