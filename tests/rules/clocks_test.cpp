@@ -106,7 +106,7 @@ TEST(Clocks, AMessageThatIsFarBehindMayBeOfAClockOfWhichLittleIsKnown)
 // times of two clocks.
 TEST(Clocks, TransfersOfDifferentLengthsAreNotComparedExactly)
 {
-    constexpr std::uint64_t many = 1000;  // bytes; eager
+    constexpr std::uint64_t many = 1000;            // bytes; eager
     for (const std::int64_t sent : {2011, 1900}) {  // it arrives 2 or 113 us before the other
         Program p(3);
         p.clocks({0, 1, 1}, {0, 20});

@@ -225,7 +225,8 @@ TEST(RootedCollectives, AreDecidedWhenAllThatCountsIsKnown)
         instance.members = 2;
         const functions::FunctionId bcast = functions::FunctionId::MPI_Bcast;
         const rules::Waiting call{{{1}, {0}}, Ns{100'000}, Ns{leave}, Ns{leave - 110'000}, Ns{1'000}};
-        const rules::Member member{{call.call, call.enter}, call.leave, bcast, 1, 0, false, 8, true, true, {0}, {}, true};
+        const rules::Member member{
+            {call.call, call.enter}, call.leave, bcast, 1, 0, false, 8, true, true, {0}, {}, true};
         rules::Calibration calibration;
         calibration.collectives_unseen = !least;
         if (least)
