@@ -136,7 +136,7 @@ class Names(harness.Case):
             annotated = json.loads(self.report("annotate", "work_step", "--format", "json"))
             self.assertAlmostEqual(annotated["path_seconds"], named["work_step"]["path_seconds"], places=6)
             stretches = json.loads(self.report("explain", "--format", "json"))["stretches"]
-            self.assertEqual({stretch["caller"] for stretch in stretches 
+            self.assertEqual({stretch["caller"] for stretch in stretches
                               if stretch["from"] != "the start of the process"}, {"main"})
             for by in "function", "module", "line", "rank", "inlined":
                 same = json.loads(self.report("diff", "--by", by, "--format", "json", self.trace))
