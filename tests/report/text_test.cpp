@@ -258,12 +258,11 @@ TEST(Text, ChainsOfCallsKeepBothEnds)
     EXPECT_EQ(together({"app::order<(1 > 2), std::less<int> >(int, int)"}, 20), (Names{"app::order<…>(…)"}));
     EXPECT_EQ(together({"recv_halo > MPI_Recv at xfer_of_halo.c:7"}, 30), (Names{"recv_halo > MPI_Recv at xf…c:7"}));
     EXPECT_EQ(together({"│ │ │ first > second"}, 15), (Names{"│ │ │ … > se…nd"}));
-    for (const char* tree : {"├ ", "│ │ │ ├ "})
+    for (const std::string tree : {"├ ", "│ │ │ ├ "})
         for (std::size_t width = 18; width < 64; ++width) {
-            const Names names =
-                together({tree + std::string("assemble_matrix > … > kernel"), tree + std::string("scale > kernel"),
-                          tree + std::string("assemble_rhs > … > kernel")},
-                         width);
+            const Names names = together(
+                {tree + "assemble_matrix > … > kernel", tree + "scale > kernel", tree + "assemble_rhs > … > kernel"},
+                width);
             EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size()) << width << names[0];
         }
 }
