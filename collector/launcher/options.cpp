@@ -20,7 +20,6 @@
 #include <iterator>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace critpath::launcher
 {
@@ -128,23 +127,22 @@ std::vector<std::string_view> known_events()
     return names;
 }
 
-/// Names of sampling::event_names, which become those that reports know them by; or the word none.
 /// dwarf, dwarf,BYTES, fp or none.
 CLI::Validator call_graph()
 {
     return CLI::Validator(
         [](std::string& text) -> std::string {
-            const auto [modes, number] = std::pair(one_of({"dwarf", "fp", "none"}), text.find(','));
-            std::string mode = text.substr(0, number);
-            if (number == std::string::npos || mode != "dwarf") {
-                return modes(text);
+            constexpr std::string_view sized = "dwarf,";
+            if (text.compare(0, sized.size(), sized) != 0) {
+                return one_of({"dwarf", "fp", "none"})(text);
             }
-            std::string bytes = text.substr(number + 1);
+            std::string bytes = text.substr(sized.size());
             return whole_number(least_stack, spool::StackImage::largest_copy)(bytes);
         },
         "");
 }
 
+/// Names of sampling::event_names, which become those that reports know them by; or the word none.
 CLI::Validator event_list()
 {
     return CLI::Validator(
