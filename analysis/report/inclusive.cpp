@@ -160,19 +160,6 @@ private:
     bool has_regions_ = false;
 };
 
-/// Adds to a hotspot what it has of a call path with all below it.
-void add_whole(Hotspot& item, const Hotspot& whole)
-{
-    item.path_ns += whole.path_ns;
-    item.guessed_ns += whole.guessed_ns;
-    item.sampled_ns += whole.sampled_ns;
-    item.path_samples += whole.path_samples;
-    if (whole.total_ns)
-        item.total_ns = item.total_ns.value_or(0) + *whole.total_ns;
-    item.total_samples += whole.total_samples;
-    item.has_other_threads = item.has_other_threads || whole.has_other_threads;
-}
-
 /// By call path, each with all below it.
 /// Linear: callees have larger numbers than their callers, so each is complete when it is added to its caller. Chains
 /// of calls may be as long as there are call paths.
@@ -272,7 +259,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
             has_own_code.insert(row);
         if (!is_outermost[i] || !selection.has_row(profile.rows[row]))
             continue;
-        add_whole(item, whole[i]);
+        add(item, whole[i]);
         item.inlined_ns += is_inlined_here ? whole[i].path_ns : 0;
         item.has_waits = item.has_waits || waits[i];
         if (!can_call(item)) {
@@ -312,7 +299,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
         Hotspot& item = hotspots.items.emplace_back(item_of(chains.row(i)));
         item.has_waits = item.has_waits || waits[i];
         item.may_be_sampled = may_be_sampled(item);
-        add_whole(item, whole[i]);
+        add(item, whole[i]);
         item.may_lack_ns = doubts.lacks(i);
         if (can_call(item))
             item.may_have_ns = doubts.unknown_ns - (chains.is_cut(i) ? doubts.cut_ns : 0) +
