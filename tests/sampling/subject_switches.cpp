@@ -106,11 +106,13 @@ void play_sleeps(Subject& subject)
     subject.finish();
 }
 
-/// Sleeps in a function of its own, and in between works.
+/// Sleeps in a function of its own, and in between works. First for longer than the helper lets pass between two looks
+/// where nobody was blocked; from then on it looks more often than the sleeps are long.
 void play_blocked(Subject& subject)
 {
     subject.start();
     subject.open();
+    usleep(600'000);
     for (int i = 0; i < 10; ++i) {
         burn(0.02);
         usleep(100'000);
