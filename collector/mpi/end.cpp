@@ -217,7 +217,7 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
     if (summary.sampled_ns > 0 && summary.respite_ns > summary.sampled_ns / part && summary.respite_ns > much) {
         say(Text() << "cpcollect: no samples in " << summary.respite_ns * 100 / summary.sampled_ns
                    << " % of the time, because threads gave way to each other too often to record that at no cost; "
-                   << "use as many ranks as cores, or expect [not sampled]");
+                   << "use no more ranks (times threads) than cores, or expect [not sampled]");
     }
     if (worst.unnoted > 0) {
         say(Text() << "cpcollect: as many as " << static_cast<std::uint64_t>(worst.unnoted)
