@@ -17,6 +17,8 @@ namespace critpath::report
 namespace
 {
 
+constexpr std::uint64_t longest_instruction = 15;  // bytes, of x86; elsewhere they are shorter
+
 /// "  1139:\tmov    %rdi,%rax" as objdump prints it; nothing for all other lines.
 std::optional<Instruction> parse(std::string_view line)
 {
@@ -40,9 +42,10 @@ struct Close {
 
 std::optional<std::vector<Instruction>> disassemble(const std::string& path, std::uint64_t begin, std::uint64_t end)
 {
+    // Told to end inside an instruction, objdump prints a part of it as if that were one.
     const std::string command = fmt::format("LC_ALL=C objdump --disassemble --demangle --no-show-raw-insn --wide "
                                             "--start-address={:#x} --stop-address={:#x} -- {} 2>/dev/null",
-                                            begin, end, shell_quoted(path));
+                                            begin, end + longest_instruction - 1, shell_quoted(path));
     const std::unique_ptr<FILE, Close> output(::popen(command.c_str(), "re"));
     if (output == nullptr)
         return std::nullopt;
@@ -51,7 +54,7 @@ std::optional<std::vector<Instruction>> disassemble(const std::string& path, std
     char* text = nullptr;
     std::size_t capacity = 0;
     for (ssize_t size = 0; (size = ::getline(&text, &capacity, output.get())) >= 0;)
-        if (auto instruction = parse({text, static_cast<std::size_t>(size)}))
+        if (auto instruction = parse({text, static_cast<std::size_t>(size)}); instruction && instruction->address < end)
             instructions.push_back(std::move(*instruction));
     line.reset(text);
     if (instructions.empty())
