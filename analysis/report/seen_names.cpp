@@ -165,11 +165,13 @@ std::string show_difference(std::string_view name, const Common& common, std::si
     const std::string_view before = name.substr(0, common.prefix);
     const std::string_view after = name.substr(name.size() - common.suffix);
     const std::string_view inner = name.substr(common.prefix, name.size() - common.prefix - common.suffix);
-    const std::string different = shorten_end(inner, std::min(width, std::max(least, width / 3)));
+    std::string different = shorten_end(inner, std::min(width, std::max(least, width / 3)));
     std::size_t left = width - display_width(different);
     std::string end(after);
     if (display_width(end) + display_width(before) > left)
         end = shorten_middle(end, left / 2);
+    if (end.empty() && !after.empty() && !different.ends_with(ellipsis))  // "0x48…", not 0x486b, of "0x486bf0"
+        different = shorten_end(std::string(different).append(ellipsis), display_width(different));
     if (different.ends_with(ellipsis) && end.starts_with(ellipsis))
         end.erase(0, ellipsis.size());
     left -= display_width(end);

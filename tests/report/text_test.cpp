@@ -3,11 +3,14 @@
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/meant_function.hpp"
 #include "analysis/report/names.hpp"
+#include "analysis/report/seen_names.hpp"
 #include "analysis/report/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
+#include <string>
 
 namespace critpath::report
 {
@@ -302,6 +305,20 @@ TEST(Text, NamesOfAnyLengthFitAndStayApart)
             for (const std::string& name : together(names, width))
                 EXPECT_EQ(valid_utf8(name, true), name);
     }
+}
+
+// Where only a part of an address has room, it does not look like another one.
+TEST(Text, NoPartOfAnAddressIsShownAsIfItWereAll)
+{
+    const std::set<std::string> names = {"pw.x+0x486bf0", "pw.x+0x4862f0", "pw.x+0x48eef0"};
+    const SeenNames seen(names);
+    for (const std::string& name : names)
+        for (std::size_t width = 1; width < name.size(); ++width) {
+            const std::string shown = seen.shorten(name, width);
+            EXPECT_LE(display_width(shown), width);
+            EXPECT_TRUE(shown == "0x" + name.substr(name.size() - 6) || shown.find(ellipsis) != shown.npos)
+                << shown << " in " << width;
+        }
 }
 
 }  // namespace
