@@ -170,8 +170,8 @@ std::string show_difference(std::string_view name, const Common& common, std::si
     std::string end(after);
     if (display_width(end) + display_width(before) > left)
         end = shorten_middle(end, left / 2);
-    if (end.empty() && !after.empty() && !different.ends_with(ellipsis))  // "0x48…", not 0x486b, of "0x486bf0"
-        different = shorten_end(std::string(different).append(ellipsis), display_width(different));
+    if (end.empty() && !after.empty())  // "0x486…", not "0x486b", of "0x486bf0"
+        different = shorten_end(std::string(inner).append(ellipsis), display_width(different));
     if (different.ends_with(ellipsis) && end.starts_with(ellipsis))
         end.erase(0, ellipsis.size());
     left -= display_width(end);
