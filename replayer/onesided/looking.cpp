@@ -20,14 +20,36 @@ namespace
 using model::WindowEvent;
 using What = model::WindowEvent::What;
 
-/// What may have changed the memory of a target.
+/// So much work may be between a store and MPI_Win_sync: the first time, even the call itself has to be found.
+constexpr Ns near_store = std::chrono::microseconds{50};
+
+/// What may have changed the memory of a target. A store has no call: it is taken to be near MPI_Win_sync, on either
+/// side of it, since others may see it as soon as it is made.
 struct Write {
     std::uint32_t window, target;  // process, or all_targets
     std::uint32_t origin;
     std::uint32_t at;  // process to whose owner it goes
     rules::Enter enter;
-    Ns end;  // it was there by then
+    Ns end;              // it was there by then, or was made behind the call
+    Ns since, until;     // between these two it was made
+    std::uint32_t next;  // the call behind `enter`, if it may have been made before that
+    bool begins_loop;    // it looks itself, but something may have been stored before
     std::uint64_t bytes;
+
+    /// Whether it may have ended a loop that had found nothing yet at `in_vain`, and ended at `loop_end`.
+    [[nodiscard]] bool may_end(Ns in_vain, Ns loop_end) const { return since < loop_end && until >= in_vain; }
+    /// The less, the more likely: by how much the call misses that time.
+    [[nodiscard]] std::pair<bool, Ns> distance(Ns in_vain, Ns loop_end) const
+    {
+        return {begins_loop, std::max({Ns{0}, enter.time - loop_end, in_vain - end})};
+    }
+    /// What was on the way to the memory, at the time when the loop ended at the latest.
+    [[nodiscard]] rules::Enter made(Ns in_vain, Ns loop_end) const
+    {
+        const bool is_behind = end < in_vain;
+        const CallRef call{enter.call.location, {is_behind ? next : enter.call.call.value}};
+        return {call, std::min(is_behind ? until : enter.time, loop_end)};
+    }
 };
 
 struct LookQuestion {
@@ -96,7 +118,7 @@ public:
     void tell(std::uint32_t index, const std::vector<std::uint8_t>& interests, Send send)
     {
         const WindowEvent& event = process_.event(index);
-        if (interests[event.window.value] == 0 || looks_.is_in_vain(index))
+        if (interests[event.window.value] == 0 || looks_.role(index) == LookRole::OnlyLooks)
             return;
         const ProcessId self = process_.trace.process;
         const bool is_sync = event.what == What::Sync;
@@ -111,7 +133,13 @@ public:
                     target->value,
                     process_.enter(index),
                     is_write ? end_of(index, *target) : process_.leave(index),
+                    {},
+                    {},
+                    {},
+                    false,
                     is_write ? event.bytes : 0};
+        write.begins_loop = looks_.role(index) == LookRole::BeginsLoop;
+        take_time(write, is_sync);
         send(write);
         if (is_sync) {  // it may have stored into the memory of any other, if they share it
             write.target = all_targets;
@@ -187,6 +215,29 @@ private:
         return true;
     }
 
+    /// Between the calls before and behind MPI_Win_sync, as far as there was hardly any work between.
+    void take_time(Write& write, bool is_sync) const
+    {
+        write.since = write.enter.time;
+        write.until = write.end;
+        write.next = write.enter.call.call.value;
+        if (!is_sync)
+            return;
+        const model::LocationTrace& location =
+            process_.trace.locations[local_index(process_.trace, write.enter.call.location)];
+        const model::Calls& calls = location.calls;
+        const std::size_t call = write.enter.call.call.value;
+        const std::size_t before = calls.behind_last_call(call), behind = calls.next_call(call + 1);
+        write.since -= near_store;
+        if (before > 0 && is_idle(location, calls.leave(before - 1), write.enter.time, near_store))
+            write.since = calls.leave(before - 1);
+        if (behind == calls.size())
+            return;
+        write.next = static_cast<std::uint32_t>(behind);
+        write.until = is_idle(location, write.end, calls.enter(behind), near_store) ? calls.enter(behind)
+                                                                                    : write.until + near_store;
+    }
+
     [[nodiscard]] Ns end_of(std::uint32_t transfer, ProcessId target)
     {
         if (!ends_)
@@ -201,22 +252,26 @@ private:
     std::optional<Ends> ends_;                    // once they are wanted
 };
 
-/// The last write that was not there when the last but one look was made, and came before the loop ended: among the
-/// last few, since what is there first may be known late.
+/// The write that was not there when the last but one look was made, and was before the loop ended. Of several, the one
+/// nearest to that time; of these, the last one. Among a few that began before it, since what is there first may be
+/// known late, and more behind it: all who saw the same store may begin new loops before the call behind that store.
 const Write* search(const WriteRegistry& registry, const LookQuestion& question)
 {
-    constexpr int few = 16;
+    constexpr std::ptrdiff_t few_before = 16, few_behind = 256;
     const auto writes = registry.find({question.window, question.target});
     if (writes == registry.end())
         return nullptr;
-    auto after =
+    const auto behind =
         std::ranges::lower_bound(writes->second, question.end, {}, [](const Write& w) { return w.enter.time; });
-    for (int seen = 0; after != writes->second.begin() && seen < few; ++seen) {
-        --after;
-        if (after->origin != question.asker && after->end >= question.in_vain)
-            return &*after;
-    }
-    return nullptr;
+    const auto first = behind - std::min(few_before, behind - writes->second.begin());
+    const auto last = behind + std::min(few_behind, writes->second.end() - behind);
+    const Write* nearest = nullptr;
+    const auto distance = [&](const Write& write) { return write.distance(question.in_vain, question.end); };
+    for (auto write = first; write != last; ++write)
+        if (write->origin != question.asker && write->may_end(question.in_vain, question.end) &&
+            (nearest == nullptr || distance(*write) <= distance(*nearest)))
+            nearest = &*write;
+    return nearest;
 }
 
 /// Whether, within the error of the clocks, another write may have ended the loop than the one that was found, if any.
@@ -257,8 +312,8 @@ private:
     [[nodiscard]] bool is_possible(const Write& write) const
     {
         const Ns off = error(write, question_.asker);
-        if (&write == found_ || write.origin == question_.asker || write.enter.time - off >= question_.end ||
-            write.end + off < question_.in_vain)
+        if (&write == found_ || write.origin == question_.asker ||
+            !write.may_end(question_.in_vain - off, question_.end + off))
             return false;
         return found_ == nullptr || may_be_none(*found_) ||
                write.enter.time + error(write, found_->origin) > found_->enter.time;
@@ -268,7 +323,7 @@ private:
     [[nodiscard]] bool may_be_none(const Write& write) const
     {
         const Ns off = error(write, question_.asker);
-        return write.enter.time + off >= question_.end || write.end - off < question_.in_vain;
+        return !write.may_end(question_.in_vain + off, question_.end - off);
     }
 
     const model::Definitions& definitions_;
@@ -323,7 +378,7 @@ void ask_and_answer(const Replay& replay, std::vector<Looker>& lookers, const Wr
             LookAnswer answer{question.loop, question.asker, 0, {}, 0, unsure ? 1U : 0U};
             if (write != nullptr) {
                 answer.origin = write->origin;
-                answer.enter = write->enter;
+                answer.enter = write->made(question.in_vain, question.end);
                 answer.bytes = write->bytes;
             }
             answers[static_cast<std::size_t>(replay.owner_of(ProcessId{question.asker}))].push_back(answer);

@@ -32,8 +32,8 @@ std::int32_t place_of(const WindowEvent& event)
 class Follower
 {
 public:
-    Follower(const WindowProcess& process, const model::LocationTrace& location, std::vector<bool>& in_vain)
-        : process_(process), location_(location), in_vain_(in_vain)
+    Follower(const WindowProcess& process, const model::LocationTrace& location, std::vector<LookRole>& roles)
+        : process_(process), location_(location), roles_(roles)
     {
     }
 
@@ -126,15 +126,24 @@ private:
         const auto known = find(target);
         Place& place = known != places_.end() ? places_[static_cast<std::size_t>(known - places_.begin())]
                                               : places_.emplace_back(Place{target});
-        // All but the newest one of a loop found nothing.
         if (place.looks + 1 >= least_polls)
-            in_vain_[place.before] = in_vain_[place.newest] = true;
+            take_roles(place, index);
         place.before = place.looks > 0 ? place.newest : index;
         place.newest = newest_ = index;
         ++place.looks;
         end_ = process_.event(index).call.call.value;
         is_complete_ = process_.event(index).what == What::Sync;
         pass(end_, false);
+    }
+
+    /// All but the newest look of a loop found nothing.
+    void take_roles(const Place& place, std::uint32_t newest)
+    {
+        const bool is_sync = process_.event(newest).what == What::Sync;
+        if (place.looks + 1 == least_polls)
+            roles_[place.before] = is_sync ? LookRole::BeginsLoop : LookRole::OnlyLooks;
+        roles_[place.newest] = LookRole::OnlyLooks;
+        roles_[newest] = is_sync ? LookRole::OnlyLooks : LookRole::NoLook;
     }
 
     void pass(std::size_t call, bool completes)
@@ -159,7 +168,7 @@ private:
 
     const WindowProcess& process_;
     const model::LocationTrace& location_;
-    std::vector<bool>& in_vain_;
+    std::vector<LookRole>& roles_;
     std::vector<Place> places_;  // of the loop in hand; empty: there is none
     std::uint32_t newest_ = 0;   // look
     Ns since_{};                 // begin of the loop
@@ -170,7 +179,7 @@ private:
 
 }  // namespace
 
-Looks::Looks(const WindowProcess& process) : in_vain_(process.trace.window_events.size(), false)
+Looks::Looks(const WindowProcess& process) : roles_(process.trace.window_events.size(), LookRole::NoLook)
 {
     const auto keep = [&](std::optional<Looking> loop) {
         if (loop)
@@ -178,7 +187,7 @@ Looks::Looks(const WindowProcess& process) : in_vain_(process.trace.window_event
     };
     std::vector<Follower> followers;
     for (const model::LocationTrace& location : process.trace.locations)
-        followers.emplace_back(process, location, in_vain_);
+        followers.emplace_back(process, location, roles_);
     for (std::uint32_t i = 0; i < process.trace.window_events.size(); ++i)
         keep(followers[local_index(process.trace, process.event(i).call.location)].add(i));
     for (Follower& follower : followers)

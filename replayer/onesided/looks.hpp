@@ -30,6 +30,13 @@ struct Looking {
     std::vector<LookedAt> places;
 };
 
+/// What an event that may be a look is for others.
+enum class LookRole : std::uint8_t {
+    NoLook,      // or the last one of a loop, which found something and may have changed it
+    BeginsLoop,  // MPI_Win_sync: it looks, but something may have been stored before it
+    OnlyLooks,   // it has changed nothing
+};
+
 /// The loops of one process.
 class Looks
 {
@@ -37,12 +44,11 @@ public:
     explicit Looks(const WindowProcess& process);
 
     [[nodiscard]] const std::vector<Looking>& loops() const { return loops_; }
-    /// Whether the event is a look that found nothing: then it has changed nothing, either.
-    [[nodiscard]] bool is_in_vain(std::uint32_t event) const { return in_vain_[event]; }
+    [[nodiscard]] LookRole role(std::uint32_t event) const { return roles_[event]; }
 
 private:
-    std::vector<Looking> loops_;  // ascending by end, of each location
-    std::vector<bool> in_vain_;   // by event
+    std::vector<Looking> loops_;   // ascending by end, of each location
+    std::vector<LookRole> roles_;  // by event
 };
 
 }  // namespace critpath::replayer

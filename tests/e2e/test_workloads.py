@@ -461,6 +461,10 @@ class Workload(harness.Case):
                    absent=["work_early"])
 
     @harness.retry_once
+    def test_stores_into_shared_memory(self):
+        self.check(2, "flags", path=[0, 1] * 2, pieces={"work_late": (4, 100)}, absent=["work_early"])
+
+    @harness.retry_once
     def test_files(self):
         # Late to open, late to write together, late to write in order, at once and split.
         self.check(3, "files", self.scratch, path=[1, 2, 0, 1, 2],

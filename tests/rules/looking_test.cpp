@@ -39,6 +39,14 @@ struct LookingCase {
             },
             from);
     }
+    /// At its own memory, which others share, or at that of rank 1.
+    void look_at_store(bool is_shared)
+    {
+        if (is_shared)
+            look(403, [&](std::int64_t t) { p[0].sync({t, t + 2}, window); });
+        else
+            get_and_flush(403, 1);
+    }
     std::string end(Rules rules = Rules::Arrival)
     {
         p[0].finish(1000);
@@ -117,6 +125,80 @@ TEST(Looking, AtItsOwnMemory)
             c.p[1].put({397, 398}, c.window, 0);
         EXPECT_EQ(c.end(), found_path) << is_shared;
     }
+}
+
+/// Others see a store as soon as it is made: before MPI_Win_sync, or when that is over, if it was to come first.
+TEST(Looking, SeesAStoreBesideTheCall)
+{
+    for (const bool is_shared : {true, false}) {
+        LookingCase before;
+        before.look_at_store(is_shared);
+        before.p[1].sync({430, 431}, before.window);
+        EXPECT_EQ(before.end(), "compute 1: 0-402 | compute 0: 402-1000") << is_shared;
+
+        LookingCase behind;
+        behind.look_at_store(is_shared);
+        behind.p[1].sync({370, 371}, behind.window);
+        behind.p[1].flush({500, 501}, behind.window, 1);
+        EXPECT_EQ(behind.end(), "compute 1: 0-370 | mpi 1: 370-371 | compute 1: 371-402 | compute 0: 402-1000")
+            << is_shared;
+    }
+}
+
+/// Work for more than 50 us: then nothing says that it belongs to the call.
+TEST(Looking, SeesNoStoreFarFromTheCall)
+{
+    for (const std::int64_t sync : {300, 460}) {
+        LookingCase c;
+        c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+        c.p[1].sync({sync, sync + 1}, c.window);
+        EXPECT_THAT(c.end(), EndsWith(still_works)) << sync;
+    }
+}
+
+/// But having no processor is no work.
+TEST(Looking, SeesAStoreOfWhoIsPreemptedThen)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+    c.p[1].sync({390, 391}, c.window);
+    c.p[1].off({405, 600}, true);
+    c.p[1].sync({610, 611}, c.window);
+    EXPECT_THAT(c.end(), EndsWith("compute 1: 391-402 | compute 0: 402-1000"));
+}
+
+/// Of several calls, the nearest one. MPI_Win_sync of others that look stores nothing.
+TEST(Looking, SeesTheStoreOfTheNearestCall)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) {
+        c.p[0].sync({t, t + 2}, c.window);
+        c.p[2].sync({t + 1, t + 3}, c.window);
+    });
+    c.p[1].sync({405, 406}, c.window);
+    c.p[2].sync({440, 441}, c.window);
+    EXPECT_EQ(c.end(), "compute 1: 0-402 | compute 0: 402-1000");
+}
+
+/// Rank 1 looks itself before and after it stores what rank 0 looks for; so does rank 2, but its loop goes on.
+TEST(Looking, SeesTheStoreBetweenTwoLoops)
+{
+    LookingCase c;
+    c.look(403, [&](std::int64_t t) { c.p[0].sync({t, t + 2}, c.window); });
+    c.look(
+        391,
+        [&](std::int64_t t) {
+            c.p[1].sync({t, t + 2}, c.window);
+        },
+        380);
+    c.look(
+        440,
+        [&](std::int64_t t) {
+            c.p[1].sync({t, t + 2}, c.window);
+        },
+        405);
+    c.look(440, [&](std::int64_t t) { c.p[2].sync({t, t + 2}, c.window); });
+    EXPECT_THAT(c.end(), EndsWith("compute 1: 391-402 | compute 0: 402-1000"));
 }
 
 /// The target has stored it itself: that ends with MPI_Win_sync, or with an epoch of its own.
