@@ -29,14 +29,16 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 using namespace critpath::oracle;
 
@@ -195,6 +197,30 @@ struct Option {
     bool Options::*given;
 };
 
+constexpr Option switches[] = {{"--noise", &Options::noise},
+                               {"--lazy", &Options::lazy},
+                               {"--held", &Options::held},
+                               {"--by-groups", &Options::by_groups},
+                               {"--synchronous", &Options::synchronous},
+                               {"--slow-files", &Options::slow_files},
+                               {"--windows", &Options::windows},
+                               {"--mixed", &Options::mixed},
+                               {"--short-of-cores", &Options::short_of_cores},
+                               {"--alike", &Options::alike},
+                               {"--standing", &Options::standing}};
+
+/// One of several.
+template <class Value>
+struct Choice {
+    const char* name;
+    Value value;
+};
+
+constexpr Choice<Weights> choices_of_weights[] = {
+    {"--learned", Weights::Learned}, {"--faster", Weights::TwiceAsFast}, {"--slower", Weights::HalfAsFast}};
+constexpr Choice<critpath::replayer::Rules> choices_of_rules[] = {{"--enter", critpath::replayer::Rules::Enter},
+                                                                  {"--paper", critpath::replayer::Rules::Paper}};
+
 /// What the simulation of windows does not know. That of both sorts in turn is made of the parts' own, and none of them
 /// can wait for what comes behind it.
 constexpr Option not_of_windows[] = {{"--noise", &Options::noise},           {"--held", &Options::held},
@@ -205,16 +231,74 @@ constexpr Option not_of_mixed[] = {{"--noise", &Options::noise},       {"--lazy"
                                    {"--held", &Options::held},         {"--alike", &Options::alike},
                                    {"--standing", &Options::standing}, {"--windows", &Options::windows}};
 
+[[noreturn]] void refuse(std::string_view one, std::string_view other)
+{
+    throw std::invalid_argument(fmt::format("{} does not go with {}\n{}", one, other, usage));
+}
+
 void refuse(const Options& options, const Option& kind, std::span<const Option> others)
 {
     for (const Option& other : others)
         if (options.*kind.given && options.*other.given)
-            throw std::invalid_argument(fmt::format("{} does not go with {}\n{}", other.name, kind.name, usage));
+            refuse(other.name, kind.name);
+}
+
+void refuse_what_is_not_known(const Options& options)
+{
+    refuse(options, {"--windows", &Options::windows}, not_of_windows);
+    refuse(options, {"--mixed", &Options::mixed}, not_of_mixed);
+    if (options.alike && options.standing)
+        refuse("--alike", "--standing");
+    if (options.short_of_cores && !options.windows && !options.mixed)
+        refuse("--short-of-cores", "programs without windows");
+}
+
+/// Whether the word is one of the choices; then `value` is.
+template <class Value, std::size_t count>
+bool choose(std::string_view word, const Choice<Value> (&choices)[count], Value& value)
+{
+    const auto named = [&](const auto& choice) { return choice.name == word; };
+    const auto* chosen = std::ranges::find_if(choices, named);
+    if (chosen == std::ranges::end(choices))
+        return false;
+    for (const auto& other : choices)
+        if (other.value == value && other.name != word)
+            refuse(word, other.name);
+    value = chosen->value;
+    return true;
+}
+
+/// Takes options from the words in front; those behind remain.
+Options take_options(std::span<char*>& words)
+{
+    Options options;
+    for (; !words.empty() && words[0][0] == '-'; words = words.subspan(1)) {
+        const std::string_view word = words[0];
+        const auto* given = std::ranges::find_if(switches, [&](const Option& o) { return o.name == word; });
+        if (given != std::ranges::end(switches)) {
+            options.*given->given = true;
+        } else if (word == "--keep" && words.size() > 1) {
+            options.keep = words[1];
+            words = words.subspan(1);
+        } else if (!choose(word, choices_of_weights, options.weights) &&
+                   !choose(word, choices_of_rules, options.rules)) {
+            throw std::invalid_argument(usage);
+        }
+    }
+    refuse_what_is_not_known(options);
+    return options;
 }
 
 std::uint32_t number(std::span<char*> words, std::size_t place, std::uint32_t otherwise)
 {
-    return place < words.size() ? static_cast<std::uint32_t>(std::strtoul(words[place], nullptr, 10)) : otherwise;
+    if (place >= words.size())
+        return otherwise;
+    const std::string_view word = words[place];
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size() || value == 0)
+        throw std::invalid_argument(fmt::format("{}: not a number from 1 on\n{}", word, usage));
+    return value;
 }
 
 }  // namespace
@@ -223,53 +307,11 @@ int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
     std::span<char*> words(argv + 1, static_cast<std::size_t>(argc - 1));
-    Options options;
-    for (; !words.empty() && words[0][0] == '-'; words = words.subspan(1)) {
-        const std::string_view word = words[0];
-        if (word == "--learned")
-            options.weights = Weights::Learned;
-        else if (word == "--faster")
-            options.weights = Weights::TwiceAsFast;
-        else if (word == "--slower")
-            options.weights = Weights::HalfAsFast;
-        else if (word == "--noise")
-            options.noise = true;
-        else if (word == "--lazy")
-            options.lazy = true;
-        else if (word == "--held")
-            options.held = true;
-        else if (word == "--by-groups")
-            options.by_groups = true;
-        else if (word == "--synchronous")
-            options.synchronous = true;
-        else if (word == "--slow-files")
-            options.slow_files = true;
-        else if (word == "--windows")
-            options.windows = true;
-        else if (word == "--mixed")
-            options.mixed = true;
-        else if (word == "--short-of-cores")
-            options.short_of_cores = true;
-        else if (word == "--alike")
-            options.alike = true;
-        else if (word == "--standing")
-            options.standing = true;
-        else if (word == "--paper")
-            options.rules = critpath::replayer::Rules::Paper;
-        else if (word == "--keep" && words.size() > 1) {
-            options.keep = words[1];
-            words = words.subspan(1);
-        } else if (word == "--enter")
-            options.rules = critpath::replayer::Rules::Enter;
-        else
-            break;
-    }
     int result = 2;
     try {
-        if (words.size() > 2 || std::ranges::any_of(words, [](const char* word) { return *word == '-'; }))
+        const Options options = take_options(words);
+        if (words.size() > 2)
             throw std::invalid_argument(usage);
-        refuse(options, {"--windows", &Options::windows}, not_of_windows);
-        refuse(options, {"--mixed", &Options::mixed}, not_of_mixed);
         result = run(number(words, 0, 1), number(words, 1, 100), options);
     } catch (const std::exception& error) {
         fmt::print(stderr, "oracle: {}\n", error.what());
