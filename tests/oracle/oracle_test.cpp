@@ -401,6 +401,12 @@ constexpr std::uint32_t judged_programs = 8;
 constexpr std::uint32_t judged_programs = 150;
 #endif
 
+/// Where few programs are wrong. Sanitizers look for other things.
+constexpr std::uint32_t many_programs(std::uint32_t times)
+{
+    return judged_programs < 100 ? 2 * judged_programs : times * judged_programs;
+}
+
 /// Where a rule is a guess, a few programs say little.
 constexpr double at_most(double share)
 {
@@ -506,7 +512,7 @@ TEST(Analysis, IsHardlyEverWrongWhereTransfersStandStill)
 {
     Machine lazy;
     lazy.progress = false;
-    constexpr std::uint32_t count = 10 * judged_programs;
+    constexpr std::uint32_t count = many_programs(10);
     EXPECT_LE(false_critical_share(lazy, Weights::Known, random_recipe, replayer::Rules::Arrival, count),
               at_most(0.004));
 }
@@ -518,7 +524,7 @@ TEST(Analysis, IsSeldomWrongByMuchWhereEachTransferStandsStill)
     Machine lazy;
     lazy.progress = false;
     std::int64_t path = 0, misleading = 0;
-    for (std::uint32_t seed = 1; seed <= 3 * judged_programs; ++seed) {
+    for (std::uint32_t seed = 1; seed <= many_programs(3); ++seed) {
         const Outcome outcome = check(standing_recipe(seed), lazy, Weights::Learned);
         EXPECT_EQ(outcome.broken, "") << "seed " << seed;
         path += outcome.verdict.makespan;
@@ -535,7 +541,7 @@ TEST(Analysis, IsHardlyEverWrongWhereBufferedSendsAreHeld)
     Machine machine;
     machine.local_limit = 1024;
     // Few are wrong, by a few ticks, but by all of their path, so that many programs have to be judged.
-    constexpr std::uint32_t count = 20 * judged_programs;
+    constexpr std::uint32_t count = many_programs(20);
     EXPECT_LE(false_critical_share(machine, Weights::Known, random_recipe, replayer::Rules::Arrival, count),
               at_most(0.001));
 }

@@ -214,9 +214,9 @@ TEST(MixedSimulation, PartsFollowEachOther)
 // ---- the analysis
 
 #ifdef CRITPATH_SANITIZED
-constexpr std::uint32_t programs = 15;
+constexpr std::uint32_t programs = 15, many_programs = programs;
 #else
-constexpr std::uint32_t programs = 45;
+constexpr std::uint32_t programs = 45, many_programs = 5 * programs;
 #endif
 
 TEST(WindowAnalysis, PutsNothingOnThePathThatHasSlackWhereCostsAreKnown)
@@ -312,9 +312,9 @@ TEST(WindowAnalysis, IsHardlyEverWrongWithTheCostsThatItLearns)
 /// Who takes the machine for twice as fast, or half as fast, as it is.
 TEST(WindowAnalysis, IsHardlyEverWrongWithCostsThatAreOffByTwo)
 {
-    constexpr std::uint32_t count = 5 * programs;  // few are wrong, but then by much of their path
-    EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast, count), 0.005);
-    EXPECT_LE(false_critical_share({}, Weights::HalfAsFast, count), 0.005);
+    // Few are wrong, but then by much of their path.
+    EXPECT_LE(false_critical_share({}, Weights::TwiceAsFast, many_programs), 0.005);
+    EXPECT_LE(false_critical_share({}, Weights::HalfAsFast, many_programs), 0.005);
 }
 
 /// Where it takes none but long waits for such, 7 % of the path is wrong.
