@@ -3,6 +3,7 @@
 #include "analysis/report/explain.hpp"
 
 #include "analysis/report/explain_misses.hpp"
+#include "analysis/report/explain_place.hpp"
 #include "analysis/report/hotspots.hpp"
 #include "analysis/report/lines.hpp"
 #include "analysis/report/names.hpp"
@@ -23,8 +24,6 @@ namespace critpath::report
 namespace
 {
 
-using model::CallPathId;
-
 // What is said, and what is too little to be said. docs/ALGORITHM, "Explanations", has the reasons.
 constexpr double persistent_from = 0.5;      // of the variance
 constexpr double compared_from = 0.5;        // of the stretch: that has peers
@@ -35,53 +34,6 @@ constexpr std::int64_t fault_ns = 20'000;    // what a page fault can take
 constexpr std::int64_t least_migrations = 10;
 constexpr std::int64_t migration_ns = 100'000;  // what it can take to fill the caches of a core again
 constexpr double told_apart_from = 0.25;        // of what takes longer: a rank with a reason of its own
-constexpr std::size_t most_callers = 3;         // of a call path, the innermost
-
-/// Functions from the one that is called first, which mostly is main, to the call.
-std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
-{
-    constexpr std::array<std::string_view, 4> start = {"_start", "__libc_start_main", "__libc_start_main_impl",
-                                                       "__libc_start_call_main"};
-    const auto is_start = [&](CallPathId path) {
-        return std::ranges::find(start, profile.row(path).name) != start.end();
-    };
-    std::vector<CallPathId> way;
-    for (; call.valid() && (way.empty() || !is_start(call)); call = profile.call_paths[call.value].parent)
-        way.push_back(call);
-    std::ranges::reverse(way);
-    return way;
-}
-
-/// The last few of them.
-std::string names(const model::Profile& profile, const std::vector<CallPathId>& way, std::size_t from, std::size_t end)
-{
-    std::vector<std::string> words;
-    if (end - from > most_callers) {
-        words.emplace_back("...");
-        from = end - most_callers;
-    }
-    for (; from < end; ++from)
-        words.push_back(shorten_name(printable(profile.row(way[from]).name), sentence_name_width));
-    return fmt::format("{}", fmt::join(words, " > "));
-}
-
-void add_place(const model::Profile& profile, Explanation& e)
-{
-    const auto before = way_to(profile, e.stretch->before);
-    const auto after = way_to(profile, e.stretch->after);
-    std::size_t common = 0;
-    while (common + 1 < std::min(before.size(), after.size()) && before[common] == after[common])
-        ++common;
-    e.caller = names(profile, before, 0, common);
-    e.before = e.is_at_start() ? "the start of the process" : names(profile, before, common, before.size());
-    e.after = names(profile, after, common, after.size());
-    const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
-        return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
-    };
-    e.innermost_caller = last(before, common);
-    e.call_before = e.is_at_start() ? "start" : last(before, before.size());
-    e.call_after = last(after, after.size());
-}
 
 /// Some rank that has the stretch on the path.
 bool have_threads(const model::Profile& profile, std::size_t stretch)
@@ -496,14 +448,7 @@ Explanation explain(const model::Profile& profile, std::size_t stretch, binary::
     e.stretch = std::make_shared<const model::Stretch>(profile.stretches[stretch]);
     const auto path = profile.facts.find("path_ns");
     e.path_share = path == profile.facts.end() ? 0 : part(e.stretch->path_ns, path->second);
-    add_place(profile, e);
-    if (lines != nullptr) {
-        const auto site_of = [&](CallPathId call, std::int64_t site) {
-            return call.valid() ? site_text(profile, call, static_cast<std::uint64_t>(site), *lines) : std::string();
-        };
-        e.before_site = site_of(e.stretch->before, e.stretch->before_site);
-        e.after_site = site_of(e.stretch->after, e.stretch->after_site);
-    }
+    add_place(profile, stretch, lines, e);
     add_owners(profile, stretch, e);
     const auto inlined_at = [&](const model::Row& row, std::uint64_t address) {
         return inlined_functions_at(profile, row, address, *lines);

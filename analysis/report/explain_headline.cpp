@@ -36,7 +36,7 @@ std::string who(const Explanation& e)
 
 /// The function, if one has most of it: that is what can be changed. Else, or if that is the one that makes them, the
 /// calls that it lies between.
-std::string place(const Explanation& e)
+std::string place_alone(const Explanation& e)
 {
     if (!e.code.functions.empty() && e.code.functions.front().share >= most_from &&
         printable(e.code.functions.front().name) != e.innermost_caller)
@@ -45,6 +45,11 @@ std::string place(const Explanation& e)
         e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, headline_name_width);
     return fmt::format("{} to {}{}", shorten_name(e.call_before, headline_name_width),
                        shorten_name(e.call_after, headline_name_width), where);
+}
+
+std::string place(const Explanation& e)
+{
+    return e.apart.empty() ? place_alone(e) : fmt::format("{} ({})", place_alone(e), e.apart);
 }
 
 /// What it takes longer by most, where more is known of that than that it is time.

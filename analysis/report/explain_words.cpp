@@ -499,12 +499,6 @@ std::string left_out_in_words(const Explanation& e, const model::Profile& profil
                        left_out == 1 ? "comes" : "come");
 }
 
-/// " (solve.c:12)"; addresses are for machines.
-std::string line_in_words(const std::string& site)
-{
-    return site.find(':') == std::string::npos ? "" : fmt::format(" ({})", basename(printable(site)));
-}
-
 }  // namespace
 
 std::string change_in_words(double excess)
@@ -526,9 +520,9 @@ std::string Explanation::sentence(const model::Profile& profile, std::string_vie
         : rank_share >= mostly_from
             ? fmt::format("mostly on rank {} ({})", rank, whole_percent(rank_share))
             : fmt::format("on {} ranks, most on rank {} ({})", ranks_on_path, rank, whole_percent(rank_share));
-    std::string words = fmt::format("{} of the path ({} %): computation from {}{} to {}{}{}, {}.",
-                                    duration_text(stretch->path_ns), percent_text(path_share), before,
-                                    line_in_words(before_site), after, line_in_words(after_site), where, who);
+    std::string words =
+        fmt::format("{} of the path ({} %): computation from {}{} to {}{}{}, {}.", duration_text(stretch->path_ns),
+                    percent_text(path_share), before, before_shown_site, after, after_shown_site, where, who);
     words += code_in_words(code);
     // What it lacks is said next to the rank that it is about.
     const std::string comparison = verdict == Verdict::NoPeers ? "" : comparison_in_words(*this);

@@ -50,6 +50,14 @@ TEST(Headline, NamesTheFunctionThatHasMostOfIt)
     EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in step: "));
 }
 
+/// One that is called elsewhere, by functions that are not named of other stretches.
+TEST(Headline, TellsStretchesApartThatWouldReadAlike)
+{
+    const model::Profile p = two_alike();
+    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in step (by forward): "));
+    EXPECT_THAT(report::explain(p, 1).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce in step (by backward): "));
+}
+
 TEST(Headline, NamesTheRankOrNodeOfAVerdictWhereItIsAnotherOne)
 {
     model::Profile p = one_stretch();

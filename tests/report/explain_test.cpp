@@ -4,6 +4,7 @@
 // What is said of figures whose meaning is plain.
 #include "analysis/report/explain_beside.hpp"
 #include "analysis/report/explain_misses.hpp"
+#include "analysis/report/lines.hpp"
 #include "tests/report/stretches.hpp"
 
 #include <gmock/gmock.h>
@@ -35,6 +36,57 @@ TEST(Explain, SaysWhereAndWho)
     EXPECT_THAT(sentence(p),
                 HasSubstr("1.000 s of the path (25.0 %): computation from exchange > MPI_Waitall to MPI_Allreduce "
                           "in main > step, mostly on rank 3 (92 %). It takes 100 % longer than on its peers"));
+}
+
+/// Functions far from the calls are not named, but the first one in which stretches differ is.
+TEST(Explain, NamesTheFunctionInWhichStretchesDiffer)
+{
+    model::Profile p = two_alike();
+    EXPECT_EQ(explain(p, 0).caller, "... > forward > ... > inner > inner > step");
+    EXPECT_EQ(explain(p, 1).caller, "... > backward > ... > inner > inner > step");
+    EXPECT_NE(sentence(p), explain(p, 1).sentence(p, "the trace"));
+    p.stretches.pop_back();
+    EXPECT_EQ(explain(p, 0).caller, "... > inner > inner > step");
+    EXPECT_EQ(explain(p, 0).apart, "");
+}
+
+/// Calls that two functions make at several places.
+TEST(Explain, NamesTheAddressesInWhichStretchesDiffer)
+{
+    model::Profile p = one_stretch();
+    for (model::Row& row : p.rows)
+        row.module = "/bin/app";
+    p.stretches.resize(2, p.stretches[0]);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        p.stretches[i].before_site = 0x1230 + i;
+        p.stretches[i].after_site = 0x4560;
+    }
+    binary::SourceLines lines = source_lines(p);
+    const Explanation second = explain(p, 1, &lines);
+    EXPECT_EQ(second.apart, "from app+0x1231");
+    EXPECT_THAT(second.sentence(p, "the trace"),
+                HasSubstr("computation from exchange > MPI_Waitall (app+0x1231) to MPI_Allreduce in main > step"));
+    p.stretches.pop_back();
+    EXPECT_THAT(explain(p, 0, &lines).sentence(p, "the trace"),
+                HasSubstr("exchange > MPI_Waitall to MPI_Allreduce in"));
+}
+
+/// A function that another one calls at several places.
+TEST(Explain, NamesTheCallInWhichStretchesDiffer)
+{
+    model::Profile p = two_alike();
+    for (model::Row& row : p.rows)
+        row.module = "/bin/app";
+    std::uint64_t site = 0x20;
+    for (model::CallPath& path : p.call_paths)
+        if (const std::string& name = p.rows[path.row.value].name; name == "forward" || name == "backward")
+            path.site = site += 0x10;
+    for (model::Row& row : p.rows)
+        if (row.name == "backward")
+            row.name = "forward";
+    binary::SourceLines lines = source_lines(p);
+    EXPECT_EQ(explain(p, 0, &lines).caller, "... > forward (app+0x30) > ... > inner > inner > step");
+    EXPECT_EQ(explain(p, 1, &lines).apart, "by forward (app+0x40)");
 }
 
 TEST(Explain, TimersDoNotTellWhatIsTimeOnTheProcessor)

@@ -44,6 +44,30 @@ model::Profile one_stretch()
     return p;
 }
 
+model::Profile two_alike()
+{
+    model::Profile p = one_stretch();
+    const auto row = [&](const char* name) {
+        p.rows.push_back({model::RowKind::Sampled, name, "", "", 0});
+        return model::RowId{static_cast<std::uint32_t>(p.rows.size() - 1)};
+    };
+    const auto call = [&](model::RowId of, model::CallPathId by) {
+        p.call_paths.push_back({of, by});
+        return model::CallPathId{static_cast<std::uint32_t>(p.call_paths.size() - 1)};
+    };
+    const model::RowId outer = row("outer"), inner = row("inner");
+    p.stretches.push_back(p.stretches[0]);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        const model::CallPathId way = call(outer, call(row(i == 0 ? "forward" : "backward"), {0}));
+        const model::CallPathId step = call({1}, call(inner, call(inner, way)));
+        p.stretches[i].before = call({3}, step);
+        p.stretches[i].after = call({4}, step);
+        p.stretch_shares.push_back({i, {3}, 920 * ms, 9, 460 * ms});
+    }
+    p.stretch_shares.erase(p.stretch_shares.begin() + 2);
+    return p;
+}
+
 model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_ns)
 {
     model::Profile p = one_stretch();

@@ -18,6 +18,9 @@ inline constexpr std::int64_t ms = 1'000'000;  // ns
 
 /// One stretch of 1 s on rank 3 of a path of 4 s, which takes its peers half as long, and why is not known.
 model::Profile one_stretch();
+/// As one_stretch, and another one that lies between the same calls by the same functions; but for two of main, far
+/// from these: the first is by "forward", the second by "backward".
+model::Profile two_alike();
 /// As one_stretch, where other threads take so long in "loop" while the one on the path waits, of 1 s.
 model::Profile threaded_stretch(std::int64_t spinning_ns, std::int64_t blocked_ns);
 

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/report/explain_place.hpp"
+
+#include "analysis/report/lines.hpp"
+#include "analysis/report/names.hpp"
+#include "analysis/report/text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace critpath::report
+{
+
+namespace
+{
+
+using model::CallPathId;
+
+constexpr std::size_t most_callers = 3;  // of a call path, the innermost
+
+/// Functions from the one that is called first, which mostly is main, to the call.
+std::vector<CallPathId> way_to(const model::Profile& profile, CallPathId call)
+{
+    constexpr std::array<std::string_view, 4> start = {"_start", "__libc_start_main", "__libc_start_main_impl",
+                                                       "__libc_start_call_main"};
+    const auto is_start = [&](CallPathId path) {
+        return std::ranges::find(start, profile.row(path).name) != start.end();
+    };
+    std::vector<CallPathId> way;
+    for (; call.valid() && (way.empty() || !is_start(call)); call = profile.call_paths[call.value].parent)
+        way.push_back(call);
+    std::ranges::reverse(way);
+    return way;
+}
+
+/// The ways to the two calls, and where these are made.
+struct Ways {
+    std::vector<CallPathId> before, after;
+    std::size_t common = 0;  // functions that both calls were made by
+    std::string before_site, after_site;
+};
+
+Ways ways_of(const model::Profile& profile, const model::Stretch& stretch, binary::SourceLines* lines)
+{
+    Ways ways;
+    ways.before = way_to(profile, stretch.before);
+    ways.after = way_to(profile, stretch.after);
+    while (ways.common + 1 < std::min(ways.before.size(), ways.after.size()) &&
+           ways.before[ways.common] == ways.after[ways.common])
+        ++ways.common;
+    if (lines == nullptr)
+        return ways;
+    const auto site_of = [&](CallPathId call, std::int64_t site) {
+        return call.valid() ? site_text(profile, call, static_cast<std::uint64_t>(site), *lines) : std::string();
+    };
+    ways.before_site = site_of(stretch.before, stretch.before_site);
+    ways.after_site = site_of(stretch.after, stretch.after_site);
+    return ways;
+}
+
+std::string short_name(const model::Profile& profile, CallPathId path)
+{
+    return shorten_name(printable(profile.row(path).name), sentence_name_width);
+}
+
+/// What is said of a place beyond what mostly is enough.
+struct Emphasis {
+    bool before_site = false, after_site = false;  // even if these are addresses
+    std::map<CallPathId, std::string> functions;   // however far from the call, as they read
+};
+
+/// The last few of them, and those that must not be left out.
+std::string names(const model::Profile& profile, const std::vector<CallPathId>& way, std::size_t from, std::size_t end,
+                  const Emphasis& emphasis)
+{
+    std::vector<std::string> words;
+    const std::size_t innermost = end - std::min(end - from, most_callers);
+    bool is_left_out = false;
+    for (; from < end; ++from) {
+        const auto emphasized = emphasis.functions.find(way[from]);
+        const bool is_named = from >= innermost || emphasized != emphasis.functions.end();
+        if (is_named)
+            words.push_back(emphasized != emphasis.functions.end() ? emphasized->second
+                                                                   : short_name(profile, way[from]));
+        else if (!is_left_out)
+            words.emplace_back("...");
+        is_left_out = !is_named;
+    }
+    return fmt::format("{}", fmt::join(words, " > "));
+}
+
+/// " (solve.c:12)"; addresses are for machines, unless nothing else tells stretches apart.
+std::string site_in_words(const std::string& site, bool is_emphasized)
+{
+    const bool is_line = site.find(':') != std::string::npos;
+    return site.empty() || (!is_line && !is_emphasized) ? "" : fmt::format(" ({})", basename(printable(site)));
+}
+
+struct PlaceWords {
+    std::string caller, before, after, before_site, after_site;
+
+    bool operator==(const PlaceWords&) const = default;
+};
+
+PlaceWords words_of(const model::Profile& profile, const Ways& ways, const Emphasis& emphasis)
+{
+    return {names(profile, ways.before, 0, ways.common, emphasis),
+            ways.before.empty() ? "the start of the process"
+                                : names(profile, ways.before, ways.common, ways.before.size(), emphasis),
+            names(profile, ways.after, ways.common, ways.after.size(), emphasis),
+            site_in_words(ways.before_site, emphasis.before_site), site_in_words(ways.after_site, emphasis.after_site)};
+}
+
+/// The index of the first function in which the ways differ; the end of the shorter one if there is none.
+std::size_t first_difference(const std::vector<CallPathId>& one, const std::vector<CallPathId>& other)
+{
+    const auto end = one.begin() + static_cast<std::ptrdiff_t>(std::min(one.size(), other.size()));
+    return static_cast<std::size_t>(std::mismatch(one.begin(), end, other.begin()).first - one.begin());
+}
+
+/// Has the first function named in which `one` differs from `other`, if they do; with where it is called from, if that
+/// is all of the difference.
+bool emphasize(const model::Profile& profile, const std::vector<CallPathId>& one, const std::vector<CallPathId>& other,
+               binary::SourceLines* lines, Emphasis& emphasis)
+{
+    const std::size_t i = first_difference(one, other);
+    if (i == one.size() || i == other.size())
+        return false;
+    const std::string name = short_name(profile, one[i]);
+    std::string& text = emphasis.functions.try_emplace(one[i], name).first->second;
+    if (name != short_name(profile, other[i]) || text != name)
+        return true;
+    const model::CallPath& call = profile.call_paths[one[i].value];
+    const std::string site = lines != nullptr ? site_text(profile, one[i], call.site, *lines) : "";
+    const bool are_named_apart = profile.row(one[i]).name != profile.row(other[i]).name;
+    text = are_named_apart ? printable(profile.row(one[i]).name) : name + site_in_words(site, true);
+    return true;
+}
+
+/// What `ways` need to be told from `other`, which reads alike.
+void tell_apart(const model::Profile& profile, const Ways& ways, const Ways& other, binary::SourceLines* lines,
+                Emphasis& emphasis)
+{
+    const bool before = ways.before_site != other.before_site, after = ways.after_site != other.after_site;
+    emphasis.before_site = emphasis.before_site || before;
+    emphasis.after_site = emphasis.after_site || after;
+    if (!before && !after && !emphasize(profile, ways.before, other.before, lines, emphasis))
+        emphasize(profile, ways.after, other.after, lines, emphasis);
+}
+
+/// The one that tells it from those that differ from it last; of functions further out, the sentence tells. Empty if
+/// there is none.
+std::string innermost_emphasized(const std::vector<CallPathId>& way, const Emphasis& emphasis)
+{
+    std::string name;
+    for (const CallPathId path : way)
+        if (const auto found = emphasis.functions.find(path); found != emphasis.functions.end())
+            name = found->second;
+    return name;
+}
+
+/// Of a stretch that reads like others: "from pw.x+0x4a2c94 to pw.x+0x4a2f1d, by pw.x+0x48bc10".
+std::string emphasis_in_words(const Ways& ways, const Emphasis& emphasis)
+{
+    std::string sites;
+    const auto add_site = [&](bool is_emphasized, std::string_view preposition, const std::string& site) {
+        if (is_emphasized && !site.empty())
+            sites += fmt::format("{}{} {}", sites.empty() ? "" : " ", preposition, basename(printable(site)));
+    };
+    add_site(emphasis.before_site, "from", ways.before_site);
+    add_site(emphasis.after_site, "to", ways.after_site);
+    std::vector<std::string> words;
+    if (!sites.empty())
+        words.push_back(sites);
+    for (const std::vector<CallPathId>& way : {ways.before, ways.after})
+        if (const std::string name = innermost_emphasized(way, emphasis); !name.empty())
+            if (std::string by = "by " + name; std::ranges::find(words, by) == words.end())
+                words.push_back(std::move(by));
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+void add_place(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines, Explanation& e)
+{
+    const Ways ways = ways_of(profile, *e.stretch, lines);
+    const PlaceWords usual = words_of(profile, ways, {});
+    Emphasis emphasis;
+    for (std::size_t i = 0; i < profile.stretches.size(); ++i) {
+        if (i == stretch)
+            continue;
+        const Ways other = ways_of(profile, profile.stretches[i], lines);
+        if (words_of(profile, other, {}) == usual)
+            tell_apart(profile, ways, other, lines, emphasis);
+    }
+    const PlaceWords words = words_of(profile, ways, emphasis);
+    e.caller = words.caller;
+    e.before = words.before;
+    e.after = words.after;
+    e.before_site = ways.before_site;
+    e.after_site = ways.after_site;
+    e.before_shown_site = words.before_site;
+    e.after_shown_site = words.after_site;
+    e.apart = emphasis_in_words(ways, emphasis);
+    const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
+        return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
+    };
+    e.innermost_caller = last(ways.before, ways.common);
+    e.call_before = e.is_at_start() ? "start" : last(ways.before, ways.before.size());
+    e.call_after = last(ways.after, ways.after.size());
+}
+
+}  // namespace critpath::report
