@@ -131,10 +131,12 @@ void add_excess(Explanation& e)
     static_cast<Reason&>(e) = reason_of(s);
     if (!e.cause)
         return;
-    // Whoever waits for threads that lack a processor more than those of the peers do waits for that.
+    // Whoever waits for threads that lack a processor more than those of the peers do waits for that. Where something
+    // makes it shorter, half of the difference need not be the largest part.
     const std::int64_t for_threads = e.longer_for_threads_ns();
     if (2 * for_threads >= s.compared_ns - s.peers_ns)
-        e.cause = 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted : Factor::Threads;
+        e.cause = for_threads < s.preempted_ns || 2 * e.longer_for_processors_ns() >= for_threads ? Factor::Preempted
+                                                                                                  : Factor::Threads;
     if (!e.knows_all_off() && e.cause == Factor::Processor)
         e.cause = Factor::Time;
 }

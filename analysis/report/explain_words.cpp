@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace critpath::report
@@ -64,7 +66,9 @@ bool is_shared_with_threads(const Explanation& e)
 /// `reason`: of the stretch `e`, or of a rank in it.
 std::vector<NamedPart> named_parts(const Reason& reason, const Explanation& e)
 {
-    const std::string in_time = e.knows_all_off() ? "time on the processor" : "time, with a processor or without";
+    const std::string in_time = e.knows_all_off() ? "time on the processor"
+                                : e.knows_off     ? "time on the processor or not sampled"
+                                                  : "time, with a processor or without";
     const struct {
         std::string more, less;
     } names[factors] = {{"more instructions", "fewer instructions"},
@@ -91,6 +95,46 @@ std::vector<NamedPart> named_parts(const Reason& reason, const Explanation& e)
     return parts;
 }
 
+/// In whole numbers, as figures are shown.
+long percent(double part)
+{
+    return std::lround(part * 100);
+}
+
+/// Puts those that are worth a word in front, the largest first; returns how many these are. Who adds up the figures
+/// should find the difference: little ones are named, too, as far as it takes for that, and at last what has no name.
+std::ptrdiff_t sort_by_worth(std::vector<NamedPart>& parts, double whole, double difference)
+{
+    const auto size = [](const NamedPart& p) { return std::abs(p.part); };
+    std::ranges::stable_sort(parts, std::ranges::greater(), size);
+    const auto is_certain = [](const NamedPart& p) { return std::abs(p.part) > p.error; };
+    const auto unnamed = std::stable_partition(
+        parts.begin(), parts.end(), [&](const NamedPart& p) { return size(p) >= least_part * whole && is_certain(p); });
+    std::ptrdiff_t named = unnamed - parts.begin();
+    if (named == 0)
+        return 0;
+    long rest = percent(difference / whole);
+    long uncertain = 1;  // by rounding
+    for (const NamedPart& p : std::span(parts.begin(), unnamed)) {
+        rest -= percent(p.part / whole);
+        uncertain += percent(p.error / whole);
+    }
+    for (auto p = unnamed; p != parts.end() && std::abs(rest) > uncertain; ++p) {
+        const long more = percent(p->part / whole);
+        if (!is_certain(*p) || more == 0 || (more > 0) != (rest > 0))
+            continue;
+        rest -= more;
+        std::rotate(parts.begin() + named, p, p + 1);
+        ++named;
+    }
+    if (std::abs(rest) > uncertain) {
+        parts.insert(parts.begin() + named,
+                     NamedPart{static_cast<double>(rest) / 100 * whole, 0, "all else", "all else"});
+        ++named;
+    }
+    return named;
+}
+
 /// What each factor adds to the time of the peers, the largest first: "+38 % by more instructions", of samples
 /// "+38 % (± 5) by more instructions". Many times that time are no percent: then of the difference.
 std::string parts_in_words(const Reason& reason, const Explanation& e)
@@ -98,15 +142,13 @@ std::string parts_in_words(const Reason& reason, const Explanation& e)
     const bool is_of_difference = reason.excess >= of_difference_from;
     const double whole = whole_of(reason);
     std::vector<NamedPart> parts = named_parts(reason, e);
-    std::erase_if(parts, [&](const NamedPart& p) {
-        return std::abs(p.part) < least_part * whole || std::abs(p.part) <= p.error;
-    });
-    std::ranges::stable_sort(parts, std::ranges::greater(), [](const NamedPart& p) { return std::abs(p.part); });
+    const std::ptrdiff_t named = sort_by_worth(parts, whole, reason.excess);
+    parts.erase(parts.begin() + named, parts.end());
     std::vector<std::string> words;
     words.reserve(parts.size());
     for (const NamedPart& p : parts) {
         const double error = p.error / whole;
-        words.push_back(fmt::format("{:+.0f} %{}{} by {}", p.part / whole * 100,
+        words.push_back(fmt::format("{:+} %{}{} by {}", percent(p.part / whole),
                                     error >= least_error ? fmt::format(" (± {:.0f})", error * 100) : "",
                                     is_of_difference && words.empty() ? " of the difference" : "",
                                     p.part > 0 ? p.more : p.less));

@@ -384,6 +384,22 @@ TEST(ExplainCode, ARankThatSpinsForItsThreadsHasNoWorkToGive)
     EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
 }
 
+/// Half of the difference, but less than the time that it lacks a processor itself: something makes it shorter.
+TEST(ExplainCode, ThreadsAreNoReasonWhereAnotherPartIsLarger)
+{
+    model::Profile p = threaded_stretch(450 * ms, 0);
+    model::Stretch& s = p.stretches[0];
+    s.processor_ns = 300 * ms;
+    s.preempted_ns = s.own_preempted_ns = 310 * ms;
+    s.blocked_ns = -110 * ms;
+    EXPECT_GE(2 * explain(p, 0).longer_for_threads_ns(), 500 * ms);
+    EXPECT_EQ(explain(p, 0).cause, Factor::Preempted);
+    EXPECT_THAT(explain(p, 0).headline(), HasSubstr("longer than its peers (no processor)"));
+    s.preempted_ns = s.own_preempted_ns = 290 * ms;
+    s.blocked_ns = -90 * ms;
+    EXPECT_EQ(explain(p, 0).cause, Factor::Threads);
+}
+
 TEST(ExplainCode, ThreadsThatAreWaitedForMayLackAProcessor)
 {
     model::Profile p = one_stretch();
