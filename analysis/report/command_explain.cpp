@@ -40,6 +40,9 @@ void add_missing(const model::Profile& profile, const std::vector<Explanation>& 
         document.notes.emplace_back(
             "Whether slow instructions miss caches is not known: record with --events "
             "instructions,cache-misses,branch-misses, long enough for 20 samples at the place.");
+    if (std::ranges::any_of(explanations, [](const Explanation& e) { return e.losses().not_sampled_ns > 0; }))
+        if (std::string note = lost_samples_note(profile); !note.empty())
+            document.notes.push_back(std::move(note));
     if (any_compared && !knows_time_off_processor(profile))
         document.notes.push_back(
             fmt::format("Time without a processor is not known, and counts as time on it: the trace has {}.",

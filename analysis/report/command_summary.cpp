@@ -282,7 +282,7 @@ Document run_summary(const Request& request)
         if (!is_empty(table))
             document.tables.push_back(std::move(table));
     }
-    if (const std::string note = unsampled_note(hotspots); !note.empty())
+    if (const std::string note = unsampled_note(profile, hotspots); !note.empty())
         document.notes.push_back(note);
     if (std::optional<std::string> note = sampling_cost_note(profile))
         document.notes.push_back(std::move(*note));

@@ -403,6 +403,15 @@ std::optional<Factor> Explanation::main_loss() const
     return std::nullopt;
 }
 
+double Explanation::could_gain() const
+{
+    if (verdict == Verdict::Unequal)  // what its ranks take less is as much
+        return path_share;
+    const Losses all = losses();
+    const std::int64_t lost_ns = main_loss() ? all.preempted_ns + all.threads_ns + all.blocked_ns : 0;
+    return path_share * std::max(part(longer_ns, stretch->looked_at_ns), part(lost_ns, stretch->path_ns));
+}
+
 bool Explanation::is_lack_of_threads() const
 {
     const Losses all = losses();

@@ -205,6 +205,8 @@ struct Explanation : Reason {
     [[nodiscard]] bool may_wait_in_mpi() const;
     /// What takes most of the stretch and is not its work, whoever else does it likewise.
     [[nodiscard]] std::optional<Factor> main_loss() const;
+    /// The part of the whole path that is gone, at most, if it takes no longer than on its peers, or without that loss.
+    [[nodiscard]] double could_gain() const;
     /// Of what lacks a processor, whether the threads that it waits for do so for longer than it does itself.
     [[nodiscard]] bool is_lack_of_threads() const;
     /// Whether some ranks take longer on the path, and others less, and always the same ones.

@@ -28,6 +28,7 @@ constexpr double of_difference_from = 9;     // likewise: factors are parts of w
 constexpr double nothing_from = 99;          // likewise: what peers take is next to nothing
 constexpr double without_peers_from = 0.01;  // of the stretch: that has no peers
 constexpr double little_otherwise = 0.1;     // of what it is blocked: not for its threads
+constexpr double worth_advice = 1.0 / model::least_stretch_parts;  // of the path: less is not worth doing something
 
 /// What parts are parts of.
 double whole_of(const Reason& e)
@@ -326,6 +327,12 @@ Remedy remedy_of(Factor cause, const Explanation& e)
     return remedies[static_cast<std::size_t>(cause)];
 }
 
+/// What to do, behind `separator`; nothing where it would gain next to nothing.
+std::string advice(const Explanation& e, std::string_view separator, std::string_view what)
+{
+    return e.could_gain() < worth_advice ? "" : fmt::format("{}{}", separator, what);
+}
+
 /// What takes longer may be work that others could do.
 bool may_be_work(const Reason& e)
 {
@@ -357,11 +364,12 @@ std::string other_in_words(const Explanation& e)
     if (!e.other)
         return "";
     const bool is_seldom = 2 * e.other->gaps < e.stretch->gaps;
-    return fmt::format(" Rank {} has {} of the difference for its own reason, in {} of {} times: {}.", e.other->rank,
+    return fmt::format(" Rank {} has {} of the difference for its own reason, in {} of {} times{}.", e.other->rank,
                        whole_percent(e.other->share), count_text(static_cast<std::uint64_t>(e.other->gaps)),
                        count_text(static_cast<std::uint64_t>(e.stretch->gaps)),
-                       is_seldom && may_be_work(*e.other) ? std::string(look_at_these_times)
-                                                          : remedy_of(*e.other->cause, e).one);
+                       advice(e, ": ",
+                              is_seldom && may_be_work(*e.other) ? std::string(look_at_these_times)
+                                                                 : remedy_of(*e.other->cause, e).one));
 }
 
 /// What takes most of the time and is no work has a remedy of its own, even if peers lose as much and something else
@@ -374,12 +382,12 @@ std::string besides_in_words(const Explanation& e)
         return "";
     const bool are_many = e.verdict == Verdict::FasterRanks || (e.verdict == Verdict::Rare && e.has_faster_ranks());
     const Remedy remedy = remedy_of(*loss, e);
-    return fmt::format(" Besides, {} for most of that time: {}.",
+    return fmt::format(" Besides, {} for most of that time{}.",
                        *loss == Factor::Blocked   ? "it is blocked"
                        : *loss == Factor::Threads ? "it waits for its threads"
                        : e.is_lack_of_threads()   ? "its threads lack a processor"
                                                   : "it lacks a processor",
-                       are_many ? remedy.many : remedy.one);
+                       advice(e, ": ", are_many ? remedy.many : remedy.one));
 }
 
 /// ": find out ...", where all ranks do what this one does.
@@ -389,10 +397,10 @@ std::string remedy_for_all(const Explanation& e)
     if (!loss)
         return "";
     if (*loss == Factor::Preempted)
-        return ": find out who else uses their processors: more threads than processors, other programs";
+        return advice(e, ": ", "find out who else uses their processors: more threads than processors, other programs");
     if (*loss == Factor::Blocked)
-        return fmt::format(": find out what they wait for outside of MPI: {}", waited_for(e));
-    return fmt::format(": {}", remedy_of(Factor::Threads, e).one);
+        return advice(e, ": ", fmt::format("find out what they wait for outside of MPI: {}", waited_for(e)));
+    return advice(e, ": ", remedy_of(Factor::Threads, e).one);
 }
 
 /// Likewise, where no other does.
@@ -400,9 +408,9 @@ std::string remedy_for_one(const Explanation& e, std::string_view separator)
 {
     const std::optional<Factor> loss = e.main_loss();
     if (loss && *loss != Factor::Preempted && e.are_threads_in_mpi)
-        return fmt::format("{} what it waits for may be another rank, since other threads than the first call MPI, too",
+        return fmt::format("{}what it waits for may be another rank, since other threads than the first call MPI, too",
                            separator);
-    return loss ? fmt::format("{} {}", separator, remedy_of(*loss, e).one) : "";
+    return loss ? advice(e, separator, remedy_of(*loss, e).one) : "";
 }
 
 std::string who_always(const Explanation& e)
@@ -423,7 +431,7 @@ std::string_view how_often(const Explanation& e)
 /// Where those that take less are on the path, too, which is a whole that moving work does not make shorter.
 std::string_view turns_in_words(const Explanation& e)
 {
-    return e.by_turns > balanced_within && may_be_work(e)
+    return e.by_turns > balanced_within && may_be_work(e) && e.could_gain() >= worth_advice
                ? " But ranks that take less are on the path by turns, too: while they wait for "
                  "each other, to move work between them gains nothing, unless one is slower at "
                  "the same work."
@@ -464,21 +472,53 @@ std::string costliest_in_words(const Explanation& e, std::string_view trace)
                        duration_text(s.costliest_ns), command_line(arguments, trace));
 }
 
-std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
+std::string no_peers_in_words(const Explanation& e, const model::Profile& profile)
 {
     const model::Stretch& s = *e.stretch;
-    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
+    if (profile.processes.size() < 2)
+        return fmt::format(" There is no other rank{}.", remedy_for_one(e, ": "));
+    return fmt::format(
+        " {}: no other rank comes here between the same two MPI calls, or to one of them as often{}.",
+        s.compared == 0 ? std::string("No peers")
+                        : fmt::format("No peers for {} of it", whole_percent(1 - part(s.compared_ns, s.looked_at_ns))),
+        remedy_for_one(e, "; "));
+}
+
+std::string transient_in_words(const Explanation& e)
+{
+    const model::Stretch& s = *e.stretch;
     const bool is_one = e.longer_share >= mostly_from;
+    std::string words =
+        fmt::format(" {} (transient, {} persistent)",
+                    is_one ? "Not always, but now and then" : "Now this rank, now that", whole_percent(*e.persistent));
+    if (s.much_longer > 0)
+        words += fmt::format(": {} of {} times it takes half as long again, or more",
+                             count_text(static_cast<std::uint64_t>(s.much_longer)),
+                             count_text(static_cast<std::uint64_t>(s.compared)));
+    if (is_one)
+        words +=
+            fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
+    else if (e.named)
+        words += fmt::format(", rank {} most ({} of the difference)", e.named->rank, whole_percent(e.named->share));
+    return fmt::format("{}{}.", words, advice(e, ": ", remedy_of_some(e)));
+}
+
+std::string rare_in_words(const Explanation& e)
+{
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
+    const std::string what = fmt::format("{}{}", e.named ? fmt::format("of rank {}: ", e.named->rank) : "",
+                                         e.has_faster_ranks() ? remedy.many : remedy.one);
+    return fmt::format(" It happens {} to tell whether that is always so{}.",
+                       e.is_at_start() ? "once, too rarely" : "too rarely", advice(e, "; if it is, ", what));
+}
+
+std::string verdict_alone_in_words(const Explanation& e, const model::Profile& profile)
+{
+    const Remedy remedy = e.cause ? remedy_of(*e.cause, e) : Remedy();
+    const auto move = [&](const std::string& what) { return advice(e, ": ", fmt::format("{}{}", provided(e), what)); };
     switch (e.verdict) {
     case Verdict::NoPeers:
-        if (profile.processes.size() < 2)
-            return fmt::format(" There is no other rank{}.", remedy_for_one(e, ":"));
-        return fmt::format(
-            " {}: no other rank comes here between the same two MPI calls, or to one of them as often{}.",
-            s.compared == 0
-                ? std::string("No peers")
-                : fmt::format("No peers for {} of it", whole_percent(1 - part(s.compared_ns, s.looked_at_ns))),
-            remedy_for_one(e, ";"));
+        return no_peers_in_words(e, profile);
     case Verdict::Balanced:
         return fmt::format(" Only what makes all ranks faster makes this faster{}.", remedy_for_all(e));
     case Verdict::Unequal:
@@ -490,40 +530,35 @@ std::string verdict_in_words(const Explanation& e, const model::Profile& profile
     case Verdict::Shorter:
         return " The path is not here because of this computation.";
     case Verdict::PersistentRank:
-        return fmt::format(" {} {} (persistent, {}): {}{}.{}", how_often(e), who_always(e),
-                           whole_percent(*e.persistent), provided(e), remedy.one, turns_in_words(e));
+        return fmt::format(" {} {} (persistent, {}){}.{}", how_often(e), who_always(e), whole_percent(*e.persistent),
+                           move(remedy.one), turns_in_words(e));
     case Verdict::PersistentNode:
-        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node): {}{}.{}",
+        return fmt::format(" {} the ranks of the same node, most on {} (persistent, {}; {} of that by node){}.{}",
                            how_often(e), printable(e.node), whole_percent(*e.persistent),
-                           whole_percent(*e.persistent_nodes), provided(e), remedy.one, turns_in_words(e));
+                           whole_percent(*e.persistent_nodes), move(remedy.one), turns_in_words(e));
     case Verdict::FasterRanks:
-        return fmt::format(" {} the same ranks take less (persistent, {}): {}{}.{}", how_often(e),
-                           whole_percent(*e.persistent), provided(e), remedy.many, turns_in_words(e));
-    case Verdict::Transient: {
-        const std::string words = fmt::format(" {} (transient, {} persistent)",
-                                              is_one ? "Not always, but now and then" : "Now this rank, now that",
-                                              whole_percent(*e.persistent));
-        std::string how = s.much_longer == 0 ? ""
-                                             : fmt::format(": {} of {} times it takes half as long again, or more",
-                                                           count_text(static_cast<std::uint64_t>(s.much_longer)),
-                                                           count_text(static_cast<std::uint64_t>(s.compared)));
-        if (is_one)
-            how +=
-                fmt::format(", mostly on rank {} ({} of the difference)", e.longer_rank, whole_percent(e.longer_share));
-        else if (e.named)
-            how += fmt::format(", rank {} most ({} of the difference)", e.named->rank, whole_percent(e.named->share));
-        return fmt::format("{}{}: {}.", words, how, remedy_of_some(e));
-    }
+        return fmt::format(" {} the same ranks take less (persistent, {}){}.{}", how_often(e),
+                           whole_percent(*e.persistent), move(remedy.many), turns_in_words(e));
+    case Verdict::Transient:
+        return transient_in_words(e);
     case Verdict::ThreadsInMpi:
         return " Whether a rank is slow here cannot be told: in this run other threads than the first of a process "
                "call MPI, too, and who waits for these may wait for another rank.";
     case Verdict::Rare:
         break;
     }
-    return fmt::format(" It happens {} to tell whether that is always so; if it is, {}{}.",
-                       e.is_at_start() ? "once, too rarely" : "too rarely",
-                       e.named ? fmt::format("of rank {}: ", e.named->rank) : "",
-                       e.has_faster_ranks() ? remedy.many : remedy.one);
+    return rare_in_words(e);
+}
+
+/// Where there would be advice, if that could matter.
+std::string verdict_in_words(const Explanation& e, const model::Profile& profile)
+{
+    std::string words = verdict_alone_in_words(e, profile);
+    if (e.excess > balanced_within && e.could_gain() < worth_advice && e.verdict != Verdict::NoPeers &&
+        e.verdict != Verdict::ThreadsInMpi)
+        words += fmt::format(" What it takes longer makes {} % of the path: too little to act on.",
+                             percent_text(e.could_gain()));
+    return words;
 }
 
 /// Verdicts on ranks are of those that come there often enough to be told apart.

@@ -220,7 +220,19 @@ bool ranks_compare(const model::Profile& profile)
            std::ranges::all_of(threads, [](std::uint32_t n) { return n == 1; });
 }
 
-std::string unsampled_note(const Hotspots& hotspots)
+std::string lost_samples_note(const model::Profile& profile)
+{
+    constexpr std::string_view mark = "died: ";  // of CRITPATH::INCOMPLETE (formats/FORMAT.md), first of its lists
+    const std::string incomplete = property(profile, "incomplete");
+    if (!incomplete.starts_with(mark))
+        return {};
+    const std::string ranks = incomplete.substr(mark.size(), incomplete.find(';') - mark.size());
+    const bool is_one = ranks.find_first_of(",-") == std::string::npos;
+    return fmt::format("Rank{} {} died, and the last samples (16 of each thread, or some more) were lost.",
+                       is_one ? "" : "s", ranks);
+}
+
+std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspots)
 {
     constexpr double large = 0.1;
     const auto row = std::find_if(hotspots.items.begin(), hotspots.items.end(), [](const Hotspot& item) {
@@ -228,10 +240,12 @@ std::string unsampled_note(const Hotspots& hotspots)
     });
     if (row == hotspots.items.end() || row->share.value < large)
         return {};
+    const std::string lost = lost_samples_note(profile);
     return fmt::format("{}: the process had no processor (more ranks than free cores?), was blocked in the kernel, or "
-                       "was not sampled{}.",
+                       "was not sampled{}.{}{}",
                        not_sampled,
-                       hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "");
+                       hotspots.anyones_ns > 0 ? "; timers do not tell which, so that any function may have it" : "",
+                       lost.empty() ? "" : " ", lost);
 }
 
 std::string respite_note(const model::Profile& profile, InsideOfCalls inside)

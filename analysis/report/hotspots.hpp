@@ -110,8 +110,11 @@ void finish(const model::Profile& profile, const Selection& selection, Hotspots&
 /// outside of MPI, and of ranks that are missing nothing is known.
 bool ranks_compare(const model::Profile& profile);
 
-/// A sentence on the row [not sampled] where it is a large part of the path; empty otherwise.
-std::string unsampled_note(const Hotspots& hotspots);
+/// A sentence on samples that ranks took with them that died; empty if none did.
+std::string lost_samples_note(const model::Profile& profile);
+
+/// On the row [not sampled] where it is a large part of the path; empty otherwise.
+std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspots);
 
 /// A sentence on what the times of all ranks lack, because threads switched too often to be sampled; empty if nothing.
 std::string respite_note(const model::Profile& profile, InsideOfCalls inside);

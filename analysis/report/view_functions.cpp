@@ -208,7 +208,7 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
             "them; in other orders, in those of the MPI functions.");
     document.tables.push_back(table(hotspots.items));
     document.tables.back().other_names = sampled_functions(request.profile);
-    if (const std::string note = unsampled_note(hotspots); !note.empty())
+    if (const std::string note = unsampled_note(request.profile, hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))

@@ -361,6 +361,30 @@ TEST(Explain, LackOfAProcessor)
     EXPECT_THAT(sentence(p), HasSubstr("who else uses its processor"));
 }
 
+/// A remedy for a thousandth of the run is none.
+TEST(Explain, NoAdviceWhereNothingIsToBeGained)
+{
+    model::Profile p = one_stretch();
+    model::Stretch& s = p.stretches[0];
+    const auto of_path = [&](std::int64_t path_ns) {
+        p.facts["path_ns"] = path_ns;
+        return sentence(p);
+    };
+    EXPECT_THAT(of_path(100'000 * ms), HasSubstr("Always rank 3 (persistent, 90 %): move work from there"));
+    EXPECT_THAT(of_path(101'000 * ms),
+                EndsWith("Always rank 3 (persistent, 90 %). What it takes longer makes 0.5 % of the path: too "
+                         "little to act on."));
+    s.occurrences = 1;
+    EXPECT_THAT(of_path(1'000'000 * ms),
+                EndsWith(" It happens too rarely to tell whether that is always so. What it takes longer makes "
+                         "0.1 % of the path: too little to act on."));
+    s.peers_ns = 990 * ms;
+    s.processor_ns = 10 * ms;
+    s.own_preempted_ns = 600 * ms;
+    EXPECT_THAT(of_path(100'000 * ms), HasSubstr("faster: find out who else uses"));
+    EXPECT_THAT(of_path(1'000'000 * ms), EndsWith("Only what makes all ranks faster makes this faster."));
+}
+
 TEST(Explain, WhatWasNotSampledMayHaveLackedAProcessor)
 {
     for (const bool is_much : {true, false}) {

@@ -502,14 +502,24 @@ TEST(Comparison, BinariesThatAreInBothRunsAreTheSame)
 TEST(Hotspots, ALargeUnsampledRestIsExplained)
 {
     model::Profile profile = samples::sampled_run().profile;
-    EXPECT_EQ(unsampled_note(by_function(profile)), "");
+    EXPECT_EQ(unsampled_note(profile, by_function(profile)), "");
     for (model::CallPathTime& time : profile.path) {
         if (profile.row(time.call_path).name == "[not sampled]")
             time.ns *= 10;
     }
-    EXPECT_EQ(unsampled_note(by_function(profile)).find("[not sampled]: "), 0U);
-    EXPECT_EQ(unsampled_note(by_module(profile)).find("[not sampled]: "), 0U);
-    EXPECT_EQ(unsampled_note(by_function(profile)).find("timers"), std::string::npos);
+    EXPECT_EQ(unsampled_note(profile, by_function(profile)).find("[not sampled]: "), 0U);
+    EXPECT_EQ(unsampled_note(profile, by_module(profile)).find("[not sampled]: "), 0U);
+    EXPECT_EQ(unsampled_note(profile, by_function(profile)).find("timers"), std::string::npos);
+    EXPECT_THAT(unsampled_note(profile, by_function(profile)), testing::EndsWith("or was not sampled."));
+    profile.properties["incomplete"] = "no MPI_Finalize: 0";
+    EXPECT_THAT(unsampled_note(profile, by_function(profile)), testing::EndsWith("or was not sampled."));
+    profile.properties["incomplete"] = "died: 0,2-3; no MPI_Finalize: 1";
+    EXPECT_THAT(
+        unsampled_note(profile, by_function(profile)),
+        testing::EndsWith(
+            "or was not sampled. Ranks 0,2-3 died, and the last samples (16 of each thread, or some more) were lost."));
+    profile.properties["incomplete"] = "died: 1";
+    EXPECT_THAT(lost_samples_note(profile), testing::StartsWith("Rank 1 died, and "));
 }
 
 TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
