@@ -12,6 +12,7 @@
 #include "analysis/report/lines.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/recursion.hpp"
+#include "analysis/report/shown_tree.hpp"
 #include "analysis/report/text.hpp"
 
 #include <fmt/format.h>
@@ -29,106 +30,6 @@ namespace
 {
 
 using model::CallPathId;
-
-// Chains of calls may be as long as there are call paths; what is drawn of each is not.
-constexpr std::size_t drawn_levels = 40;
-
-/// What a tree is drawn from, by CallPathId.
-struct Times {
-    std::vector<std::int64_t> whole;  // with all below it, ns
-    std::vector<bool> is_passing;  // it only leads to one of its kind, inlined or not, which has nearly all of its time
-};
-
-Times times_of(const model::Profile& profile, const std::vector<bool>& is_inlined, std::vector<std::int64_t> whole,
-               const std::vector<std::int64_t>& own)
-{
-    constexpr std::int64_t nearly_all = 95;              // percent
-    std::vector<std::int64_t> largest(whole.size(), 0);  // of the callees of each
-    std::vector<bool> leads_to_inlined(whole.size(), false);
-    for (std::size_t i = 0; i < whole.size(); ++i)
-        if (const CallPathId parent = profile.call_paths[i].parent;
-            parent.valid() && whole[i] > largest[parent.value]) {
-            largest[parent.value] = whole[i];
-            leads_to_inlined[parent.value] = is_inlined[i];
-        }
-    Times times;
-    for (std::size_t i = 0; i < whole.size(); ++i)
-        times.is_passing.push_back(own[i] == 0 && largest[i] > 0 && largest[i] >= whole[i] / 100 * nearly_all &&
-                                   leads_to_inlined[i] == is_inlined[i]);
-    times.whole = std::move(whole);
-    return times;
-}
-
-/// The call paths that are shown, as a tree.
-class Tree
-{
-public:
-    /// Of the `candidates` those with most time are shown, `top` of them (0: all), and the ways to them.
-    Tree(const model::Profile& profile, const Times& times, std::vector<std::size_t> candidates, std::uint64_t top)
-        : times_(times), callees_(profile.call_paths.size())
-    {
-        std::stable_sort(candidates.begin(), candidates.end(),
-                         [&](std::size_t a, std::size_t b) { return times.whole[a] > times.whole[b]; });
-        std::vector<bool> is_shown(profile.call_paths.size(), false);
-        std::uint64_t shown = 0;
-        for (std::size_t path : candidates) {
-            if (top > 0 && shown >= top)
-                break;
-            while (!is_shown[path]) {
-                is_shown[path] = true;
-                shown += times.is_passing[path] ? 0 : 1;
-                const CallPathId parent = profile.call_paths[path].parent;
-                (parent.valid() ? callees_[parent.value] : roots_).push_back(path);
-                if (!parent.valid())
-                    break;
-                path = parent.value;
-            }
-        }
-    }
-
-    /// The lines before the name of a call path, and before what is right below it.
-    struct Branch {
-        std::string of_name, below;
-        bool has_callees;
-    };
-
-    /// Calls `visit(paths, branch)` from the first root to the last leaf; `paths`: a call path and, before it, those
-    /// that only lead to it.
-    template <class Visit>
-    void walk(Visit visit) const
-    {
-        struct Open {
-            std::size_t path;
-            std::size_t level;
-            std::string branch, stem;  // before its name, and before those of its callees
-        };
-        std::vector<Open> open;  // the next one last: trees may be deeper than the stack
-        for (auto root = roots_.rbegin(); root != roots_.rend(); ++root)
-            open.push_back({*root, 0, "", ""});
-        while (!open.empty()) {
-            const Open at = std::move(open.back());
-            open.pop_back();
-            std::vector<std::size_t> paths = {at.path};
-            while (times_.is_passing[paths.back()] && callees_[paths.back()].size() == 1)
-                paths.push_back(callees_[paths.back()].front());
-            const std::vector<std::size_t>& callees = callees_[paths.back()];
-            visit(paths, Branch{at.branch, at.stem, !callees.empty()});
-            for (std::size_t i = callees.size(); i-- > 0;) {
-                const bool is_last = i + 1 == callees.size();
-                if (at.level < drawn_levels)
-                    open.push_back({callees[i], at.level + 1, at.stem + (is_last ? "└ " : "├ "),
-                                    at.stem + (is_last ? "  " : "│ ")});
-                else
-                    open.push_back({callees[i], at.level, at.stem + "… ", at.stem});
-            }
-        }
-    }
-
-private:
-    const Times& times_;
-    std::vector<std::size_t> roots_;
-    std::vector<std::vector<std::size_t>> callees_;  // by call path, those that are shown
-};
 
 /// Where MPI functions are called.
 class Sites
@@ -383,18 +284,18 @@ Document call_path_view(const HotspotRequest& request)
     std::vector<std::int64_t> whole;
     for (const Hotspot& item : hotspots.items)
         whole.push_back(by_total ? item.total_ns.value_or(0) : item.path_ns);
-    const Times tree_times =
-        times_of(profile, is_inlined, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
-    const Tree whole_tree(profile, tree_times, candidates, 0);
+    const TreeTimes tree_times =
+        tree_times_of(profile, is_inlined, std::move(whole), by_total ? own_totals(profile, request.selection) : own);
+    const ShownTree whole_tree(profile, tree_times, candidates, 0);
     std::size_t all = 0;
     std::int64_t all_ns = 0;
-    whole_tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
+    whole_tree.walk([&](const std::vector<std::size_t>& paths, const ShownTree::Branch&) {
         ++all;
         all_ns += own[paths.back()];
     });
-    const Tree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
+    const ShownTree tree(profile, tree_times, std::move(candidates), request.request.arguments.number("--top"));
     bool any_levels = false, any_inlined = false;
-    tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch&) {
+    tree.walk([&](const std::vector<std::size_t>& paths, const ShownTree::Branch&) {
         any_levels = any_levels || calls.levels(paths.back()) > 1;
         any_inlined = any_inlined || is_inlined[paths.front()] || is_inlined[paths.back()];
     });
@@ -423,7 +324,7 @@ Document call_path_view(const HotspotRequest& request)
         if (inside.is_wanted())
             row.insert(row.end(), {divided, std::string(side)});
     };
-    tree.walk([&](const std::vector<std::size_t>& paths, const Tree::Branch& branch) {
+    tree.walk([&](const std::vector<std::size_t>& paths, const ShownTree::Branch& branch) {
         const std::size_t i = paths.back();
         const std::string name = chains.full_name(i);
         add_row(branch.of_name + row_name(paths, sites), name, chains.depth(i), calls.levels(i), is_inlined[i], own[i],
