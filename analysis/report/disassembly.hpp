@@ -17,7 +17,8 @@ struct Instruction {
     std::string text;           // mnemonic and operands
 };
 
-/// Those in [begin, end) of the binary at `path`; nothing if objdump is not there or cannot read it.
+/// Those in [begin, end) of the binary at `path`, with the names of symbols at the addresses in them, but of none that
+/// ends before its address; nothing if objdump is not there or cannot read it.
 std::optional<std::vector<Instruction>> disassemble(const std::string& path, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace critpath::report
