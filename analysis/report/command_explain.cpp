@@ -67,6 +67,7 @@ Document run_explain(const Request& request)
 
     const Beside beside = beside_computation(profile);
     const Computation computation = computation_of(profile);
+    const Lack lack = lack_of_processors(profile);
 
     Document document;
     document.view = "explain";
@@ -80,8 +81,11 @@ Document run_explain(const Request& request)
         {"mpi_path_seconds", "", Seconds{beside.mpi_ns}},
         {"transfer_path_seconds", "", Seconds{beside.transfer_ns}},
         {"mpi_preempted_path_seconds", "", Seconds{beside.preempted_ns}},
+        {"computation_preempted_path_seconds", "", Seconds{lack.in_computation_ns}},
         {"mpi_blocked_path_seconds", "", Seconds{beside.blocked_ns}},
     };
+    if (lack.is_main_finding())
+        document.lead.push_back(lack.sentence());
     document.tables.push_back(explanation_table(profile, explanations, request.trace_name));
     for (std::size_t i = 0; i < explanations.size(); ++i)
         document.paragraphs.push_back({fmt::format("{}: {}", i + 1, explanations[i].headline()),
@@ -91,7 +95,7 @@ Document run_explain(const Request& request)
                                          duration_text(path_ns)));
     if (std::string rest = computation.sentence(request.trace_name); !rest.empty())
         document.notes.push_back(std::move(rest));
-    if (std::string rest = beside.sentence(); !rest.empty())
+    if (std::string rest = beside.sentence(lack.is_main_finding()); !rest.empty())
         document.notes.push_back(std::move(rest));
     if (std::optional<std::string> note = blocked_note(profile))
         document.notes.push_back(std::move(*note));

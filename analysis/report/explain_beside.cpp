@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -40,6 +41,9 @@ std::string mostly_on(const std::map<model::ProcessId, std::int64_t>& of_rank, s
 }
 
 constexpr double least_beside = 0.01;  // of the path
+constexpr double much = 0.05;          // likewise: without a processor
+constexpr std::string_view processors_remedy =
+    "Find out who else uses these processors: more ranks than processors, other programs.";
 
 }  // namespace
 
@@ -70,10 +74,9 @@ Beside beside_computation(const model::Profile& profile)
     return result;
 }
 
-std::string Beside::sentence() const
+std::string Beside::sentence(bool lacks_said) const
 {
     constexpr std::size_t most_functions = 3;
-    constexpr double much = 0.05;
     const auto share = [&](std::int64_t ns) { return part(ns, path_ns); };
     const auto percent = [&](std::int64_t ns) { return percent_text(share(ns)) + " %"; };
     std::vector<std::string> parts;
@@ -101,9 +104,50 @@ std::string Beside::sentence() const
     parts.pop_back();
     std::string text = fmt::format("Beside computation, the path has {}{}{}.", fmt::join(parts, ", "),
                                    parts.empty() ? "" : " and ", last);
-    if (share(preempted_ns) >= much)
-        text += " Find out who else uses these processors: more ranks than processors, other programs.";
+    if (share(preempted_ns) >= much && !lacks_said)
+        text += fmt::format(" {}", processors_remedy);
     return text;
+}
+
+Lack lack_of_processors(const model::Profile& profile)
+{
+    Lack lack;
+    const Beside beside = beside_computation(profile);
+    lack.path_ns = beside.path_ns;
+    lack.in_mpi_ns = beside.preempted_ns;
+    lack.largest_other_ns = std::max({beside.mpi_ns, beside.transfer_ns, beside.blocked_ns});
+    for (const model::Stretch& s : profile.stretches) {
+        const double had_one = 1 - part(s.own_preempted_ns, s.looked_at_ns);
+        const std::int64_t ns = std::llround(static_cast<double>(s.path_ns) * had_one);
+        lack.largest_other_ns = std::max(lack.largest_other_ns, ns);
+    }
+    for (const model::CallPathTime& time : profile.path) {
+        if (profile.row(time.call_path).name != model::pseudo::preempted)
+            continue;
+        lack.in_computation_ns += time.ns;
+        lack.of_rank[time.process] += time.ns;
+    }
+    lack.in_computation_ns -= lack.in_mpi_ns;
+    return lack;
+}
+
+bool Lack::is_main_finding() const
+{
+    return all_ns() > largest_other_ns && part(all_ns(), path_ns) >= much;
+}
+
+std::string Lack::sentence() const
+{
+    const auto share = [&](std::int64_t ns) { return percent_text(part(ns, path_ns)) + " %"; };
+    std::vector<std::string> where;
+    if (part(in_mpi_ns, path_ns) >= least_beside)
+        where.push_back(fmt::format("in calls of MPI that could have gone on ({})", share(in_mpi_ns)));
+    if (part(in_computation_ns, path_ns) >= least_beside)
+        where.push_back(fmt::format("in computation ({})", share(in_computation_ns)));
+    const std::string ranks = mostly_on(of_rank, all_ns());
+    return fmt::format("Most of all, the path lacks processors: for {} of it ({}{}{}), {}. {}", duration_text(all_ns()),
+                       share(all_ns()), ranks.empty() ? "" : ", most of it ", ranks, fmt::join(where, " and "),
+                       processors_remedy);
 }
 
 Computation computation_of(const model::Profile& profile)

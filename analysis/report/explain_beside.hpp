@@ -32,9 +32,24 @@ struct Beside {
     std::int64_t blocked_ns = 0;                            // likewise
     std::int64_t path_ns = 0;                               // the whole path
 
-    /// Empty if nothing makes a hundredth of the path.
+    /// Empty if nothing makes a hundredth of the path. `lacks_said`: that processors lack, and what to do about it.
+    [[nodiscard]] std::string sentence(bool lacks_said = false) const;
+};
+
+/// Path time without a processor, in calls of MPI and in computation.
+struct Lack {
+    std::int64_t in_mpi_ns = 0, in_computation_ns = 0;
+    std::map<model::ProcessId, std::int64_t> of_rank;
+    std::int64_t largest_other_ns = 0;  // of the path: of a stretch of computation, of calls of MPI, or of messages
+    std::int64_t path_ns = 0;
+
+    [[nodiscard]] std::int64_t all_ns() const { return in_mpi_ns + in_computation_ns; }
+    /// What matters more than any other part of the path comes first.
+    [[nodiscard]] bool is_main_finding() const;
     [[nodiscard]] std::string sentence() const;
 };
+
+Lack lack_of_processors(const model::Profile& profile);
 
 Beside beside_computation(const model::Profile& profile);
 

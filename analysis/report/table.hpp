@@ -107,6 +107,7 @@ struct Document {
     std::vector<Table> tables;            // CSV: one table as it is, several in long form or by Table::kind
     std::vector<Paragraph> paragraphs{};  // below the tables, in tables only: what is found
     std::vector<std::string> notes;       // sentences below these, in tables only
+    std::vector<std::string> lead{};      // above all of that, in tables only: what matters most
 };
 
 }  // namespace critpath::report

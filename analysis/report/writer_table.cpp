@@ -291,13 +291,24 @@ void write_paragraph(const Paragraph& paragraph, const Style& style, Output& out
         output.write(fmt::format("{}{}\n", text_indent, line));
 }
 
+void write_sentences(const std::vector<std::string>& sentences, const char* escape, const Style& style, Output& output)
+{
+    for (const std::string& sentence : sentences)
+        for (const std::string& line : wrapped(printable(sentence), style.width))
+            output.write(marked(line, escape, style) + "\n");
+}
+
 }  // namespace
 
 void write_table(const Document& document, const Style& style, Output& output)
 {
-    bool separate = false;
+    bool separate = style.header && !document.lead.empty();
+    if (separate)
+        write_sentences(document.lead, "1", style, output);
     if (style.header && std::any_of(document.fields.begin(), document.fields.end(),
                                     [](const Field& field) { return !field.label.empty(); })) {
+        if (separate)
+            output.write("\n");
         write_fields(document, style, output);
         separate = true;
     }
@@ -315,9 +326,7 @@ void write_table(const Document& document, const Style& style, Output& output)
     }
     if (!document.notes.empty())
         output.write("\n");
-    for (const std::string& note : document.notes)
-        for (const std::string& line : wrapped(printable(note), style.width))
-            output.write(marked(line, "2", style) + "\n");
+    write_sentences(document.notes, "2", style, output);
 }
 
 }  // namespace critpath::report

@@ -124,6 +124,30 @@ TEST(Explain, SaysWhatThePathHasBesideComputation)
               "processors, other programs.");
 }
 
+TEST(Explain, TheLackOfProcessorsComesFirstWhereItIsTheLargestPart)
+{
+    model::Profile p = one_stretch();
+    const auto call_path = [&](model::CallPathId parent) {
+        p.rows.push_back(pseudo("[preempted]"));
+        p.call_paths.push_back({{static_cast<std::uint32_t>(p.rows.size() - 1)}, parent});
+        return model::CallPathId{static_cast<std::uint32_t>(p.call_paths.size() - 1)};
+    };
+    p.path = {{{1}, {3}, 2700 * ms}, {call_path({3}), {3}, 900 * ms}, {call_path({1}), {3}, 400 * ms}};
+    p.stretches[0].path_ns = p.stretches[0].looked_at_ns = 2000 * ms;
+    p.stretches[0].own_preempted_ns = 400 * ms;
+    EXPECT_FALSE(lack_of_processors(p).is_main_finding()) << "1.3 s, and the stretch has 1.6 s besides";
+    p.stretches[0].path_ns = p.stretches[0].looked_at_ns = 1600 * ms;
+    const Lack lack = lack_of_processors(p);
+    EXPECT_TRUE(lack.is_main_finding());
+    EXPECT_EQ(
+        lack.sentence(),
+        "Most of all, the path lacks processors: for 1.300 s of it (32.5 %, most of it on rank 3), in calls of MPI "
+        "that could have gone on (22.5 %) and in computation (10.0 %). Find out who else uses these processors: "
+        "more ranks than processors, other programs.");
+    EXPECT_THAT(beside_computation(p).sentence(), HasSubstr("Find out"));
+    EXPECT_THAT(beside_computation(p).sentence(true), Not(HasSubstr("Find out")));
+}
+
 TEST(Explain, NamesTheRanksThatLackAProcessorInMpi)
 {
     model::Profile p;

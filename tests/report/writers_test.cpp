@@ -101,6 +101,17 @@ TEST(TableWriter, ShortenedNamesMeanNoFunctionThatIsNotShown)
     EXPECT_THAT(written("table", document, style), HasSubstr("app::Solver::run(…double…)\n"));
 }
 
+TEST(TableWriter, WhatMattersMostComesFirst)
+{
+    Document document = document_with({row("f", "p", 1)});
+    document.lead = {"Mind this."};
+    Style style;
+    EXPECT_THAT(written("table", document, style), testing::StartsWith("Mind this.\n\n"));
+    EXPECT_THAT(written("csv", document, style), testing::Not(HasSubstr("Mind")));
+    style.header = false;
+    EXPECT_THAT(written("table", document, style), testing::Not(HasSubstr("Mind")));
+}
+
 TEST(TableWriter, ATerminalTooNarrowGetsWholeNumbers)
 {
     Style style;
