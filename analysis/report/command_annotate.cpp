@@ -23,7 +23,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
+#include <map>
 
 namespace critpath::report
 {
@@ -262,6 +264,18 @@ std::string inlined_note(const Annotation& annotation, std::int64_t whole_ns)
     return words.empty() ? "" : fmt::format("Inlined here, of its time: {}.", fmt::join(words, ", "));
 }
 
+/// Of the binaries that have the function, however little of the path these are.
+void add_missing_lines(Document& document, const model::Profile& profile, const Annotation& annotation,
+                       binary::SourceLines& lines)
+{
+    std::map<std::string, std::int64_t> times;
+    for (const auto& [place, time] : annotation.addresses)
+        times[profile.rows[place.first.value].module] += time.ns;
+    for (const auto& [module, ns] : times)
+        if (part(ns, annotation.time.ns) >= notable_share)
+            std::ranges::move(missing_lines_notes(profile, {{}, module}, lines, 0), std::back_inserter(document.notes));
+}
+
 Document run_annotate(const Request& request)
 {
     const model::Profile whole_profile = load(request.trace);
@@ -299,8 +313,7 @@ Document run_annotate(const Request& request)
     if (request.arguments.flag("--instructions") || annotation.lines.empty())
         add_instructions(document, profile, annotation, sums, lines, context);
     if (annotation.lines.empty())
-        for (std::string& note : missing_lines_notes(profile, {}, lines))
-            document.notes.push_back(std::move(note));
+        add_missing_lines(document, profile, annotation, lines);
     if (std::string note = inlined_note(annotation, whole.path_ns); !note.empty())
         document.notes.push_back(std::move(note));
     if (!annotation.outlined.empty())

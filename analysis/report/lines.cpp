@@ -340,9 +340,8 @@ std::string_view why_in_no_file(std::string_view module)
 }
 
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
-                                             binary::SourceLines& lines)
+                                             binary::SourceLines& lines, double least_share)
 {
-    constexpr double worth_it = 0.01;  // of the path
     constexpr std::size_t most = 3;
     std::vector<std::string> notes;
     Hotspots modules = by_module(profile, selection);
@@ -359,7 +358,7 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
     sort_by_path(modules.items);
     for (const Hotspot& module : modules.items) {
         const double share = part(module.path_ns, modules.path_ns);
-        if (module.kind != "module" || share < worth_it || notes.size() == most)
+        if (module.kind != "module" || module.path_ns == 0 || share < least_share || notes.size() == most)
             continue;
         const auto note = [&](std::string_view what) {
             notes.push_back(

@@ -82,9 +82,13 @@ inline constexpr std::string_view made_code = "[jit]";
 /// `module` is a file.
 std::string_view why_in_no_file(std::string_view module);
 
-/// Sentences on the binaries whose lines are not known, the one with most path time first; and what to do about it.
+/// Lines of a binary that has less of the time are no loss to the whole.
+inline constexpr double notable_share = 0.05;
+
+/// Sentences on the binaries whose lines are not known, the one with most path time first, of those with `least_share`
+/// of the path; and what to do about it.
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
-                                             binary::SourceLines& lines);
+                                             binary::SourceLines& lines, double least_share = notable_share);
 
 /// That lines and instructions may have the time of those before them, where the processor said late where it was
 /// (skid); empty if nothing says so.

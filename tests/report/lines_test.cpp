@@ -76,6 +76,22 @@ TEST_F(Lines, OfOneModuleAreThoseOfAll)
     EXPECT_EQ(times(Items::All, "poll"), (Times{{"poll.c:7", {0, 500}}}));
 }
 
+TEST(MissingLines, AreSaidOfBinariesThatHaveANotablePart)
+{
+    OneRank run;
+    run.add("solve", model::CallPathId::none(), 96);
+    run.add("poll", model::CallPathId::none(), 4);
+    model::Profile& p = run.profile();
+    p.rows[0].module = "/app/solver";
+    p.rows[1].module = "/lib/libpoll.so";
+    p.modules = {{"/app/solver", "a1", false}, {"/lib/libpoll.so", "b2", false}};
+    binary::SourceLines lines = source_lines(p);
+    const std::vector<std::string> notes = missing_lines_notes(p, {}, lines);
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_EQ(notes.front().find("No lines of solver (96.0 % of the path): "), 0U) << notes.front();
+    EXPECT_EQ(missing_lines_notes(p, {{}, "/lib/libpoll.so"}, lines, 0).size(), 1U) << "who asks for it";
+}
+
 // Debug information has another name for it, and parts of it are inlined into itself.
 TEST_F(Lines, AnAliasIsNotInlined)
 {
