@@ -118,5 +118,7 @@ Command diff_command();
 
 /// A Failure(Usage) about `typed`, which is none of `valid`: says what is valid and what may have been meant.
 [[noreturn]] void fail_choice(const std::string& what, const std::string& typed, const std::vector<std::string>& valid);
+/// Throws a Failure: the option was given an empty value.
+[[noreturn]] void fail_empty(const Option& option);
 
 }  // namespace critpath::report

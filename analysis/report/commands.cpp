@@ -46,11 +46,16 @@ void fail_choice(const std::string& what, const std::string& typed, const std::v
          meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
 }
 
+void fail_empty(const Option& option)
+{
+    fail(ExitCode::Usage, "{}: its value is empty; leave it out, or give {}", option.name, option.value);
+}
+
 void Arguments::check(const std::vector<Option>& options) const
 {
     for (const Option& option : options) {
         if (given(option.name) && text(option.name).empty())
-            fail(ExitCode::Usage, "{}: its value is empty; leave it out, or give {}", option.name, option.value);
+            fail_empty(option);
         if (option.choices.empty())
             continue;
         for (const std::string& value : option.is_list ? list(option.name) : std::vector{text(option.name)}) {

@@ -156,6 +156,20 @@ void check_command(int argc, char** argv)
     fail_choice("command", word, names);
 }
 
+/// "--rank=" has an empty value, of a variable of a script mostly; CLI11 would take the next word for it, which is the
+/// trace.
+void check_empty_values(int argc, char** argv)
+{
+    const auto command = std::ranges::find(commands(), std::string(argv[1]), &Command::name);
+    if (command == commands().end())
+        return;
+    const std::vector<Option> options = all_options(*command);
+    for (int i = 2; i < argc; ++i)
+        for (const Option& option : options)
+            if (!option.value.empty() && argv[i] == option.name + "=")
+                fail_empty(option);
+}
+
 std::size_t terminal_width()
 {
     constexpr std::size_t usual = 100;
@@ -243,6 +257,7 @@ std::string without_double_gaps(std::string text)
 void parse_and_run(int argc, char** argv)
 {
     check_command(argc, argv);
+    check_empty_values(argc, argv);
     CLI::App app("Shows which code an MPI program's run time depends on: the result of cpreplay.", "cpreport");
     app.set_version_flag("--version", std::string("cpreport ") + CRITPATH_VERSION, "print the version");
     app.set_help_flag("-h,--help", "print this help");

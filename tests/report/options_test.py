@@ -99,7 +99,10 @@ class Options(ReportCase):
                 ("--event: a message on its way counts nothing", "--event", "cycles", "--by", "transfer"),
                 ("--inclusive: counts are those of each function alone", "--inclusive", "--event", "cycles"),
                 ("--no-header: JSON has no headings; leave it out", "--no-header", "--format", "json"),
-                ("--rank: its value is empty; leave it out, or give RANKS", "--rank", "")):
+                ("--rank: its value is empty; leave it out, or give RANKS", "--rank", ""),
+                ("--rank: its value is empty; leave it out, or give RANKS", "--rank="),
+                ("--rank: '' is not a rank of this trace; it has ranks 0 to ", "--rank", ","),
+                ("--by: its value is empty; leave it out, or give WHAT", "--by=")):
             self.fail_with(2, message, "hotspots", *arguments, "phased")
         self.fail_with(2, "--top: --all shows every segment; leave out one of the two", "path", "--all", "--top", "3", "phased")
 
