@@ -157,7 +157,9 @@ struct Explanation : Reason {
     // Where these are made: "/src/solve.c:12", or "solve+0x1234" where lines are not known; empty: not recorded.
     std::string before_site, after_site;
     std::string before_shown_site, after_shown_site;  // likewise, in words: " (solve.c:12)"; may be empty
-    std::string apart;     // what tells it from a stretch between the same functions, in words; empty: there is none
+    // What tells it from stretches that would read alike, in words, and from those between calls of the same functions
+    // in the same one; empty: there is none.
+    std::string apart, calls_apart;
     std::size_t rank = 0;  // with the most of it
     double rank_share = 0;
     std::size_t ranks_on_path = 0;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace critpath::report
@@ -34,22 +35,25 @@ std::string who(const Explanation& e)
     return fmt::format("{}rank {}", e.ranks_on_path == 1 ? "" : "mostly ", e.rank);
 }
 
+std::string with_difference(std::string place, const std::string& apart)
+{
+    return apart.empty() ? std::move(place) : fmt::format("{} ({})", place, apart);
+}
+
 /// The function, if one has most of it: that is what can be changed. Else, or if that is the one that makes them, the
 /// calls that it lies between.
-std::string place_alone(const Explanation& e)
+std::string place(const Explanation& e)
 {
     if (!e.code.functions.empty() && e.code.functions.front().share >= most_from &&
         printable(e.code.functions.front().name) != e.innermost_caller)
-        return fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, headline_name_width));
+        return with_difference(
+            fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, headline_name_width)),
+            e.apart);
     const std::string where =
         e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, headline_name_width);
-    return fmt::format("{} to {}{}", shorten_name(e.call_before, headline_name_width),
-                       shorten_name(e.call_after, headline_name_width), where);
-}
-
-std::string place(const Explanation& e)
-{
-    return e.apart.empty() ? place_alone(e) : fmt::format("{} ({})", place_alone(e), e.apart);
+    return with_difference(fmt::format("{} to {}{}", shorten_name(e.call_before, headline_name_width),
+                                       shorten_name(e.call_after, headline_name_width), where),
+                           e.calls_apart);
 }
 
 /// What it takes longer by most, where more is known of that than that it is time.

@@ -148,11 +148,19 @@ bool emphasize(const model::Profile& profile, const std::vector<CallPathId>& one
     return true;
 }
 
-/// What `ways` need to be told from `other`, which reads alike.
+bool have_same_caller(const model::Profile& profile, const std::vector<CallPathId>& one,
+                      const std::vector<CallPathId>& other)
+{
+    return one.size() > 1 && other.size() > 1 &&
+           profile.row_of(one[one.size() - 2]) == profile.row_of(other[other.size() - 2]);
+}
+
+/// What `ways` need to be told from `other`, which reads alike. Where a function makes several calls says most.
 void tell_apart(const model::Profile& profile, const Ways& ways, const Ways& other, binary::SourceLines* lines,
                 Emphasis& emphasis)
 {
-    const bool before = ways.before_site != other.before_site, after = ways.after_site != other.after_site;
+    const bool before = ways.before_site != other.before_site && have_same_caller(profile, ways.before, other.before);
+    const bool after = ways.after_site != other.after_site && have_same_caller(profile, ways.after, other.after);
     emphasis.before_site = emphasis.before_site || before;
     emphasis.after_site = emphasis.after_site || after;
     if (!before && !after && !emphasize(profile, ways.before, other.before, lines, emphasis))
@@ -190,19 +198,38 @@ std::string emphasis_in_words(const Ways& ways, const Emphasis& emphasis)
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// The two calls, and the innermost function that both were made by: all that a headline has.
+struct CallNames {
+    std::string before, after, caller;
+
+    bool operator==(const CallNames&) const = default;
+};
+
+CallNames call_names(const model::Profile& profile, const Ways& ways)
+{
+    const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
+        return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
+    };
+    return {ways.before.empty() ? "start" : last(ways.before, ways.before.size()), last(ways.after, ways.after.size()),
+            last(ways.before, ways.common)};
+}
+
 }  // namespace
 
 void add_place(const model::Profile& profile, std::size_t stretch, binary::SourceLines* lines, Explanation& e)
 {
     const Ways ways = ways_of(profile, *e.stretch, lines);
     const PlaceWords usual = words_of(profile, ways, {});
-    Emphasis emphasis;
+    const CallNames calls = call_names(profile, ways);
+    Emphasis emphasis, of_calls;
     for (std::size_t i = 0; i < profile.stretches.size(); ++i) {
         if (i == stretch)
             continue;
         const Ways other = ways_of(profile, profile.stretches[i], lines);
         if (words_of(profile, other, {}) == usual)
             tell_apart(profile, ways, other, lines, emphasis);
+        if (call_names(profile, other) == calls)
+            tell_apart(profile, ways, other, lines, of_calls);
     }
     const PlaceWords words = words_of(profile, ways, emphasis);
     e.caller = words.caller;
@@ -213,12 +240,10 @@ void add_place(const model::Profile& profile, std::size_t stretch, binary::Sourc
     e.before_shown_site = words.before_site;
     e.after_shown_site = words.after_site;
     e.apart = emphasis_in_words(ways, emphasis);
-    const auto last = [&](const std::vector<CallPathId>& way, std::size_t end) {
-        return end > 0 ? printable(profile.row(way[end - 1]).name) : std::string();
-    };
-    e.innermost_caller = last(ways.before, ways.common);
-    e.call_before = e.is_at_start() ? "start" : last(ways.before, ways.before.size());
-    e.call_after = last(ways.after, ways.after.size());
+    e.calls_apart = emphasis_in_words(ways, of_calls);
+    e.innermost_caller = calls.caller;
+    e.call_before = calls.before;
+    e.call_after = calls.after;
 }
 
 }  // namespace critpath::report

@@ -58,6 +58,22 @@ TEST(Headline, TellsStretchesApartThatWouldReadAlike)
     EXPECT_THAT(report::explain(p, 1).headline(), HasSubstr("MPI_Waitall to MPI_Allreduce in step (by backward): "));
 }
 
+/// The sentences differ in functions that the headline does not name.
+TEST(Headline, TellsCallsOfTheSameFunctionsApart)
+{
+    model::Profile p = one_stretch();
+    p.stretches.push_back(p.stretches[0]);
+    p.rows.push_back({model::RowKind::Sampled, "reduce", "", "", 0});
+    p.call_paths.push_back({{static_cast<std::uint32_t>(p.rows.size() - 1)}, {1}});
+    p.call_paths.push_back({{3}, {static_cast<std::uint32_t>(p.call_paths.size() - 1)}});
+    p.stretches[1].before = {static_cast<std::uint32_t>(p.call_paths.size() - 1)};
+    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in step (by exchange): "));
+    EXPECT_THAT(report::explain(p, 1).headline(), HasSubstr(" in step (by reduce): "));
+    EXPECT_EQ(report::explain(p, 0).apart, "");
+    set_code(p, {{sampled("relax"), {0, {}, 600 * ms, 60}}});
+    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, mostly in relax: "));
+}
+
 TEST(Headline, NamesTheRankOrNodeOfAVerdictWhereItIsAnotherOne)
 {
     model::Profile p = one_stretch();
