@@ -228,8 +228,8 @@ std::string lost_samples_note(const model::Profile& profile)
         return {};
     const std::string ranks = incomplete.substr(mark.size(), incomplete.find(';') - mark.size());
     const bool is_one = ranks.find_first_of(",-") == std::string::npos;
-    return fmt::format("Rank{} {} died, and the last samples (16 of each thread, or some more) were lost.",
-                       is_one ? "" : "s", ranks);
+    return fmt::format("Rank{} {} died: {} last samples (16 of each thread, or some more) may be lost.",
+                       is_one ? "" : "s", ranks, is_one ? "its" : "their");
 }
 
 std::string unsampled_note(const model::Profile& profile, const Hotspots& hotspots)

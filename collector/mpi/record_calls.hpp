@@ -7,6 +7,7 @@
 #include "collector/mpi/call.hpp"
 #include "collector/mpi/table_lock.hpp"
 #include "collector/mpi/volume.hpp"
+#include "collector/sampling/sampling.hpp"
 
 #include <limits>
 
@@ -455,6 +456,7 @@ inline void record_abort(Call& call)
 {
     call.record().enter = call.record().leave = now();
     call.write();
+    sampling::save();  // nobody else will
 }
 
 inline void record_comm_free(Call& call, int result, MPI_Comm freed, std::int32_t id)

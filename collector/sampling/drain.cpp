@@ -141,4 +141,13 @@ void pass(State& state)
     pthread_mutex_unlock(&state.pass_lock);
 }
 
+void pass_all(State& state)
+{
+    const std::uint32_t used = state.used.load(std::memory_order_acquire);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        state.slots[i].ready = true;
+    }
+    visit_slots(state);
+}
+
 }  // namespace critpath::sampling

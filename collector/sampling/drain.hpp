@@ -16,4 +16,7 @@ void end_slot(const State& state, Slot& slot);
 /// Drains the rings that are filling, closes what ended. Takes the pass lock.
 void pass(State& state);
 
+/// As pass(), but of all rings, however little is in them. The caller holds the pass lock.
+void pass_all(State& state);
+
 }  // namespace critpath::sampling

@@ -377,6 +377,17 @@ void open_files(const char* spool_directory, const spool::SpoolHeader& header)
     pass(*state);
 }
 
+void save()
+{
+    const Quiet quiet;
+    State* state = running();
+    if (state == nullptr || state->pid != getpid() || !lock(*state, Patience::Some)) {
+        return;
+    }
+    pass_all(*state);
+    pthread_mutex_unlock(&state->pass_lock);
+}
+
 void finish()
 {
     const Quiet quiet;

@@ -150,6 +150,9 @@ void resume();
 /// raw records of all types, `lost` samples. From now on the helper thread drains into the files.
 void open_files(const char* spool_directory, const spool::SpoolHeader& header);
 
+/// Drains: the process may end at any moment without finish(). In vain if somebody else drains for some ms meanwhile.
+void save();
+
 /// Stops all sampling, drains, closes the files and ends the helper thread. All files are complete when it returns. A
 /// second call does nothing.
 void finish();

@@ -52,6 +52,14 @@ class Deaths(deaths.Case):
     def test_abort(self):
         self.check("abort", 1, reason="died: 0-3", victims=())
 
+    def test_samples_before_an_abort(self):
+        """Fewer than the helper is woken for: they are in memory until somebody saves them."""
+        if reason := harness.perf_event_refused():
+            self.skipTest(f"perf_event_open is refused on this machine: {reason}")
+        self.run_recorded(1, 2000, "abort")
+        self.replay(1)
+        self.assertGreater(json.loads(self.report("summary", "--format", "json"))["samples"], 0)
+
     def test_segmentation_fault(self):
         self.check("segv", 1, reason="died: 0-3")
 

@@ -517,9 +517,9 @@ TEST(Hotspots, ALargeUnsampledRestIsExplained)
     EXPECT_THAT(
         unsampled_note(profile, by_function(profile)),
         testing::EndsWith(
-            "or was not sampled. Ranks 0,2-3 died, and the last samples (16 of each thread, or some more) were lost."));
+            "or was not sampled. Ranks 0,2-3 died: their last samples (16 of each thread, or some more) may be lost."));
     profile.properties["incomplete"] = "died: 1";
-    EXPECT_THAT(lost_samples_note(profile), testing::StartsWith("Rank 1 died, and "));
+    EXPECT_THAT(lost_samples_note(profile), testing::StartsWith("Rank 1 died: its last samples "));
 }
 
 TEST(Hotspots, DoubtIsSaidWhereItIsMoreThanAPercent)
