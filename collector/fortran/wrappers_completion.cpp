@@ -223,9 +223,16 @@ void Request_get_status(const Caller& caller, Request_get_statusFunction* functi
             return ierror.value();
         },
         flag);
-    if (call.recorded() && (result != MPI_SUCCESS || found(call, {flag, caller.site}, request, 1))) {
-        call.write();
+    if (!call.recorded()) {
+        return;
     }
+    if (result == MPI_SUCCESS) {
+        if (!found(call, {flag, caller.site}, request, 1)) {
+            return;
+        }
+        found_finished(from_fortran<MPI_Request>(*request), request);
+    }
+    call.write();
 }
 
 }  // namespace critpath::preload::fortran

@@ -32,12 +32,13 @@ void Request_free(const Caller& caller, Request_freeFunction* function, MPI_Fint
     Call call(FunctionId::MPI_Request_free, caller);
     Ierror ierror(f_ierror);
     const SavedHandles saved = SavedHandles::of(call, 1, [&](int) { return from_fortran<MPI_Request>(*request); });
+    const KnownEnd end(saved, request);
     const int result = call.run([&] {
         function(request, ierror.get());
         return ierror.value();
     });
     if (call.recorded()) {
-        record_request_free(call, result, saved, request);
+        record_request_free(call, result, saved, request, end);
     }
 }
 

@@ -70,6 +70,7 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
         if (request.persistent) {
             process.requests.at(index).active = false;
             process.requests.at(index).cancelled = false;
+            process.requests.at(index).finished = false;
         } else {
             process.requests.erase(index);
         }
@@ -110,6 +111,7 @@ void Completions::started(Call& call, MPI_Request handle, const void* location)
     Request& request = process.requests.at(index);
     request.id = process.requests.next_id();
     request.active = true;
+    request.finished = false;
     request.untold = call.dropped();
     request.since = call.since();
     if ((request.flags & spool::flag_null_peer) == 0) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/mpi/record_calls.hpp"
+#include "collector/mpi/table_lock.hpp"
 
 #include <cstring>
 
@@ -28,6 +29,17 @@ struct Completion {
 /// lock of the tables.
 void skip_posted(Thread& thread, std::uint64_t since, Skipped::What what, std::int32_t comm, std::int32_t peer,
                  std::int32_t tag, std::int32_t count);
+
+/// MPI_Request_get_status has found that `handle` is finished. `location`: of the application's variable, null if that
+/// is not known.
+inline void found_finished(MPI_Request handle, const void* location)
+{
+    const TableLock lock;
+    const Requests::Index index = process.requests.find(key_of(handle), location);
+    if (index != Requests::none) {
+        process.requests.at(index).finished = true;
+    }
+}
 
 /// The finished requests of one call, in the order of the application's array.
 class Completions

@@ -85,7 +85,8 @@ RECORDED = [
             (
                 "request_free",
                 "Request, if it was active. Its completion will not be known; of a receive from one rank with one tag, "
-                "not cancelled, it is known which message it takes.",
+                "not cancelled, it is known which message it takes. If MPI_Request_get_status has said that it was "
+                "finished, this is its completion, as of MPI_Wait.",
             ),
             ("buffer_detach", "Time only: it waits for buffered messages."),
         ],

@@ -25,7 +25,7 @@ import bindings  # noqa: E402
 HELPERS = """
     Cart_get Cartdim_get Comm_group Comm_rank Comm_remote_group Comm_remote_size Comm_set_errhandler Comm_size Comm_test_inter
     Dist_graph_neighbors Dist_graph_neighbors_count Error_class Get_elements_x Graph_neighbors Graph_neighbors_count
-    Group_free Group_size Group_translate_ranks Query_thread Test_cancelled Topo_test Type_size_x
+    Group_free Group_size Group_translate_ranks Query_thread Request_get_status Test_cancelled Topo_test Type_size_x
 """.split()
 
 BY_HAND = """

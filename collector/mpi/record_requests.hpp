@@ -20,6 +20,7 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
             Request& started = process.requests.at(index);
             started.id = process.requests.next_id();
             started.active = true;
+            started.finished = false;
             started.untold = call.dropped();
             started.since = call.since();
             spool::Record& record = call.record();
@@ -58,10 +59,57 @@ inline bool takes_unseen(const Request& freed)
            (freed.flags & spool::flag_receive) != 0 && (freed.flags & no_channel) == 0;
 }
 
-/// `saved`: as it was before the call. An active request goes on without its handle: its post stays in the trace, its
-/// completion will not come.
-inline void record_request_free(Call& call, int result, const SavedHandles& saved, const void* location)
+/// How a request that is to be freed has ended, if MPI_Request_get_status has said that it has. Asked again, that says
+/// the same, and changes nothing. To be made before the call, which takes the handle.
+class KnownEnd
 {
+public:
+    KnownEnd(const SavedHandles& saved, const void* location)
+    {
+        int flag = 0;
+        is_known_ = saved.has(0) && was_found(saved[0], location) &&
+                    pmpi.Request_get_status(saved[0], &flag, &status_) == MPI_SUCCESS && flag != 0;
+    }
+
+    /// Null if it is not known.
+    [[nodiscard]] const MPI_Status* status() const { return is_known_ ? &status_ : nullptr; }
+
+private:
+    static bool was_found(MPI_Request handle, const void* location)
+    {
+        const TableLock lock;
+        const Requests::Index index = process.requests.find(key_of(handle), location);
+        return index != Requests::none && process.requests.at(index).active && process.requests.at(index).finished;
+    }
+
+    bool is_known_ = false;
+    MPI_Status status_ = MPI_Status();
+};
+
+/// The call is all that completes `handle`.
+inline void record_end_by_free(Call& call, MPI_Request handle, const void* location, const MPI_Status& status)
+{
+    {
+        const TableLock lock;
+        const Requests::Index index = process.requests.find(key_of(handle), location);
+        if (index != Requests::none) {
+            process.requests.at(index).persistent = false;  // no more: it is to be forgotten
+        }
+    }
+    Completions completions(call.thread(), 1);
+    completions.finished(handle, location, status, MPI_SUCCESS);
+    completions.write(call);
+}
+
+/// `saved`: as it was before the call. An active request goes on without its handle: its post stays in the trace, its
+/// completion will not come, unless its end is known.
+inline void record_request_free(Call& call, int result, const SavedHandles& saved, const void* location,
+                                const KnownEnd& end)
+{
+    if (result == MPI_SUCCESS && end.status() != nullptr) {
+        record_end_by_free(call, saved[0], location, *end.status());
+        return;
+    }
     if (result == MPI_SUCCESS && saved.has(0)) {
         const TableLock lock;
         const Requests::Index index = process.requests.find(key_of(saved[0]), location);

@@ -26,6 +26,7 @@ struct Request {
     bool persistent = false;
     bool active = true;      // a persistent request is active between start and completion
     bool cancelled = false;  // MPI_Cancel was called
+    bool finished = false;   // MPI_Request_get_status has said so
     bool untold = false;     // the post is not in the trace, so its completion must not be, either
     bool shared = false;
     std::uint64_t since = 0;                       // Call::since of the post

@@ -202,7 +202,7 @@ extern "C" int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* o
     return result;
 }
 
-// Leaves the request as it is, so nothing is completed here.
+// Leaves the request as it is, so nothing is completed here, but MPI_Request_free may be all that comes.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status)
 {
     Call call(FunctionId::MPI_Request_get_status);
@@ -216,6 +216,7 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
     }
     if (result == MPI_SUCCESS) {
         call.flag(spool::flag_success);
+        found_finished(request, nullptr);
     }
     call.write();
     return result;

@@ -44,9 +44,10 @@ extern "C" int MPI_Request_free(MPI_Request* request)
 {
     Call call(FunctionId::MPI_Request_free);
     const SavedHandles saved(call, 1, request);
+    const KnownEnd end(saved, request);
     const int result = call.run([&] { return next_mpi.Request_free(request); });
     if (call.recorded()) {
-        record_request_free(call, result, saved, request);
+        record_request_free(call, result, saved, request, end);
     }
     return result;
 }

@@ -184,7 +184,7 @@ enum Root : std::int32_t {
 ///                             yes   source (1)   (1)   received  message id (M*)    -
 ///   Wait*, Test*              -     -            -     -         -                  - (6)
 ///   Request_get_status        -     -            -     -         -                  -
-///   Cancel, Request_free      -     -            -     -         request id         -
+///   Cancel, Request_free      -     -            -     -         request id (13)    -
 ///   Collective                yes   root or -1   -     sent      -                  received
 ///   CommCreate, CommCreateGroup
 ///                             parent -           -     -         -                  new comm id + 1, or 0
@@ -223,6 +223,7 @@ enum Root : std::int32_t {
 ///   (9) -1, in a function for all: all of them      (10) FileBegin has no request
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
 ///   (12) with flag_null_peer if the probe is not in the trace: then the message counts in a SkippedRecord
+///   (13) a request that Request_get_status has found finished is completed by Request_free: then as Wait
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
 /// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the

@@ -65,7 +65,7 @@ inline model::CallRef status_poll_before(const model::Definitions& definitions, 
     if (before == 0 || class_of(before - 1) != RequestGetStatus)
         return {};
     const auto own = class_of(ref.call.value);
-    if (own != Wait && own != Waitall && own != Waitany && own != Waitsome)
+    if (own != Wait && own != Waitall && own != Waitany && own != Waitsome && own != RequestFree)
         return {};  // of its own message nobody can have asked
     return {ref.location, {static_cast<std::uint32_t>(before - 1)}};
 }

@@ -55,6 +55,8 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
     // What it finds is completed by the call behind it (status_poll_before()).
     {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
+    // Where all that completes a request is that it is freed.
+    {SemanticClass::RequestFree, {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !polls, !blocking}},
     // For the receivers of buffered sends that came before it.
     {SemanticClass::BufferDetach, messages(Dependence::AllMessages)},
     // Start-up is mostly local work, so a long MPI_Init is not a delay.

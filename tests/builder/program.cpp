@@ -171,6 +171,11 @@ void Rank::test(Span span, Request completed)
     complete(add(FunctionId::MPI_Test, span), completed);
 }
 
+void Rank::free_finished(Span span, Request request)
+{
+    complete(add(FunctionId::MPI_Request_free, span), request);
+}
+
 void Rank::wait_cancelled(Span span, Request request)
 {
     add(FunctionId::MPI_Wait, span);

@@ -74,6 +74,8 @@ public:
     void waitany(Span span, Request completed);
     void waitsome(Span span, const std::vector<Request>& completed);
     void test(Span span, Request completed);
+    /// It is known that it has finished.
+    void free_finished(Span span, Request request);
     /// The receive is cancelled, and this call completes it.
     void wait_cancelled(Span span, Request request);
 

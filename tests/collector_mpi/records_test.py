@@ -306,6 +306,35 @@ class Requests(Case):
             ],
         )
 
+    def test_what_was_seen_to_be_finished_is_completed_by_its_free(self):
+        found = self.records("get_status_and_free").lines(0, polls=False)
+        self.assertEqual(
+            found,
+            [
+                "MPI_Recv_init",
+                "MPI_Irecv comm=0 tag=7 bytes=20 request=1 any_source receive",
+                "MPI_Issend comm=0 peer=1 tag=7 bytes=4 request=2",
+                "MPI_Start comm=0 peer=1 tag=8 bytes=20 request=3 receive",
+                "MPI_Send comm=0 peer=1 tag=8 bytes=8",
+                "MPI_Wait",
+                "    comm=0 peer=1 tag=8 bytes=8 request=3 receive",
+                "MPI_Start comm=0 peer=1 tag=8 bytes=20 request=4 receive",
+                "MPI_Send comm=0 peer=1 tag=8 bytes=8",
+                *["MPI_Request_get_status success"] * 3,
+                "MPI_Request_free",
+                "    comm=0 peer=1 tag=7 bytes=8 request=1 any_source receive",
+                "MPI_Request_free",
+                "    comm=0 peer=1 tag=7 bytes=4 request=2 mode=3",
+                "MPI_Request_free",
+                "    comm=0 peer=1 tag=8 bytes=8 request=4 receive",
+                "MPI_Irecv comm=0 peer=1 tag=9 bytes=20 request=5 receive",
+                "MPI_Request_free request=5",
+                "MPI_Barrier comm=0",
+                "MPI_Send comm=0 peer=1 tag=9 bytes=4",
+                "MPI_Barrier comm=0",
+            ],
+        )
+
 
 # (sent, received) of each rank, by the convention in collector/mpi/volume.hpp. An int is 4 bytes.
 EVERYWHERE = [0, 1, 2, 3]

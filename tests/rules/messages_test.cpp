@@ -489,6 +489,19 @@ TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
 }
 
+// The same where the request is not waited for, but freed.
+TEST(Messages, PollsThatCompleteNothingAreAWaitForWhatIsFreed)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].free_finished({80, 81}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
+}
+
 // What a blocking call receives, the polls before it did not ask about.
 TEST(Messages, PollsBeforeABlockingReceiveAreOfSomethingElse)
 {

@@ -370,6 +370,40 @@ static void get_status(void)
     }
 }
 
+/* What was seen to be finished is completed by MPI_Request_free: a receive, a send, and a persistent receive, whose
+ * first start was waited for. */
+static void get_status_and_free(void)
+{
+    MPI_Request requests[3];
+    MPI_Recv_init(other, 5, MPI_INT, 1 - rank, 8, WORLD, &requests[2]);
+    MPI_Irecv(buffer, 5, MPI_INT, MPI_ANY_SOURCE, 7, WORLD, &requests[0]);
+    MPI_Issend(other + 10, 1 + rank, MPI_INT, 1 - rank, 7, WORLD, &requests[1]);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Start(&requests[2]);
+        MPI_Send(other + 20, 2, MPI_INT, 1 - rank, 8, WORLD);
+        if (i == 0)
+            MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < 3; ++i) {
+        int flag = 0;
+        while (!flag)
+            MPI_Request_get_status(requests[i], &flag, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < 3; ++i) {
+        MPI_Request_free(&requests[i]);
+        CHECK(requests[i] == MPI_REQUEST_NULL);
+    }
+    /* A look in vain says nothing. */
+    int flag;
+    MPI_Irecv(buffer, 5, MPI_INT, 1 - rank, 9, WORLD, &requests[0]);
+    MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+    CHECK(!flag);
+    MPI_Request_free(&requests[0]);
+    MPI_Barrier(WORLD);
+    MPI_Send(other, 1, MPI_INT, 1 - rank, 9, WORLD);
+    MPI_Barrier(WORLD);
+}
+
 static void errors(void)
 {
     int class;
@@ -595,6 +629,7 @@ static const struct Case cases[] = {
     {"cancel", cancel},
     {"request_free", request_free},
     {"get_status", get_status},
+    {"get_status_and_free", get_status_and_free},
     {"errors", errors},
     {"collectives", collectives},
     {"null_types", null_types},
