@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -32,12 +33,44 @@ struct Candidate {
     Ns time{};  // the last one, not after the end of the wait, at which it was in its own code and had a processor
 };
 
+/// Where messages are received that a matched probe of another thread has found, and that probe.
+std::map<CallRef, CallRef> handed_over(const model::ProcessTrace& trace)
+{
+    std::map<CallRef, CallRef> probes;
+    for (std::size_t i = 0; trace.receives.any_matched() && i < trace.receives.size(); ++i) {
+        const CallRef probe = trace.receives.matched(i);
+        if (!probe.valid())
+            continue;
+        const CallRef post = trace.numbers.ref(trace.receives.post(i));
+        if (post.location != probe.location)
+            probes.emplace(post, probe);
+    }
+    return probes;
+}
+
 class Guesser
 {
 public:
     Guesser(const model::Definitions& definitions, const model::ProcessTrace& trace)
-        : definitions_(definitions), trace_(trace)
+        : definitions_(definitions), trace_(trace), handed_over_(handed_over(trace))
     {
+    }
+
+    /// The thread whose matched probe found, during `wait`, the message that the waiter receives as soon as it calls
+    /// MPI again: that cannot be had before, whatever the other one does then. `point`: where the waiter went on.
+    [[nodiscard]] std::optional<Candidate> waited_for_message(const LocationTrace& waiter, const OffProcessor& wait,
+                                                              std::uint32_t point) const
+    {
+        const auto next = static_cast<std::uint32_t>(waiter.calls.next_call(point));
+        const auto found = handed_over_.find({waiter.location, {next}});
+        if (found == handed_over_.end())
+            return std::nullopt;
+        const LocationTrace& other = trace_.locations[local_index(trace_, found->second.location)];
+        const Ns found_at = other.calls.leave(found->second.call.value);
+        if (found_at <= wait.begin || found_at > wait.end)
+            return std::nullopt;
+        const Ns time = std::max(worked_until(other, wait), found_at);
+        return time < wait.end - latency ? std::nullopt : std::optional(Candidate{&other, time});
     }
 
     /// Of the threads that call MPI, if it was the last one that worked during `wait`.
@@ -113,6 +146,7 @@ private:
 
     const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
+    std::map<CallRef, CallRef> handed_over_;
 };
 
 std::optional<std::uint32_t> point_at(const LocationTrace& location, Ns time)
@@ -136,7 +170,9 @@ std::vector<GuessedWait> guessed_waits(const model::Definitions& definitions, co
         for (const OffProcessor& wait : location.off) {
             const bool may_be_for_thread = !wait.preempted && wait.waits_for != model::WaitsFor::Other;
             const auto point = may_be_for_thread ? point_at(location, wait.end) : std::nullopt;
-            const auto other = point ? guesser.waited_for(location, wait) : std::nullopt;
+            auto other = point ? guesser.waited_for(location, wait) : std::nullopt;
+            if (point && !other)
+                other = guesser.waited_for_message(location, wait, *point);
             if (!other)
                 continue;
             const Ns time = std::min(wait.end - Ns{1}, other->time);

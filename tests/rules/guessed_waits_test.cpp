@@ -63,6 +63,20 @@ protected:
     {
         thread(i).off.push_back({from_us(begin), from_us(end), true});
     }
+    /// The last call of thread `to` receives what the one of thread `from`, a matched probe, has found. To be called
+    /// when all calls are there.
+    void hand_over(std::size_t from, std::size_t to)
+    {
+        std::vector<std::uint32_t> starts{0};
+        for (const model::LocationTrace& location : trace_.locations)
+            starts.push_back(starts.back() + static_cast<std::uint32_t>(location.calls.size()));
+        trace_.numbers = model::CallNumbers({0}, starts);
+        trace_.receives = model::Receives(trace_.numbers);
+        const auto last = [&](std::size_t i) {
+            return model::CallRef{thread(i).location, {static_cast<std::uint32_t>(thread(i).calls.size() - 1)}};
+        };
+        trace_.receives.push_back({last(to), last(to), last(from), {0}, 0, 0, 8});
+    }
     /// "0 from 1": thread 0 waited for thread 1.
     std::string found()
     {
@@ -117,6 +131,44 @@ TEST_F(GuessedWaits, AreNotForAThreadThatGoesOn)
     const std::size_t other = add_thread();
     call(other, 800, 1500);
     call(other, 8000, 8100);
+    EXPECT_EQ(found(), "");
+}
+
+// Who takes a message can not have gone on before it was found, and the other one need not stop for that.
+TEST_F(GuessedWaits, AreForAThreadThatGoesOnIfItHasFoundTheMessage)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 1500);
+    EXPECT_EQ(found(), "");
+    hand_over(other, 0);
+    EXPECT_EQ(found(), "0 from 1 at 1999");
+}
+
+TEST_F(GuessedWaits, AreNotForAMessageThatWasThereBefore)
+{
+    const std::size_t other = add_thread();
+    call(other, 800, 900);
+    hand_over(other, 0);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotForAMessageThatIsReceivedLater)
+{
+    const std::size_t other = add_thread();
+    call(0, 2600, 2610);
+    call(other, 800, 1500);
+    hand_over(other, 0);
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GuessedWaits, AreNotForAMessageThatWasFoundLongBefore)
+{
+    const std::size_t other = add_thread(100'000);
+    blocked(0, 3000, 30'000);
+    call(0, 30'500, 30'510);
+    call(other, 4000, 5000);
+    preempted(other, 5010, 60'000);
+    hand_over(other, 0);
     EXPECT_EQ(found(), "");
 }
 
