@@ -40,10 +40,12 @@ std::optional<Instruction> parse(std::string_view line)
 /// In [begin, end) of `text`, if that is a number in hexadecimal digits.
 std::optional<std::uint64_t> hexadecimal(std::string_view text, std::size_t begin, std::size_t end)
 {
+    if (begin >= end)
+        return std::nullopt;
     std::uint64_t number = 0;
     const char* const last = text.data() + end;
     const auto [read, error] = std::from_chars(text.data() + begin, last, number, 16);
-    return error == std::errc() && read == last && begin < end ? std::optional(number) : std::nullopt;
+    return error == std::errc() && read == last ? std::optional(number) : std::nullopt;
 }
 
 /// What objdump says of an address at the end of an instruction: "24b4b0 <solve+0x1f0>".

@@ -11,6 +11,7 @@
 #include "tests/report/stretches.hpp"
 #include "tests/result/samples.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
