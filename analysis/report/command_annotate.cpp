@@ -273,7 +273,7 @@ void add_missing_lines(Document& document, const model::Profile& profile, const 
         times[profile.rows[place.first.value].module] += time.ns;
     for (const auto& [module, ns] : times)
         if (part(ns, annotation.time.ns) >= notable_share)
-            std::ranges::move(missing_lines_notes(profile, {{}, module}, lines, 0), std::back_inserter(document.notes));
+            std::ranges::move(missing_lines_notes(profile, {{}, module}, lines), std::back_inserter(document.notes));
 }
 
 Document run_annotate(const Request& request)

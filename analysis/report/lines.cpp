@@ -340,13 +340,16 @@ std::string_view why_in_no_file(std::string_view module)
 }
 
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
-                                             binary::SourceLines& lines, double least_share)
+                                             binary::SourceLines& lines)
 {
     constexpr std::size_t most = 3;
     std::vector<std::string> notes;
     Hotspots modules = by_module(profile, selection);
-    for (Hotspot& module : modules.items)
+    std::int64_t shown_ns = 0;
+    for (Hotspot& module : modules.items) {
+        shown_ns += module.path_ns;
         module.path_ns = module.sampled_ns;
+    }
     for (const CallTime& time : call_times(profile, selection)) {
         const auto& [function, caller, site] = profile.call_paths[time.call.value];
         if (!caller.valid() || site == 0 || line_of_call(profile, time.call, lines))
@@ -358,7 +361,8 @@ std::vector<std::string> missing_lines_notes(const model::Profile& profile, cons
     sort_by_path(modules.items);
     for (const Hotspot& module : modules.items) {
         const double share = part(module.path_ns, modules.path_ns);
-        if (module.kind != "module" || module.path_ns == 0 || share < least_share || notes.size() == most)
+        const bool is_notable = module.path_ns > 0 && part(module.path_ns, shown_ns) >= notable_share;
+        if (module.kind != "module" || !is_notable || notes.size() == most)
             continue;
         const auto note = [&](std::string_view what) {
             notes.push_back(

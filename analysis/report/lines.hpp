@@ -85,10 +85,10 @@ std::string_view why_in_no_file(std::string_view module);
 /// Lines of a binary that has less of the time are no loss to the whole.
 inline constexpr double notable_share = 0.05;
 
-/// Sentences on the binaries whose lines are not known, the one with most path time first, of those with `least_share`
-/// of the path; and what to do about it.
+/// Sentences on the binaries whose lines are not known, the one with most path time first, of those with a notable part
+/// of what is selected; and what to do about it.
 std::vector<std::string> missing_lines_notes(const model::Profile& profile, const Selection& selection,
-                                             binary::SourceLines& lines, double least_share = notable_share);
+                                             binary::SourceLines& lines);
 
 /// That lines and instructions may have the time of those before them, where the processor said late where it was
 /// (skid); empty if nothing says so.
