@@ -4,6 +4,7 @@
 // Who put into a window what a process looked for in a loop: questions go to where the writes to that target meet.
 #include "replayer/exchange.hpp"
 #include "replayer/onesided/looks.hpp"
+#include "replayer/pair/polling.hpp"
 
 #include <algorithm>
 #include <map>
