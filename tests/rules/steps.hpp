@@ -98,4 +98,10 @@ inline std::int64_t sum_of_parts(const model::Difference& s)
            s.preempted_ns + s.blocked_ns;
 }
 
+/// Which part of the differences between ranks is always the same ones.
+inline double rank_share(const model::Stretch& s)
+{
+    return static_cast<double>(s.rank_variance) / static_cast<double>(s.rank_variance + s.noise_variance);
+}
+
 }  // namespace critpath::tests

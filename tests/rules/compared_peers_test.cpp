@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Whom a computation on the path is compared with: who comes by between the same two calls, or at one of them, or in
+// the same function.
+#include "tests/builder/replayed.hpp"
+#include "tests/rules/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+std::int64_t number(model::ComparedBy by)
+{
+    return static_cast<std::int64_t>(by);
+}
+
+/// Steps that end in an Allreduce. Behind it a token passes all ranks: the first one only sends it, the last one only
+/// receives it, so that they come to the next Allreduce from different calls.
+void run_token_steps(Program& program, int steps, const std::function<std::int64_t(int rank, int step)>& work)
+{
+    const int ranks = program.ranks();
+    std::vector<std::int64_t> ready(static_cast<std::size_t>(ranks), 10);
+    for (int rank = 0; rank < ranks; ++rank)
+        program[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+    std::int64_t leave = 0;
+    for (int step = 0; step < steps; ++step) {
+        const auto enter = [&](int rank) { return ready[static_cast<std::size_t>(rank)] + work(rank, step); };
+        leave = 0;
+        for (int rank = 0; rank < ranks; ++rank)
+            leave = std::max(leave, enter(rank) + 2);
+        for (int rank = 0; rank < ranks; ++rank) {
+            program[rank].collective(FunctionId::MPI_Allreduce, {enter(rank), leave});
+            std::int64_t time = leave + 2 * rank + 1;
+            if (rank > 0)
+                program[rank].recv({leave + 1, time}, rank - 1);
+            if (rank + 1 < ranks)
+                program[rank].send({time, time + 1}, rank + 1);
+            ready[static_cast<std::size_t>(rank)] = rank + 1 < ranks ? time + 1 : time;
+        }
+    }
+    program.finish(leave + 2 * ranks + 2);
+}
+
+// Both work before the same Allreduce, one three times as long, and come from different calls.
+TEST(Peers, WhoComesFromAnotherCallIsComparedByTheCallAfter)
+{
+    Program p(2);
+    run_token_steps(p, 11, [](int rank, int) { return rank == 0 ? 300 : 100; });
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Send", "MPI_Allreduce");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallAfter));
+    EXPECT_EQ(s.path_ns, 10 * 300 * us);
+    EXPECT_EQ(s.gaps, 10);
+    EXPECT_EQ(s.compared, 10);
+    EXPECT_EQ(s.compared_ns, s.path_ns);
+    EXPECT_EQ(s.peers_ns, 10 * 100 * us);
+    EXPECT_EQ(sum_of_parts(s), 10 * 200 * us);
+    EXPECT_EQ(s.ranks, 2);
+    EXPECT_EQ(s.occurrences, 11);  // the first of each comes from the Barrier
+    EXPECT_GT(rank_share(s), 0.99);
+    EXPECT_EQ(s.slowest_rank, 0);
+    const auto at = std::ranges::find(r.profile.stretches, s.path_ns, &model::Stretch::path_ns);
+    const auto index = static_cast<std::uint32_t>(at - r.profile.stretches.begin());
+    EXPECT_EQ(std::ranges::count(r.profile.stretch_shares, index, &model::StretchShare::stretch), 1);
+    const auto share = std::ranges::find(r.profile.stretch_shares, index, &model::StretchShare::stretch);
+    EXPECT_EQ(share->longer_ns, 10 * 200 * us);
+    EXPECT_EQ(share->ns, s.path_ns);
+    ASSERT_EQ(index, 0U);
+    EXPECT_EQ(std::ranges::count(r.profile.stretch_ranks, index, &model::StretchRank::stretch), 1);
+    EXPECT_EQ(rank_of(r, 0).longer_ns(), 10 * 200 * us);
+    // The one from the Barrier has peers by both calls.
+    EXPECT_EQ(stretch(r, "MPI_Barrier", "MPI_Allreduce").compared_by, number(model::ComparedBy::BothCalls));
+
+    Program three(3);  // the one in the middle sends, too
+    run_token_steps(three, 11, [](int rank, int) { return rank == 0 ? 300 : 100; });
+    EXPECT_EQ(stretch(replay(three), "MPI_Send", "MPI_Allreduce").compared_by, number(model::ComparedBy::BothCalls));
+}
+
+// All do the same with what they receive, but the last one has nobody to send it to: it goes on to the next Recv,
+// before which the others do nothing.
+TEST(Peers, WhoGoesOnToAnotherCallIsComparedByTheCallBefore)
+{
+    constexpr int ranks = 4, items = 12;
+    Program p(ranks);
+    std::vector<std::int64_t> sent(items, 0);  // by the rank before
+    std::int64_t end = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+        std::int64_t time = 10;
+        for (std::int64_t& at : sent) {
+            if (rank > 0) {
+                const std::int64_t come = std::max(time, at) + 1;
+                p[rank].recv({time, come}, rank - 1);
+                time = come;
+            }
+            time += rank + 1 == ranks ? 200 : 100;
+            if (rank + 1 < ranks) {
+                p[rank].send({time, time + 1}, rank + 1);
+                at = time += 1;
+            }
+        }
+        end = std::max(end, time);
+    }
+    for (int rank = 0; rank < ranks; ++rank)
+        p[rank].collective(FunctionId::MPI_Allreduce, {end, end + 2});
+    p.finish(end + 3);
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Recv");
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::CallBefore));
+    EXPECT_EQ(s.path_ns, (items - 1) * 200 * us);
+    EXPECT_EQ(s.compared_ns, s.path_ns);
+    EXPECT_EQ(s.peers_ns, (items - 1) * 100 * us);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+// Who comes to a call twice as often does not do the same there.
+TEST(Peers, WhoComesMoreOftenIsNoPeerByOneCall)
+{
+    constexpr model::CommId self{1};
+    Program p(2);
+    constexpr int times = 5;
+    std::array<std::int64_t, 2> time = {10, 10};
+    const auto call = [&](int rank, FunctionId function, std::int64_t work) {
+        std::int64_t& t = time[static_cast<std::size_t>(rank)];
+        p[rank].collective(function, {t + work, t + work + 1}, self, 0);
+        t += work + 1;
+    };
+    for (int rank = 0; rank < 2; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 10});
+    for (int i = 0; i < times; ++i) {
+        call(0, FunctionId::MPI_Bcast, 1);
+        call(0, FunctionId::MPI_Reduce, 100);
+    }
+    for (int i = 0; i < 2 * times; ++i)
+        call(1, FunctionId::MPI_Bcast, 10);
+    call(1, FunctionId::MPI_Gather, 1);
+    for (int i = 0; i < 2 * times; ++i)
+        call(1, FunctionId::MPI_Reduce, 10);
+    for (int rank = 0; rank < 2; ++rank)
+        p[rank].collective(FunctionId::MPI_Allreduce, {time[static_cast<std::size_t>(rank)], 1000});
+    p.finish(1001);
+    const model::Stretch s = stretch(replay(p), "MPI_Bcast", "MPI_Reduce");
+    EXPECT_EQ(s.path_ns, times * 100 * us);
+    EXPECT_EQ(s.compared, 0);
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+}
+
+/// Rank 0 gives tasks to whoever asks, and does 5 us of its own for each; all in one function, at sites of their own.
+void run_tasks(Program& program, int tasks, const std::function<std::int64_t(int rank)>& work)
+{
+    std::vector<std::int64_t> ready(static_cast<std::size_t>(program.ranks()), 10);
+    ready[0] = INT64_MAX;
+    std::int64_t master = 10;
+    const std::vector<std::string> function = {"main"};
+    for (int task = 0; task < tasks; ++task) {
+        const auto next = std::ranges::min_element(ready);
+        const int worker = static_cast<int>(next - ready.begin());
+        const std::int64_t come = std::max(*next, master) + 2;
+        program[worker].called_from(function, 0x10);
+        program[worker].send({*next, *next + 1}, 0);
+        program[0].called_from(function, 0x20);
+        program[0].recv({master, come}, worker);
+        program[0].called_from(function, 0x30);
+        program[0].send({come + 5, come + 6}, worker);
+        program[worker].called_from(function, 0x40);
+        program[worker].recv({*next + 1, come + 7}, 0);
+        *next = come + 7 + work(worker);
+        master = come + 6;
+    }
+    ready[0] = master;
+    program.finish(*std::ranges::max_element(ready) + 1);
+}
+
+// What the master does for each task is not what a worker does with one.
+TEST(Peers, MasterAndWorkersAreNoPeersInOneFunction)
+{
+    Program p(4);
+    run_tasks(p, 80, [](int rank) { return rank == 1 ? 300 : 100; });
+    const Replayed r = replay(p);
+    const model::Stretch s = stretch(r, "MPI_Recv", "MPI_Send");
+    EXPECT_EQ(s.before_site, 0x40);
+    EXPECT_EQ(s.after_site, 0x10);
+    EXPECT_EQ(s.ranks, 3);
+    EXPECT_EQ(s.slow_ranks, 1);
+    EXPECT_EQ(s.slowest_rank, 1);
+    EXPECT_NEAR(static_cast<double>(s.fastest_time), 1e9 / 3, 1e7);
+    EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+}
+
+TEST(Peers, BranchesOfRanksAreOnePlaceIfTheyAreTakenAsOften)
+{
+    Program p(3);
+    run_steps(p, 11, [](int rank, int) { return Work{rank == 2 ? 200 : 100}; }, {0x10, 0x20, 0x20});
+    const model::Stretch s = step_of(replay(p));
+    EXPECT_EQ(s.before_site, 0);
+    EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+    EXPECT_EQ(s.compared, 10);
+    EXPECT_EQ(s.ranks, 3);
+}
+
+/// What a function does is compared wherever that is called, and by the calls that it makes itself.
+TEST(Peers, OneFunctionIsOnePlaceWhereverItIsCalled)
+{
+    for (const std::uint64_t other_site : {0x10, 0x20}) {
+        Program p(3);
+        std::int64_t time = 10;
+        for (int step = 0; step < 20; ++step) {
+            for (int rank = 0; rank < 3; ++rank) {
+                const bool is_other = rank == 2 || step % 3 == 0;
+                p[rank].called_from({"main", "step"}, is_other ? other_site : 0x10, is_other ? 0x99 : 0x88);
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 1 ? 200 : 100), time + 202});
+            }
+            time += 202;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        const model::Stretch s = step_of(r);
+        EXPECT_EQ(s.before_site, other_site == 0x10 ? 0x10 : 0);
+        EXPECT_EQ(s.compared_by, number(model::ComparedBy::BothCalls));
+        EXPECT_EQ(s.ranks, 3);
+        EXPECT_EQ(s.compared, 19);
+        EXPECT_EQ(s.slowest_rank, 1);
+        EXPECT_EQ(s.compared_ns, 19 * 200 * us);
+        EXPECT_NEAR(static_cast<double>(s.peers_ns), 19 * 100 * us, 1 * us);
+    }
+}
+
+/// A compiler may make two calls of one in the source: `if (r == 0 && i < 30) more(); if (r == 1 && i >= 30) more();`
+/// before it, and no rank comes by the same one all the time. They have met, which those behind two phases never do.
+TEST(Peers, CallsThatMeetInOneCollectiveAreOnePlace)
+{
+    for (const bool are_two_phases : {false, true}) {
+        Program p(3);
+        std::int64_t time = 10;
+        for (int rank = 0; rank < 3; ++rank)
+            p[rank].collective(FunctionId::MPI_Barrier, {5, time});
+        for (int step = 0; step < 60; ++step) {
+            for (int rank = 0; rank < 3; ++rank) {
+                const bool is_first = are_two_phases ? step % 2 == 0 : (rank == 0) == (step < 30);
+                p[rank].called_from({"main"}, is_first ? 0x10 : 0x20);
+                p[rank].collective(FunctionId::MPI_Allreduce, {time + (rank == 2 ? 200 : 100), time + 202});
+            }
+            time += 202;
+        }
+        p.finish(time + 1);
+        const Replayed r = replay(p);
+        EXPECT_EQ(text(r.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        const model::Stretch s = stretch(r, "MPI_Allreduce", "MPI_Allreduce");
+        EXPECT_EQ(s.before_site == 0, !are_two_phases);
+        EXPECT_EQ(s.ranks, 3);
+        EXPECT_NEAR(static_cast<double>(s.compared), are_two_phases ? 30 : 59, 1);
+        EXPECT_EQ(s.slowest_rank, 2);
+    }
+}
+
+TEST(Peers, AnyNumberOfProcessesComparesByTheSameCalls)
+{
+    std::mt19937 random(7);
+    for (int round = 0; round < 4; ++round) {
+        Program p(2 + round % 2);
+        std::vector<std::int64_t> noise(3 * 30);
+        for (std::int64_t& n : noise)
+            n = 100 + static_cast<std::int64_t>(random() % 200);
+        run_token_steps(p, 30, [&](int rank, int step) { return noise[static_cast<std::size_t>(rank * 30 + step)]; });
+        const Replayed together = replay(p);
+        EXPECT_EQ(text(together.profile), text(replay_alone(p, replayer::Rules::Arrival).profile));
+        for (const model::Stretch& s : together.profile.stretches)
+            EXPECT_EQ(sum_of_parts(s), s.compared_ns - s.peers_ns);
+    }
+}
+
+TEST(Peers, WhatOnlyOneRankDoesHasNone)
+{
+    Program p(3);
+    constexpr model::CommId self{1};
+    for (int rank = 0; rank < 3; ++rank)
+        p[rank].collective(FunctionId::MPI_Barrier, {5, 7});
+    p[0].collective(FunctionId::MPI_Gather, {7, 7}, self, 0);
+    p[0].collective(FunctionId::MPI_Bcast, {1007, 1008}, self, 0);
+    for (int rank = 0; rank < 3; ++rank)
+        p[rank].collective(FunctionId::MPI_Allreduce, {rank == 0 ? 1010 : 100, 1012});
+    p.finish(1013);
+    const model::Stretch s = stretch(replay(p), "MPI_Gather", "MPI_Bcast");
+    EXPECT_EQ(s.path_ns, 1000 * us);
+    EXPECT_EQ(s.gaps, 1);
+    EXPECT_EQ(s.compared, 0);
+    EXPECT_EQ(s.compared_ns, 0);
+    EXPECT_FALSE(s.has_model());
+}
+
+}  // namespace
+}  // namespace critpath::tests
