@@ -67,7 +67,7 @@ Document run_explain(const Request& request)
 
     const Beside beside = beside_computation(profile);
     const Computation computation = computation_of(profile);
-    const Lack lack = lack_of_processors(profile);
+    const Lack lack = lack_of_processors(profile, beside);
 
     Document document;
     document.view = "explain";

@@ -109,10 +109,9 @@ std::string Beside::sentence(bool lacks_said) const
     return text;
 }
 
-Lack lack_of_processors(const model::Profile& profile)
+Lack lack_of_processors(const model::Profile& profile, const Beside& beside)
 {
     Lack lack;
-    const Beside beside = beside_computation(profile);
     lack.path_ns = beside.path_ns;
     lack.in_mpi_ns = beside.preempted_ns;
     lack.largest_other_ns = std::max({beside.mpi_ns, beside.transfer_ns, beside.blocked_ns});

@@ -49,9 +49,8 @@ struct Lack {
     [[nodiscard]] std::string sentence() const;
 };
 
-Lack lack_of_processors(const model::Profile& profile);
-
 Beside beside_computation(const model::Profile& profile);
+Lack lack_of_processors(const model::Profile& profile, const Beside& beside);
 
 /// Computation on the path, and how much of it no stretch has: at places with too little of it, by other threads than
 /// the first of a process, or behind its last call.

@@ -135,9 +135,10 @@ TEST(Explain, TheLackOfProcessorsComesFirstWhereItIsTheLargestPart)
     p.path = {{{1}, {3}, 2700 * ms}, {call_path({3}), {3}, 900 * ms}, {call_path({1}), {3}, 400 * ms}};
     p.stretches[0].path_ns = p.stretches[0].looked_at_ns = 2000 * ms;
     p.stretches[0].own_preempted_ns = 400 * ms;
-    EXPECT_FALSE(lack_of_processors(p).is_main_finding()) << "1.3 s, and the stretch has 1.6 s besides";
+    EXPECT_FALSE(lack_of_processors(p, beside_computation(p)).is_main_finding())
+        << "1.3 s, and the stretch has 1.6 s besides";
     p.stretches[0].path_ns = p.stretches[0].looked_at_ns = 1600 * ms;
-    const Lack lack = lack_of_processors(p);
+    const Lack lack = lack_of_processors(p, beside_computation(p));
     EXPECT_TRUE(lack.is_main_finding());
     EXPECT_EQ(
         lack.sentence(),
