@@ -30,12 +30,13 @@ struct Write {
     std::uint32_t window, target;  // process, or all_targets
     std::uint32_t origin;
     std::uint32_t at;  // process to whose owner it goes
-    rules::Enter enter;
-    Ns end;              // it was there by then, or was made behind the call
-    Ns since, until;     // between these two it was made
-    std::uint32_t next;  // the call behind `enter`, if it may have been made before that
-    bool begins_loop;    // it looks itself, but something may have been stored before
     std::uint64_t bytes;
+    rules::Enter enter;
+    Ns end;                 // it was there by then, or was made behind the call
+    Ns since = enter.time;  // between these two it was made
+    Ns until = end;
+    CallRef behind = enter.call;  // the next call, if it may have been made before that
+    bool begins_loop = false;     // it looks itself, but something may have been stored before
 
     /// Whether it may have ended a loop that had found nothing yet at `in_vain`, and ended at `loop_end`.
     [[nodiscard]] bool may_end(Ns in_vain, Ns loop_end) const { return since < loop_end && until >= in_vain; }
@@ -48,8 +49,7 @@ struct Write {
     [[nodiscard]] rules::Enter made(Ns in_vain, Ns loop_end) const
     {
         const bool is_behind = end < in_vain;
-        const CallRef call{enter.call.location, {is_behind ? next : enter.call.call.value}};
-        return {call, std::min(is_behind ? until : enter.time, loop_end)};
+        return {is_behind ? behind : enter.call, std::min(is_behind ? until : enter.time, loop_end)};
     }
 };
 
@@ -132,15 +132,12 @@ public:
                     target->value,
                     self.value,
                     target->value,
+                    is_write ? event.bytes : 0,
                     process_.enter(index),
-                    is_write ? end_of(index, *target) : process_.leave(index),
-                    {},
-                    {},
-                    {},
-                    false,
-                    is_write ? event.bytes : 0};
+                    is_write ? end_of(index, *target) : process_.leave(index)};
+        if (is_sync)
+            take_stores_around(write);
         write.begins_loop = looks_.role(index) == LookRole::BeginsLoop;
-        take_time(write, is_sync);
         send(write);
         if (is_sync) {  // it may have stored into the memory of any other, if they share it
             write.target = all_targets;
@@ -217,13 +214,8 @@ private:
     }
 
     /// Between the calls before and behind MPI_Win_sync, as far as there was hardly any work between.
-    void take_time(Write& write, bool is_sync) const
+    void take_stores_around(Write& write) const
     {
-        write.since = write.enter.time;
-        write.until = write.end;
-        write.next = write.enter.call.call.value;
-        if (!is_sync)
-            return;
         const model::LocationTrace& location =
             process_.trace.locations[local_index(process_.trace, write.enter.call.location)];
         const model::Calls& calls = location.calls;
@@ -234,7 +226,7 @@ private:
             write.since = calls.leave(before - 1);
         if (behind == calls.size())
             return;
-        write.next = static_cast<std::uint32_t>(behind);
+        write.behind.call = {static_cast<std::uint32_t>(behind)};
         write.until = is_idle(location, write.end, calls.enter(behind), near_store) ? calls.enter(behind)
                                                                                     : write.until + near_store;
     }
