@@ -70,7 +70,6 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
         if (request.persistent) {
             process.requests.at(index).active = false;
             process.requests.at(index).cancelled = false;
-            process.requests.at(index).finished = false;
         } else {
             process.requests.erase(index);
         }
