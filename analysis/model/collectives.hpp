@@ -8,6 +8,7 @@
 #include "analysis/model/calls.hpp"
 #include "analysis/model/dictionary.hpp"
 #include "analysis/model/table_iterator.hpp"
+#include "formats/functions/functions.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,9 +32,11 @@ struct CollectiveCall {
     std::uint64_t sent;
     std::uint64_t received;
     CallRef post{};  // of a non-blocking one: that began it; else invalid
+    // Of a non-blocking one: what the trace says that it does, where the function that began it may not tell.
+    functions::FunctionId operation = functions::FunctionId::none;
 
     [[nodiscard]] bool is_blocking() const { return !post.valid(); }
-    /// The call whose enter counts, and whose function says what it was.
+    /// The call whose enter counts, and whose function says what it was, unless that is MPI_Start.
     [[nodiscard]] CallRef begin() const { return is_blocking() ? call : post; }
 };
 
@@ -52,14 +55,16 @@ public:
             posts_.resize(size(), CallNumbers::none);
         if (!posts_.empty() || c.post.valid())
             posts_.push_back(post);
-        entries_.push_back({numbers_.of(c.call), parts_.add({c.comm, c.root, c.sent, c.received})});
+        entries_.push_back({numbers_.of(c.call), parts_.add({c.comm, c.root, c.sent, c.received, c.operation})});
     }
 
-    /// What its completion says of a non-blocking one.
+    /// What its completion says of a non-blocking one. `operation` counts if its post did not say it.
     void complete(std::size_t i, CallRef call, CommId comm, std::int32_t root, std::uint64_t sent,
-                  std::uint64_t received)
+                  std::uint64_t received, functions::FunctionId operation = functions::FunctionId::none)
     {
-        entries_[i] = {numbers_.of(call), parts_.add({comm, root, sent, received})};
+        const functions::FunctionId posted = parts_[entries_[i].part].operation;
+        entries_[i] = {numbers_.of(call), parts_.add({comm, root, sent, received,
+                                                      posted == functions::FunctionId::none ? operation : posted})};
     }
 
     /// So far all calls were of one location; now there are others, and they are numbered like this.
@@ -89,13 +94,14 @@ public:
 
     [[nodiscard]] CollectiveCall operator[](std::size_t i) const
     {
-        const auto& [comm, root, sent, received] = parts_[entries_[i].part];
+        const auto& [comm, root, sent, received, operation] = parts_[entries_[i].part];
         return {numbers_.ref(entries_[i].call),
                 comm,
                 root,
                 sent,
                 received,
-                posts_.empty() ? CallRef{} : numbers_.ref(posts_[i])};
+                posts_.empty() ? CallRef{} : numbers_.ref(posts_[i]),
+                operation};
     }
     [[nodiscard]] TableIterator<CollectiveCalls> begin() const { return {*this, 0}; }
     [[nodiscard]] TableIterator<CollectiveCalls> end() const { return {*this, size()}; }
@@ -106,6 +112,7 @@ private:
         CommId comm;
         std::int32_t root;
         std::uint64_t sent, received;
+        functions::FunctionId operation;
         bool operator==(const Part&) const = default;
     };
     struct PartHash {
@@ -113,7 +120,7 @@ private:
         {
             constexpr std::uint64_t odd = 0x9e3779b97f4a7c15ULL;
             std::uint64_t h = (std::uint64_t{p.comm.value} << 32 | static_cast<std::uint32_t>(p.root)) * odd;
-            h = (h ^ h >> 32 ^ p.sent) * odd;
+            h = (h ^ h >> 32 ^ p.sent ^ static_cast<std::uint64_t>(p.operation) << 48) * odd;
             h = (h ^ h >> 32 ^ p.received) * odd;
             return static_cast<std::size_t>(h >> 32);
         }

@@ -33,6 +33,15 @@ void CollectiveEvents::begin(const RecordedCall& recorded)
     }
 }
 
+void CollectiveEvents::start(const spool::Record& post, std::uint64_t time)
+{
+    target_.posts.post(post);
+    const FunctionId function{post.function};
+    if (const auto comm = target_.collective_comm(post, function)) {
+        out_.collective_request(time, *comm, post.request, function);
+    }
+}
+
 void CollectiveEvents::end(const RecordedCall& recorded, std::uint64_t time)
 {
     const spool::Record& call = recorded.record;

@@ -16,6 +16,8 @@ public:
 
     void begin(const RecordedCall& call) override;
     void end(const RecordedCall& call, std::uint64_t time) override;
+    /// `post` of a persistent collective: as that of the non-blocking function that does the same.
+    void start(const spool::Record& post, std::uint64_t time);
     void complete(const Completion& completion, std::uint64_t time) override;
 };
 

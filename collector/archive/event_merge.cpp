@@ -120,6 +120,9 @@ private:
         CallEvents* events = events_of(functions::group_of(call_.semantics));
         if (events != nullptr && !call_.failed()) {
             events->begin(call_);
+            for (const spool::Record& start : call_.started) {
+                collectives_.start(start, call.enter);
+            }
         }
         write_pauses_until(leave);
         kernel_.write_until(leave);
@@ -145,6 +148,7 @@ private:
         case SemanticClass::Sendrecv:
         case SemanticClass::Isend:
         case SemanticClass::Irecv:
+        case SemanticClass::Isendrecv:
         case SemanticClass::Probe:
         case SemanticClass::Mprobe:
         case SemanticClass::Collective:
@@ -158,7 +162,7 @@ private:
     // Also of calls that failed: some of the requests may have been completed.
     void write_completions(std::uint64_t time)
     {
-        if (call_.semantics == SemanticClass::Startall || call_.semantics == SemanticClass::Sendrecv) {
+        if (call_.posts() || call_.semantics == SemanticClass::Sendrecv) {
             return;  // not completions
         }
         for (const Completion& completion : call_.completions) {

@@ -50,6 +50,7 @@ void MessageEvents::begin(const RecordedCall& recorded)
               call.enter);
         break;
     case SemanticClass::Startall:
+    case SemanticClass::Isendrecv:
         for (const Completion& started : recorded.completions) {
             start(started, call.enter);
         }

@@ -161,7 +161,7 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
         end_ = record.enter;
     }
     for (const Completion& completion : call.completions) {
-        if (completion.operation != spool::Operation::Message) {
+        if (completion.operation != spool::Operation::Message && !call.posts()) {
             posts_.complete(thread, completion.request);
         }
     }
@@ -170,6 +170,9 @@ void ProcessData::scan_call(std::uint32_t thread, const RecordedCall& call, Call
     }
     if (record.request != 0 && posts_operation(call.semantics)) {
         posts_.post(thread, record);
+    }
+    for (const spool::Record& start : call.started) {
+        posts_.post(thread, start);
     }
     if (functions::makes_communicator(call.semantics) && record.extra != 0) {
         created_.insert(static_cast<std::int32_t>(record.extra - 1));

@@ -22,6 +22,13 @@ bool RecordedCall::take(RecordCursor& cursor)
                                    slots.request[i], slots.bytes[i], slots.peer[i], slots.tag[i], slots.comm[i]});
         }
     }
+    started.clear();
+    while (cursor.kind() == RecordKind::Started) {
+        const auto& start = cursor.take<spool::Record>();
+        if (start.function < static_cast<std::uint16_t>(functions::FunctionId::count)) {
+            started.push_back(start);
+        }
+    }
     members.clear();
     take_members(cursor, members);
     const bool is_known = record.function < static_cast<std::uint16_t>(functions::FunctionId::count);

@@ -27,12 +27,19 @@ struct RecordedCall {
     spool::Record record{};
     functions::SemanticClass semantics = functions::SemanticClass::Local;
     std::vector<Completion> completions;
-    std::vector<std::int32_t> members;  // of the group of Win_start and Win_post: world ranks
+    std::vector<spool::Record> started;  // persistent collectives, each as the record of the non-blocking function
+    std::vector<std::int32_t> members;   // of the group of Win_start and Win_post: world ranks
 
     /// Takes the call at the cursor. Returns false if it names a function that there is not.
     bool take(RecordCursor& cursor);
 
     [[nodiscard]] functions::FunctionId function() const { return functions::FunctionId{record.function}; }
+    /// The completions are posts: of what was started.
+    [[nodiscard]] bool posts() const
+    {
+        using enum functions::SemanticClass;
+        return semantics == Start || semantics == Startall || semantics == Isendrecv;
+    }
     [[nodiscard]] bool failed() const { return (record.flags & spool::flag_failed) != 0; }
 };
 

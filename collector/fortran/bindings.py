@@ -65,7 +65,7 @@ def has_ierror(function, mpi):
 def symbols(function, mpi):
     """Names of the bindings that are wrapped, each with whether it is that of `use mpi_f08`. The name of MPI's own
     entry is the same with "p" before it."""
-    name = function.name.lower()
+    name = function.linked_name.lower()
     if mpi == "MPICH":
         has_buffer = any(a.type == "void*" and a.name not in ("baseptr",) for a in arguments(function))
         is_wrapped = not has_buffer or function.semantic_class == "buffer_detach"

@@ -7,9 +7,9 @@ set(fortran_generated fortran_symbols.inc fortran_bodies.hpp fortran_regular.inc
 list(TRANSFORM fortran_generated PREPEND ${generated}/)
 add_custom_command(
     OUTPUT ${fortran_generated}
-    COMMAND Python3::Interpreter -B generate.py ${functions}/functions.table ${CRITPATH_MPI} ${generated}
+    COMMAND Python3::Interpreter -B generate.py ${functions}/functions.table ${declarations} ${CRITPATH_MPI} ${generated}
     DEPENDS ${fortran}/generate.py ${fortran}/bindings.py ${PROJECT_SOURCE_DIR}/collector/mpi/generate.py
-            ${functions}/table.py ${functions}/functions.table
+            ${functions}/table.py ${functions}/functions.table ${declarations}
     WORKING_DIRECTORY ${fortran}
     COMMENT "Generating the Fortran wrappers"
     VERBATIM)

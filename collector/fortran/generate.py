@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the Fortran wrappers of the preload library from functions.table.
 
-usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MPICH"
+usage: generate.py functions.table declarations mpi directory          as of collector/mpi/generate.py
 
     fortran_symbols.inc  CRITPATH_FORTRAN(symbol) for each Fortran binding that is wrapped
     fortran_bodies.hpp   for each function its type in Fortran, and the function that wraps it
@@ -10,7 +10,7 @@ usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MP
 
 What is recorded after the call is the same as in C and stands in collector/mpi/generate.py: here are only the
 conversions of what it needs. The irregular functions (BY_HAND) stand in wrappers_*.cpp. Arguments as Fortran passes
-them have names that begin with f_. The output depends on the table and on `mpi` alone.
+them have names that begin with f_. The output depends on these arguments alone.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ from bindings import aliases, arguments, has_ierror, strings, symbols
 
 collector = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(collector.parent / "formats" / "functions"))
-from table import read_table  # noqa: E402
+from table import offered, read_table  # noqa: E402
 
 specification = importlib.util.spec_from_file_location("c_wrappers", collector / "mpi" / "generate.py")
 c_wrappers = importlib.util.module_from_spec(specification)
@@ -225,8 +225,8 @@ def declaration(function):
     )
 
 
-def main(table, mpi, directory):
-    all_functions = read_table(table)
+def main(table, declarations, mpi, directory):
+    all_functions = offered(read_table(table), Path(declarations).read_text())
     functions = [f for f in all_functions if symbols(f, mpi)]
     output = Path(directory)
     regular = [f for f in functions if f.semantic_class not in BY_HAND]

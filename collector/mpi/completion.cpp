@@ -30,8 +30,9 @@ Completion describe(const Request& request, const MPI_Status& status)
         }
     }
     if ((request.flags & spool::flag_receive) != 0) {
-        item.peer = status.MPI_SOURCE;
-        item.tag = status.MPI_TAG;
+        // What was asked for is what has come; of MPI_Isendrecv, the status of MPICH 4.0 says nothing.
+        item.peer = (request.flags & spool::flag_any_source) != 0 ? status.MPI_SOURCE : request.peer;
+        item.tag = (request.flags & spool::flag_any_tag) != 0 ? status.MPI_TAG : request.tag;
         item.bytes = bytes_in(status);
     }
     if (request.operation == spool::Operation::File) {
@@ -74,6 +75,10 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
             process.requests.erase(index);
         }
     }
+    if (request.sent_id != 0 && received(result) && !request.untold) {
+        has_told_ = true;
+        add(send_of(request));
+    }
     const bool counts = received(result) && (request.flags & spool::flag_null_peer) == 0;
     if (request.untold) {
         has_untold_ = true;
@@ -113,12 +118,63 @@ void Completions::started(Call& call, MPI_Request handle, const void* location)
     request.finished = false;
     request.untold = call.dropped();
     request.since = call.since();
-    if ((request.flags & spool::flag_null_peer) == 0) {
+    if (request.operation == spool::Operation::Collective) {
+        request.untold = !control.includes(group_bit(request.function));
+        start_collective(call, request);
+    } else if ((request.flags & spool::flag_null_peer) == 0) {
         if (request.untold && (request.flags & spool::flag_receive) == 0) {
             skip_posted(thread_, request.since, Skipped::What::Send, request.comm, request.peer, request.tag, 1);
         }
-        add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
-             static_cast<std::uint8_t>(request.mode), request.operation});
+        if (!request.untold) {
+            add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
+                 static_cast<std::uint8_t>(request.mode), request.operation});
+        }
+    }
+}
+
+// MPI_Start is a function of messages, but whether the user has asked for this is a question of collectives.
+void Completions::start_collective(Call& call, const Request& request)
+{
+    if ((request.flags & spool::flag_null_peer) != 0) {
+        return;
+    }
+    if (request.untold) {
+        if (const std::uint64_t since = call.off_since(); since != 0) {
+            skip_posted(thread_, since, Skipped::What::Collective, request.comm, -1, -1, 1);
+        }
+        return;
+    }
+    has_told_ = true;
+    add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags, 0, request.operation,
+         request.function, request.extra});
+}
+
+Completion Completions::send_of(const Request& request)
+{
+    return {request.sent_id,
+            request.sent_bytes,
+            request.sent_to,
+            request.sent_tag,
+            request.comm,
+            spool::flag_none,
+            static_cast<std::uint8_t>(functions::SendMode::Standard),
+            spool::Operation::Message};
+}
+
+void Completions::posted(Call& call, const Request& request)
+{
+    if (request.untold) {
+        if (request.sent_id != 0) {
+            const TableLock lock;
+            skip_posted(thread_, call.since(), Skipped::What::Send, request.comm, request.sent_to, request.sent_tag, 1);
+        }
+        return;
+    }
+    if (request.sent_id != 0) {
+        add(send_of(request));
+    }
+    if ((request.flags & spool::flag_null_peer) == 0) {
+        add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags, 0, request.operation});
     }
 }
 
@@ -133,23 +189,58 @@ void Completions::write(Call& call) const
         call.drop();
     }
     call.write(size_);
-    for (std::uint32_t i = 0; i < size_;) {
-        spool::CompletionsRecord record{};
+    write_slots(call);
+    write_started(call);
+    call.write_pause();
+}
+
+void Completions::write_slots(Call& call) const
+{
+    spool::CompletionsRecord record{};
+    const auto append = [&] {
         record.kind = spool::RecordKind::Completions;
-        for (; record.slots < 2 && i < size_; ++i, ++record.slots) {
-            const int slot = record.slots;
-            record.flags[slot] = items_[i].flags;
-            record.mode[slot] = items_[i].mode;
-            record.operation[slot] = items_[i].operation;
-            record.request[slot] = items_[i].request;
-            record.bytes[slot] = items_[i].bytes;
-            record.peer[slot] = items_[i].peer;
-            record.tag[slot] = items_[i].tag;
-            record.comm[slot] = items_[i].comm;
+        call.append(record);
+        record = {};
+    };
+    for (std::uint32_t i = 0; i < size_; ++i) {
+        if (items_[i].started != FunctionId::none) {
+            continue;
         }
+        const int slot = record.slots++;
+        record.flags[slot] = items_[i].flags;
+        record.mode[slot] = items_[i].mode;
+        record.operation[slot] = items_[i].operation;
+        record.request[slot] = items_[i].request;
+        record.bytes[slot] = items_[i].bytes;
+        record.peer[slot] = items_[i].peer;
+        record.tag[slot] = items_[i].tag;
+        record.comm[slot] = items_[i].comm;
+        if (record.slots == 2) {
+            append();
+        }
+    }
+    if (record.slots != 0) {
+        append();
+    }
+}
+
+void Completions::write_started(Call& call) const
+{
+    for (std::uint32_t i = 0; i < size_; ++i) {
+        if (items_[i].started == FunctionId::none) {
+            continue;
+        }
+        spool::Record record{};
+        record.kind = spool::RecordKind::Started;
+        record.function = static_cast<std::uint16_t>(items_[i].started);
+        record.comm = items_[i].comm;
+        record.peer = items_[i].peer;
+        record.tag = items_[i].tag;
+        record.bytes = items_[i].bytes;
+        record.extra = items_[i].extra;
+        record.request = items_[i].request;
         call.append(record);
     }
-    call.write_pause();
 }
 
 }  // namespace critpath::preload

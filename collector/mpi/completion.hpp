@@ -13,7 +13,7 @@
 namespace critpath::preload
 {
 
-/// One finished (or started) request, ready for a slot of a CompletionsRecord.
+/// One finished (or started) request, ready for a slot of a CompletionsRecord, or for a Started record.
 struct Completion {
     std::uint64_t request;
     std::uint64_t bytes;
@@ -23,6 +23,8 @@ struct Completion {
     std::uint8_t flags;
     std::uint8_t mode;
     spool::Operation operation;
+    FunctionId started = FunctionId::none;  // of a persistent collective that has started: what it does
+    std::uint64_t extra = 0;                // of such a one: as in its record
 };
 
 /// Something that was posted at `since` (Call::since; 0: it does not count) counts, as Skipped::add says. Under the
@@ -47,7 +49,8 @@ class Completions
 public:
     Completions(Thread& thread, int capacity)
         : thread_(thread),
-          items_(thread.completions.room<Completion>(static_cast<std::size_t>(capacity > 0 ? capacity : 1)))
+          // Two of a request: MPI_Isendrecv has a send and a receive.
+          items_(thread.completions.room<Completion>(2 * static_cast<std::size_t>(capacity > 0 ? capacity : 1)))
     {
     }
 
@@ -59,10 +62,19 @@ public:
     /// A persistent request has started: a new post.
     void started(Call& call, MPI_Request handle, const void* location);
 
+    /// MPI_Isendrecv has posted: `request` is its receive, and knows of its send.
+    void posted(Call& call, const Request& request);
+
     /// Appends the record of the call and the completions.
     void write(Call& call) const;
 
 private:
+    // The send of `request`, as Operation::Message; of MPI_Isendrecv only.
+    static Completion send_of(const Request& request);
+    void start_collective(Call& call, const Request& request);
+    void write_slots(Call& call) const;
+    void write_started(Call& call) const;
+
     void add(const Completion& item)
     {
         if (items_ != nullptr) {

@@ -37,12 +37,12 @@ A call from inside another one (an attribute callback, a reduction operation, an
 not recorded; communicators, windows and files that are made or freed there are known all the same. A call that is left by an exception or
 `longjmp` out of an error handler or a signal handler is marked as failed, and taken to last until the thread's next call of MPI, since
 nobody knows when it was left. A program that loads the MPI library itself and finds its functions with `dlsym` is
-recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `mpi-ext.h`, such as persistent collectives
-(`MPIX_Barrier_init`), but for the time of waiting for their requests.
+recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `mpi-ext.h`, but for persistent collectives:
+`MPIX_Barrier_init` is recorded as `MPI_Barrier_init`.
 
-This holds for MPICH as well. What its 4.0 has beyond MPI-3.1 is not recorded: large counts (`MPI_Send_c` and its kin, also where
-Fortran calls them with counts of `MPI_COUNT_KIND`), partitioned communication, persistent collectives, `MPI_Isendrecv`
-and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
+This holds for MPICH as well. Of what its 4.0 has beyond MPI-3.1, persistent collectives and `MPI_Isendrecv` are recorded. Not recorded
+are large counts (`MPI_Send_c` and its kin, also where Fortran calls them with counts of `MPI_COUNT_KIND`), partitioned
+communication and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
 with buffers, of `use mpi_f08` call `MPI_Send`, whose wrapper records; the others of `use mpi_f08` call `PMPI_Wait`, so that
 they have wrappers of their own. A test reads this from the library's code for every function. How long a message was that did not
 fit its receive is not known from MPICH.
@@ -69,9 +69,13 @@ RECORDED = [
             ("recv", "Message: communicator, source, tag and bytes as received; wildcards are marked."),
             ("sendrecv", "Both messages, as of a send and a receive."),
             ("isend", "Message as of a send; request."),
+            ("isendrecv", "Both messages, as of an Isend and an Irecv that share one request."),
             ("irecv", "Communicator, source, tag and bytes as asked for; request. The completion has the message."),
             ("send_init recv_init", "Time only. What was asked for is remembered for the starts."),
-            ("start startall", "A message, or a receive, as of the non-blocking call, for each request that starts."),
+            (
+                "start startall",
+                "A message, a receive or a collective, as of the non-blocking call, for each request that starts.",
+            ),
             ("probe", "Communicator, source, tag and bytes of the message that was found."),
             (
                 "iprobe improbe",
@@ -109,6 +113,10 @@ RECORDED = [
         [
             ("collective", "Collective: communicator, root, bytes sent and received by this rank."),
             ("icollective", "Collective, as of the blocking one; request."),
+            (
+                "collective_init",
+                "Time only. Each start of the request is a collective, as of the non-blocking one.",
+            ),
         ],
     ),
     (

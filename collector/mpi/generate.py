@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what the preload library takes from functions.table.
 
-usage: generate.py functions.table mpi directory          mpi: "Open MPI" or "MPICH"
+usage: generate.py functions.table declarations mpi directory
 
-    pmpi.inc      CRITPATH_PMPI(name) for each PMPI function that the library calls
+    declarations  the text of mpi.h, preprocessed: says which functions the library has
+    mpi           "Open MPI" or "MPICH"
+
+    pmpi.inc      CRITPATH_PMPI(name, function) for each PMPI function that the library calls
     wrappers.inc  the wrappers of the regular semantic classes
     wrapped.inc   CRITPATH_WRAPPED(name) for each MPI function that has a wrapper
     exports.map   linker version script: what the library exports
 
 The wrappers of the irregular classes (BY_HAND) stand in wrappers_*.cpp, those for Fortran in collector/fortran. The
-output depends on the table and on `mpi` alone.
+output depends on these arguments alone.
 """
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "functions"))
-from table import read_table  # noqa: E402
+from table import offered, read_table  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fortran"))
 import bindings  # noqa: E402
@@ -41,6 +44,8 @@ AFTER = {
     "buffer_detach": "call.write();",
     "isend": "record_isend(call, result, {count}, {datatype}, dest, tag, comm, request);",
     "irecv": "record_irecv(call, result, {count}, {datatype}, source, tag, comm, request);",
+    "isendrecv": "record_isendrecv(call, result, {count}, {datatype}, dest, sendtag, {receive_count}, {receive_type}, "
+    "source, recvtag, comm, request);",
     "send_init": "record_send_init(call, result, {count}, {datatype}, dest, tag, comm, request);",
     "recv_init": "record_recv_init(call, result, {count}, {datatype}, source, tag, comm, request);",
     "probe": "record_probe(call, result, source, tag, comm, own.get());",
@@ -48,6 +53,8 @@ AFTER = {
     "collective": "record_collective(call, result, {root}, comm, "
     "[&](const VolumeOf& volume) {{ return volume.{short}({arguments}); }});",
     "icollective": "record_icollective(call, result, {root}, comm, request, "
+    "[&](const VolumeOf& volume) {{ return volume.{blocking}({blocking_arguments}); }});",
+    "collective_init": "record_collective_init(call, result, FunctionId::{non_blocking}, {root}, comm, request, "
     "[&](const VolumeOf& volume) {{ return volume.{blocking}({blocking_arguments}); }});",
     "local": "call.write();",
     "comm_create": "record_comm_create(call, result, {parent}, {child});",
@@ -115,7 +122,7 @@ WATCH_CLOCKS = "    watch_clocks(call, result, comm);\n"
 
 def prototype(function):
     parameters = ", ".join(p.declaration for p in function.parameters) or "void"
-    return f'extern "C" int {function.name}({parameters})'
+    return f'extern "C" int {function.linked_name}({parameters})'
 
 
 def only(function, role, names):
@@ -145,6 +152,8 @@ def roles(function):
     found = {
         "count": "sendcount" if "sendcount" in present else "count",
         "datatype": "sendtype" if "sendtype" in present else "datatype",
+        "receive_count": "recvcount" if "recvcount" in present else "count",
+        "receive_type": "recvtype" if "recvtype" in present else "datatype",
         "root": "root" if "root" in present else "no_root",
         "comm": "comm" if "comm" in present else "handles.comm_null",
         "request": "request" if "request" in present else "nullptr",
@@ -155,7 +164,12 @@ def roles(function):
     }
     if function.semantic_class == "icollective":
         found["blocking"] = function.short_name.removeprefix("I").capitalize()
-        found["blocking_arguments"] = ", ".join(p.name for p in function.parameters if p.name != "request")
+    if function.semantic_class == "collective_init":
+        found["blocking"] = function.short_name.removesuffix("_init")
+        found["non_blocking"] = f"MPI_I{found['blocking'].lower()}"
+    if "blocking" in found:
+        own = ("info", "request")
+        found["blocking_arguments"] = ", ".join(p.name for p in function.parameters if p.name not in own)
     if function.semantic_class.startswith("rma_"):
         found |= elements(function)
     if function.semantic_class in ("comm_create", "comm_dynamic"):
@@ -196,15 +210,15 @@ def wrapper(function):
     )
 
 
-def main(table, mpi, directory):
-    functions = read_table(table)
+def main(table, declarations, mpi, directory):
+    functions = offered(read_table(table), Path(declarations).read_text())
     output = Path(directory)
-    pmpi = sorted({f.short_name for f in functions} | set(HELPERS))
+    pmpi = {name: f"MPI_{name}" for name in HELPERS} | {f.short_name: f.linked_name for f in functions}
     regular = [f for f in functions if f.semantic_class not in BY_HAND]
-    exported = [f.name for f in functions] + bindings.exported(functions, mpi)
+    exported = [f.linked_name for f in functions] + bindings.exported(functions, mpi)
     exports = "".join(f"        {name};\n" for name in exported)
-    (output / "pmpi.inc").write_text("".join(f"CRITPATH_PMPI({name})\n" for name in pmpi))
-    (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.name})\n" for f in functions))
+    (output / "pmpi.inc").write_text("".join(f"CRITPATH_PMPI({n}, P{pmpi[n]})\n" for n in sorted(pmpi)))
+    (output / "wrapped.inc").write_text("".join(f"CRITPATH_WRAPPED({f.linked_name})\n" for f in functions))
     (output / "wrappers.inc").write_text("".join(wrapper(f) for f in regular))
     (output / "exports.map").write_text(
         "{\n    global:\n" + exports + "        dlclose;\n        dlsym;\n        pthread_create;\n        sched_yield;\n        sigaltstack;\n        thrd_create;\n    local:\n        *;\n};\n"

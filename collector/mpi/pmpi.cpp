@@ -20,13 +20,13 @@ namespace
 {
 
 constexpr const char* const names[] = {
-#define CRITPATH_PMPI(name) "PMPI_" #name,
+#define CRITPATH_PMPI(name, function) #function,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
 
 enum Index : int {
-#define CRITPATH_PMPI(name) index_##name,
+#define CRITPATH_PMPI(name, function) index_##name,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
@@ -181,7 +181,7 @@ Scope find_without_pmpi()
 
 // Each says that the MPI library lacks it.
 const Pmpi missing_mpi = {
-#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::missing<index_##name>,
+#define CRITPATH_PMPI(name, function) &Stub<decltype(&function)>::missing<index_##name>,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
@@ -203,8 +203,8 @@ __attribute__((noinline)) Found find_function(const Scope& scope, const char* na
 void resolve_functions(const Scope& scope)
 {
     Found found{};
-#define CRITPATH_PMPI(name)                                                                                            \
-    found = find_function(scope, "PMPI_" #name);                                                                       \
+#define CRITPATH_PMPI(name, function)                                                                                  \
+    found = find_function(scope, #function);                                                                           \
     pmpi.name = found.own != nullptr ? reinterpret_cast<decltype(pmpi.name)>(found.own) : missing_mpi.name;            \
     next_mpi.name = found.next != nullptr ? reinterpret_cast<decltype(pmpi.name)>(found.next) : pmpi.name;
 #include "pmpi.inc"
@@ -214,13 +214,13 @@ void resolve_functions(const Scope& scope)
 }  // namespace
 
 Pmpi pmpi = {
-#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::first_call<pmpi, &Pmpi::name, index_##name>,
+#define CRITPATH_PMPI(name, function) &Stub<decltype(&function)>::first_call<pmpi, &Pmpi::name, index_##name>,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };
 
 Pmpi next_mpi = {
-#define CRITPATH_PMPI(name) &Stub<decltype(&PMPI_##name)>::first_call<next_mpi, &Pmpi::name, index_##name>,
+#define CRITPATH_PMPI(name, function) &Stub<decltype(&function)>::first_call<next_mpi, &Pmpi::name, index_##name>,
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };

@@ -7,6 +7,9 @@
 #pragma once
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <cstdint>
 
@@ -17,7 +20,7 @@ namespace critpath::preload
 /// pointers are never null: before the library is found they lead to the search. A function that has no PMPI name is
 /// called by its MPI name; one that the library has not got at all says so and returns MPI_ERR_OTHER.
 struct Pmpi {
-#define CRITPATH_PMPI(name) decltype(&PMPI_##name) name;  // NOLINT(bugprone-macro-parentheses)
+#define CRITPATH_PMPI(name, function) decltype(&function) name;  // NOLINT(bugprone-macro-parentheses)
 #include "pmpi.inc"
 #undef CRITPATH_PMPI
 };

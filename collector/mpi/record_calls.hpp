@@ -201,11 +201,17 @@ inline void post(Call& call, const RequestVariable& variable, spool::Operation o
 }
 
 /// A persistent request: the record itself is a local call, the request keeps what its starts will say.
-inline void post_persistent(Call& call, const RequestVariable& variable, const spool::Record& description)
+inline void post_persistent(Call& call, const RequestVariable& variable, const spool::Record& description,
+                            spool::Operation operation = spool::Operation::Message)
 {
     {
         const TableLock lock;
         Request request = remember(description);
+        request.operation = operation;
+        if (operation == spool::Operation::Collective) {
+            request.function = static_cast<FunctionId>(description.function);
+            request.extra = description.extra;
+        }
         request.persistent = true;
         request.active = false;
         process.requests.post(key_of(*variable.handle), variable.location, request);
@@ -360,6 +366,23 @@ void record_icollective(Call& call, int result, int root, MPI_Comm comm, const R
         call.flag(spool::flag_null_peer);
     }
     post(call, request, spool::Operation::Collective);
+}
+
+/// `non_blocking`: the function that does at once what each start of the request will do.
+template <class VolumeOn>
+void record_collective_init(Call& call, int result, FunctionId non_blocking, int root, MPI_Comm comm,
+                            const RequestVariable& request, const VolumeOn& volume_on)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    description.function = static_cast<std::uint16_t>(non_blocking);
+    if (!describe_collective(description, root, comm, volume_on)) {
+        description.flags |= spool::flag_null_peer;
+    }
+    post_persistent(call, request, description, spool::Operation::Collective);
 }
 
 /// How a record names a communicator that was created: id + 1, so that 0 is none.

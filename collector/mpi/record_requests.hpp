@@ -11,8 +11,21 @@
 namespace critpath::preload
 {
 
+inline bool is_collective(const RequestVariable& variable)
+{
+    const TableLock lock;
+    const Requests::Index index = process.requests.find(key_of(*variable.handle), variable.location);
+    return index != Requests::none && process.requests.at(index).operation == spool::Operation::Collective;
+}
+
 inline void record_start(Call& call, int result, const RequestVariable& variable)
 {
+    if (result == MPI_SUCCESS && is_collective(variable)) {
+        Completions start(call.thread(), 1);
+        start.started(call, *variable.handle, variable.location);
+        start.write(call);
+        return;
+    }
     if (result == MPI_SUCCESS) {
         const TableLock lock;
         const Requests::Index index = process.requests.find(key_of(*variable.handle), variable.location);
@@ -36,6 +49,37 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
         }
     }
     call.write();
+}
+
+/// One request for both messages: it is remembered as its receive.
+inline void record_isendrecv(Call& call, int result, int send_count, MPI_Datatype send_type, int dest, int send_tag,
+                             int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
+                             const RequestVariable& variable)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    describe_receive(description, receive_count, receive_type, source, receive_tag, comm);
+    Request request = remember(description);
+    request.untold = call.dropped();
+    request.since = call.since();
+    call.record().comm = request.comm;
+    {
+        const TableLock lock;
+        if (dest != MPI_PROC_NULL && request.comm >= 0) {
+            request.sent_id = process.requests.next_id();
+            request.sent_bytes = bytes_of(send_count, send_type);
+            request.sent_to = dest;
+            request.sent_tag = send_tag;
+        }
+        request.id = process.requests.next_id();
+        process.requests.post(key_of(*variable.handle), variable.location, request);
+    }
+    Completions posts(call.thread(), 2);
+    posts.posted(call, request);
+    posts.write(call);
 }
 
 inline void record_cancel(Call& call, int result, const RequestVariable& variable)

@@ -23,12 +23,17 @@ struct Request {
     std::uint8_t flags = 0;  // spool::Flag: flag_receive, flag_null_peer, flag_any_*
     functions::SendMode mode = functions::SendMode::None;
     spool::Operation operation = spool::Operation::Message;
+    functions::FunctionId function = functions::FunctionId::none;  // of a persistent collective: the non-blocking one
     bool persistent = false;
     bool active = true;      // a persistent request is active between start and completion
     bool cancelled = false;  // MPI_Cancel was called
     bool finished = false;   // MPI_Request_get_status has said so
     bool untold = false;     // the post is not in the trace, so its completion must not be, either
     bool shared = false;
+    std::uint64_t extra = 0;       // of a persistent collective: as in the record of the function
+    std::uint64_t sent_id = 0;     // of MPI_Isendrecv: of its send, which has no request of its own;
+    std::uint64_t sent_bytes = 0;  // 0: it sends nothing, or it is another function
+    std::int32_t sent_to = -1, sent_tag = -1;
     std::uint64_t since = 0;                       // Call::since of the post
     const void* location = nullptr;                // the application's variable at the post
     std::uint32_t older = HandleTable<int>::none;  // neighbours in the list of shared handles

@@ -5,6 +5,7 @@
 #include "collector/mpi/clock_sync.hpp"
 #include "collector/mpi/record_calls.hpp"
 #include "collector/mpi/record_objects.hpp"
+#include "collector/mpi/record_requests.hpp"
 
 using namespace critpath::preload;  // NOLINT(google-build-using-namespace)
 

@@ -25,6 +25,7 @@ enum class SemanticClass : std::uint8_t {
     Isend,
     Irecv,
     Imrecv,
+    Isendrecv,
     SendInit,
     RecvInit,
     Start,
@@ -51,6 +52,7 @@ enum class SemanticClass : std::uint8_t {
     CommFree,
     CommDynamic,  // processes meet, perhaps of another MPI_COMM_WORLD
     Icollective,
+    CollectiveInit,  // of a persistent one; MPI_Start begins it
     WinCreate,
     WinFree,
     WinFence,
@@ -112,6 +114,7 @@ constexpr Group group_of(SemanticClass semantic_class)
         return Group::Always;
     case Collective:
     case Icollective:
+    case CollectiveInit:
         return Group::Collective;
     case WinCreate:
     case WinFree:

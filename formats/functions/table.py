@@ -2,7 +2,7 @@
 """Reads functions.table: the one list of the MPI functions that critpath records."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
@@ -22,10 +22,15 @@ class Function:
     semantic_class: str
     keys: dict = field(hash=False)
     parameters: tuple = ()
+    symbol: str = ""  # what the MPI library calls it, if that is not `name`
 
     @property
     def short_name(self):
         return self.name.removeprefix("MPI_")
+
+    @property
+    def linked_name(self):
+        return self.symbol or self.name
 
     def has(self, *names):
         return all(any(p.name == n for p in self.parameters) for n in names)
@@ -51,6 +56,20 @@ def read_table(path):
     if repeated:
         raise ValueError(f"{path}: listed twice: {', '.join(sorted(repeated))}")
     return functions
+
+
+def offered(functions, declarations):
+    """Those of `functions` that an MPI library has: of what came after MPI-3.1, what `declarations` (the text of its
+    header) name, or name as an extension (MPIX_Barrier_init for MPI_Barrier_init)."""
+    declared = set(re.findall(r"\bMPIX?_\w+", declarations))
+    found = []
+    for function in functions:
+        extension = function.name.replace("MPI_", "MPIX_")
+        if "since" not in function.keys or function.name in declared:
+            found.append(function)
+        elif extension in declared:
+            found.append(replace(function, symbol=extension))
+    return found
 
 
 def _parameters(text):

@@ -171,9 +171,13 @@ void EventWriter::collective_end(std::uint64_t time, const CollectiveEnd& end)
                                             end.sent, end.received));
 }
 
-void EventWriter::collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request)
+void EventWriter::collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request,
+                                     std::optional<functions::FunctionId> started)
 {
     attach(Attribute::Comm, comm);
+    if (started) {
+        attach(Attribute::Operation, operation_number(*started));
+    }
     checked(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, attached(), forward(time), request));
 }
 

@@ -84,7 +84,9 @@ public:
     void request_cancelled(std::uint64_t time, std::uint64_t request);
     void collective_begin(std::uint64_t time);
     void collective_end(std::uint64_t time, const CollectiveEnd& end);
-    void collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request);
+    /// `started`: the non-blocking function that does the same, of a persistent one.
+    void collective_request(std::uint64_t time, OTF2_CommRef comm, std::uint64_t request,
+                            std::optional<functions::FunctionId> started = std::nullopt);
     void collective_complete(std::uint64_t time, const CollectiveEnd& end, std::uint64_t request);
     /// `in_neighbours`: of this process, if it has a graph topology.
     void comm_create(std::uint64_t time, OTF2_CommRef comm, const std::set<std::uint32_t>* in_neighbours = nullptr);

@@ -21,6 +21,8 @@ struct Operation {
     FunctionId non_blocking;
 };
 
+constexpr std::uint8_t neighbourhood = 128;
+
 constexpr Operation operations[] = {
     {FunctionId::MPI_Barrier, OTF2_COLLECTIVE_OP_BARRIER, FunctionId::MPI_Ibarrier},
     {FunctionId::MPI_Allreduce, OTF2_COLLECTIVE_OP_ALLREDUCE, FunctionId::MPI_Iallreduce},
@@ -114,6 +116,7 @@ OTF2_RegionRole region_role(FunctionId function)
     case SemanticClass::Isend:
     case SemanticClass::Irecv:
     case SemanticClass::Imrecv:
+    case SemanticClass::Isendrecv:
     case SemanticClass::Start:
     case SemanticClass::Startall:
     case SemanticClass::Probe:
@@ -129,6 +132,7 @@ OTF2_RegionRole region_role(FunctionId function)
     case SemanticClass::CommIdup:
     case SemanticClass::CommFree:
     case SemanticClass::CommDynamic:
+    case SemanticClass::CollectiveInit:
     case SemanticClass::Init:
     case SemanticClass::Finalize:
         return OTF2_REGION_ROLE_COLL_OTHER;
@@ -143,6 +147,22 @@ OTF2_RegionRole region_role(FunctionId function)
     default:
         return OTF2_REGION_ROLE_FUNCTION;
     }
+}
+
+std::uint8_t operation_number(FunctionId non_blocking)
+{
+    const auto* found = std::ranges::find(operations, non_blocking, &Operation::non_blocking);
+    const bool is_neighbourhood = functions::info(non_blocking).shape == CollectiveShape::Neighbour;
+    return found == std::end(operations)
+               ? std::uint8_t{0xff}
+               : static_cast<std::uint8_t>(found->operation + (is_neighbourhood ? neighbourhood : 0));
+}
+
+FunctionId non_blocking_function(std::uint8_t operation)
+{
+    const auto* found =
+        std::ranges::find(operations, operation, [](const Operation& o) { return operation_number(o.non_blocking); });
+    return found == std::end(operations) ? FunctionId::none : found->non_blocking;
 }
 
 std::optional<OTF2_CollectiveOp> collective_operation(FunctionId function)

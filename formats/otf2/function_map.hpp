@@ -9,6 +9,7 @@
 
 #include <otf2/otf2.h>
 
+#include <cstdint>
 #include <optional>
 
 namespace critpath::otf2
@@ -24,6 +25,11 @@ std::optional<OTF2_CollectiveOp> collective_operation(functions::FunctionId func
 
 /// Whether a window-creating function allocates the memory, too; such a window is freed with its memory.
 bool allocates(functions::FunctionId function);
+
+/// The value of Attribute::Operation for what a function like MPI_Iallreduce does, and the function that does what a
+/// value stands for (FunctionId::none: there is none).
+std::uint8_t operation_number(functions::FunctionId non_blocking);
+functions::FunctionId non_blocking_function(std::uint8_t operation);
 
 OTF2_RmaAtomicType atomic_type(functions::FunctionId function);
 
@@ -49,6 +55,7 @@ enum class Attribute : OTF2_AttributeRef {
     InDegree,
     BlockedIn,
     WaitsForThread,
+    Operation,
 };
 
 /// Value of Attribute::Reason where the user had switched the recording off.
@@ -92,6 +99,8 @@ inline constexpr AttributeInfo attribute_table[] = {
     {"critpath.in_degree", "so many in-neighbours in the graph topology follow", OTF2_TYPE_UINT32},
     {"critpath.blocked_in", "where the thread was found while it was blocked", OTF2_TYPE_CALLING_CONTEXT},
     {"critpath.waits_for_thread", "then it waited for another thread (1), or for something else (0)", OTF2_TYPE_UINT8},
+    {"critpath.operation", "the collective operation that was started: OTF2's number; of neighbours: 128 more",
+     OTF2_TYPE_UINT8},
 };
 
 constexpr const AttributeInfo& info(Attribute attribute)

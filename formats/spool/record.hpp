@@ -36,7 +36,7 @@ namespace critpath::spool
 {
 
 inline constexpr std::uint64_t magic = 0x4c4f4f5053504331;  // "1CPSPOOL", little endian
-inline constexpr std::uint32_t version = 11;
+inline constexpr std::uint32_t version = 12;
 inline constexpr std::size_t header_size = 4096;
 inline constexpr std::size_t max_counters = 7;
 inline constexpr std::size_t max_events = 6;  // that are counted beside the sampled one
@@ -56,9 +56,10 @@ enum class RecordKind : std::uint8_t {
     Skipped,       // operations that were not recorded count all the same (struct SkippedRecord)
     Grid,          // the Cartesian topology of the Communicator before it (struct GridRecord)
     Graph,         // up to 14 in-neighbours in the graph topology of the Communicator before it (struct GraphRecord)
+    Started,       // a persistent collective that the Call before it has started (struct Record, as of Icollective)
 };
 
-inline constexpr RecordKind last_kind = RecordKind::Graph;
+inline constexpr RecordKind last_kind = RecordKind::Started;
 
 /// Bits of Record::flags and Completion::flags.
 enum Flag : std::uint8_t {
@@ -178,7 +179,8 @@ enum Root : std::int32_t {
 ///   Isend                     yes   dest         yes   sent      request id         -
 ///   Irecv                     yes   source (3)   (3)   posted    request id         -
 ///   Imrecv (12)               yes   source       yes   posted    request id         message id
-///   Start                     as Isend or Irecv (flag_receive tells which), extra: SendMode
+///   Isendrecv                 yes   -            -     -         -                  - (4)
+///   Start                     as Isend or Irecv (flag_receive tells which), extra: SendMode (14)
 ///   Startall                  -     -            -     -         -                  - (4)
 ///   Probe, Mprobe, Iprobe, Improbe (5)
 ///                             yes   source (1)   (1)   received  message id (M*)    -
@@ -206,12 +208,13 @@ enum Root : std::int32_t {
 ///                             yes   -            file  written   -                  read
 ///   FileIio, FileIioAll, FileBegin (10)
 ///                             yes   -            file  to write  request id         to read
-///   Init, Finalize, Local, Pcontrol, Abort (11)
+///   Init, Finalize, Local, CollectiveInit, Pcontrol, Abort (11)
 ///                             -     -            -     -         -                  -
 ///
 ///   (1) from the status; the flags tell wildcards   (2) the receive half follows: flag_has_completion, count = 1
 ///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request follows: as Completion,
-///       with `bytes`, `peer`, `tag`, `comm` and `mode` of the post; count = number of slots (none for PROC_NULL)
+///       with `bytes`, `peer`, `tag`, `comm` and `mode` of the post (none for PROC_NULL), then a Started record each
+///       collective; count = number of both
 ///   (5) Iprobe, Improbe: only with flag_success; without it see (7)
 ///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
 ///       requests are left out
@@ -224,6 +227,7 @@ enum Root : std::int32_t {
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
 ///   (12) with flag_null_peer if the probe is not in the trace: then the message counts in a SkippedRecord
 ///   (13) a request that Request_get_status has found finished is completed by Request_free: then as Wait
+///   (14) of a collective: as Startall
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
 /// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the
@@ -263,7 +267,7 @@ enum class Operation : std::uint8_t {
     NewComm,     // MPI_Comm_idup: `comm` (the parent) only
 };
 
-/// Two slots for finished (or, behind Startall, started) requests.
+/// Two slots for finished (or, behind Startall and Isendrecv, started) requests.
 struct CompletionsRecord {
     RecordKind kind;           // Completions
     std::uint8_t slots;        // used slots: 1 or 2

@@ -111,7 +111,7 @@ void Members::add(std::size_t process)
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall& collective = trace.collectives[i];
         const auto index = static_cast<std::uint32_t>(i);
-        const auto function = function_of(replay_.definitions, trace, collective.begin());
+        const auto function = function_of(replay_.definitions, trace, collective);
         if (makes_its_own(replay_.definitions, function, collective.comm)) {
             add_creation(process, index);
             continue;
@@ -169,9 +169,10 @@ rules::Member Members::describe(const Part& part) const
     const model::ProcessTrace& trace = replay_.processes[part.process];
     const model::CollectiveCall call = trace.collectives[part.collective];
     const model::CallRef in = part.side.is_ends() ? call.call : call.begin();
-    const bool is_blocking = call.is_blocking() || is_split(function_of(replay_.definitions, trace, call.begin()));
+    const bool is_blocking = call.is_blocking() || is_split(function_of(replay_.definitions, trace, call));
     const model::CallRef left = is_blocking ? in : call.call;
-    const auto function = function_of(replay_.definitions, trace, in);
+    const auto function = part.side.is_ends() ? function_of(replay_.definitions, trace, in)
+                                              : function_of(replay_.definitions, trace, call);
     const bool has_amounts = operation(function, call.root).has_amounts;
     return {enter_of(trace, in),
             left.valid() ? leave_of(trace, left) : model::Ns::max() / 2,  // no wait can end after it

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The part of EventLoader that is about collective operations, and the communicators that they make.
+#include "formats/otf2/function_map.hpp"
 #include "replayer/load/events.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace critpath::replayer::load
 {
 
 using namespace model;
+using functions::FunctionId;
 using functions::SemanticClass;
 using otf2::Moment;
 namespace event = otf2::event;
@@ -55,6 +57,14 @@ void EventLoader::on(const Moment& moment, const event::MpiCollectiveEnd& record
     bytes_in_call_ += std::max(record.sent, record.received);
 }
 
+/// Of a post, where the trace says it: of persistent operations.
+FunctionId EventLoader::operation(const Moment& moment) const
+{
+    const OTF2_AttributeRef said = vocabulary_.attributes.operation;
+    const auto operation = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.uint8(said);
+    return operation ? otf2::non_blocking_function(*operation) : FunctionId::none;
+}
+
 /// Its place among the collectives is that of its post.
 void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveRequest& record)
 {
@@ -65,8 +75,13 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveReq
     }
     const OTF2_AttributeRef said = vocabulary_.attributes.comm;
     const auto comm = said == OTF2_UNDEFINED_ATTRIBUTE ? std::nullopt : moment.comm(said);
-    out_.collectives.push_back(
-        {{}, vocabulary_.communicators.find(comm.value_or(OTF2_UNDEFINED_COMM)), -1, 0, 0, current_call()});
+    out_.collectives.push_back({{},
+                                vocabulary_.communicators.find(comm.value_or(OTF2_UNDEFINED_COMM)),
+                                -1,
+                                0,
+                                0,
+                                current_call(),
+                                operation(moment)});
     post(now, Posted::Kind::Collective, record.request, out_.collectives.size() - 1);
 }
 
@@ -79,7 +94,8 @@ void EventLoader::on(const Moment& moment, const event::NonBlockingCollectiveCom
         return;
     }
     complete({record.request, now, Completed::Kind::Collective, current_call(), comm,
-              static_cast<std::int32_t>(record.root), 0, record.received, record.sent});
+              static_cast<std::int32_t>(record.root), 0, record.received, record.sent,
+              otf2::non_blocking_function(record.operation)});
 }
 
 void EventLoader::on(const Moment& moment, const event::CommCreate& record)

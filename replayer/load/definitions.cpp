@@ -91,6 +91,7 @@ private:
             {"critpath.blocked_in", &a.blocked_in},
             {"critpath.waits_for_thread", &a.waits_for_thread},
             {"critpath.processor", &a.processor},
+            {"critpath.operation", &a.operation},
         };
         for (const auto& attribute : in_.attributes) {
             for (const auto& [name, reference] : known) {

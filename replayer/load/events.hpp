@@ -43,6 +43,7 @@ struct Completed {
     std::int32_t tag;
     std::uint64_t bytes;  // received
     std::uint64_t sent = 0;
+    functions::FunctionId operation = functions::FunctionId::none;  // of a collective: the non-blocking function
 };
 
 /// A message that a matched probe took, and where: the index of the receive, or the probe's call.
@@ -163,6 +164,7 @@ private:
     void leave_processor(model::Ns now, bool preempted);
     void return_to_processor(model::Ns now, bool on_another = false);
     [[nodiscard]] bool is_on_another(const otf2::Moment& moment) const;
+    [[nodiscard]] functions::FunctionId operation(const otf2::Moment& moment) const;
     void add_place(const otf2::Moment& moment);
     void add_wake_up(model::Ns now);
     void add_probe(const otf2::Moment& moment);

@@ -39,7 +39,7 @@ std::uint64_t LocationEvents::complete(const Posted& posted, const Completed& co
     if (posted.kind == Posted::Kind::Collective) {
         if (completion.kind == Completed::Kind::Collective) {
             collectives.complete(posted.index, completion.call, completion.comm, completion.source, completion.sent,
-                                 completion.bytes);
+                                 completion.bytes, completion.operation);
         }
         return std::max(completion.sent, completion.bytes);
     }

@@ -72,7 +72,7 @@ std::vector<Fence> fences_of(const model::Definitions& definitions, const model:
     for (std::size_t i = 0; i < trace.collectives.size(); ++i) {
         const model::CollectiveCall collective = trace.collectives[i];
         const auto window = windows.find(collective.comm);
-        const auto function = function_of(definitions, trace, collective.begin());
+        const auto function = function_of(definitions, trace, collective);
         if (window != windows.end() && functions::semantic_class(function) == functions::SemanticClass::WinFence)
             result.push_back({collective.call, enter_of(trace, collective.call).time, window->second,
                               collective.root == model::CollectiveCall::no_precede});

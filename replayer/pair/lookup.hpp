@@ -52,6 +52,17 @@ inline functions::FunctionId function_of(const model::Definitions& definitions, 
     return definitions.region(calls_of(trace, ref.location).context(ref.call.value)).function;
 }
 
+/// What the operation does: as its function says, or, where that is MPI_Start or not in the table, as the trace says.
+inline functions::FunctionId function_of(const model::Definitions& definitions, const model::ProcessTrace& trace,
+                                         const model::CollectiveCall& collective)
+{
+    using enum functions::SemanticClass;
+    const auto function = function_of(definitions, trace, collective.begin());
+    const auto begun_by = functions::semantic_class(function);
+    const bool may_be_any = function >= functions::FunctionId::count || begun_by == Start || begun_by == Startall;
+    return may_be_any && !collective.is_blocking() ? collective.operation : function;
+}
+
 /// The call before, if it was an MPI_Request_get_status and this one completes requests: most likely what that found.
 inline model::CallRef status_poll_before(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)

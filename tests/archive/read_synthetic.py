@@ -121,6 +121,19 @@ def expected(rank):
     events += call("MPI_Irecv", 1481, 1482, [("MpiIrecvRequest", 6, None)])
     events += call("MPI_Cancel", 1483, 1484)
     events += call("MPI_Wait", 1485, 1486, [], [("MpiRequestCancelled", 6)])
+    starts = [("NonBlockingCollectiveRequest", 9, CollectiveOp.GATHER.value)]
+    starts += [("NonBlockingCollectiveRequest", 10, CollectiveOp.ALLTOALLW.value + 128)]
+    events += call("MPI_Startall", 1487, 1488, [("MpiIsend", after, world, 3, 40, 8, None), *starts])
+    both = [("MpiIsend", after, world, 3, 40, 11, None), ("MpiIrecvRequest", 12, None)]
+    events += call("MPI_Isendrecv", 1489, 1490, both)
+    ended = [
+        ("MpiIsendComplete", 8),
+        completed(CollectiveOp.GATHER, world, 2, 10, 20, 9),
+        completed(CollectiveOp.ALLTOALLW, world, NONE, 6, 7, 10),
+        ("MpiIsendComplete", 11),
+        ("MpiIrecv", before, world, 3, 30, 12),
+    ]
+    events += call("MPI_Waitall", 1491, 1492, [], ended)
     if rank == 2:
         events += call("MPI_Mprobe", 1500, 1510, leave_attributes=(3, 5, world, 1))
         events += call("MPI_Mrecv", 1511, 1515, [], [("MpiRecv", 3, world, 5, 16, 1)])
@@ -176,7 +189,7 @@ def expected(rank):
 
 
 def request(name, enter, leave, number):
-    return call(name, enter, leave, [("NonBlockingCollectiveRequest", number)])
+    return call(name, enter, leave, [("NonBlockingCollectiveRequest", number, None)])
 
 
 def non_blocking(rank):
@@ -381,7 +394,7 @@ class Reader:
             expect(names, ["PAPI_TOT_INS", "PAPI_TOT_CYC"], "names of counters")
             return (*head, list(event.values))
         if kind == "NonBlockingCollectiveRequest":
-            return (*head, event.request_id)
+            return (*head, event.request_id, self.attribute(event, "operation"))
         if kind == "NonBlockingCollectiveComplete":
             volume = (event.size_sent, event.size_received)
             return (*head, event.collective_op, comm, int(event.root), *volume, event.request_id)

@@ -60,6 +60,21 @@ public:
         return append(record);
     }
 
+    /// A persistent collective that the call before has started. `function`: the non-blocking one.
+    void started(FunctionId function, std::int32_t comm, std::int32_t root, std::uint64_t sent, std::uint64_t received,
+                 std::uint64_t request)
+    {
+        spool::Record record{};
+        record.kind = RecordKind::Started;
+        record.function = static_cast<std::uint16_t>(function);
+        record.comm = comm;
+        record.peer = root;
+        record.bytes = sent;
+        record.extra = received;
+        record.request = request;
+        append(record);
+    }
+
     void tool(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Tool, enter, leave); }
     void off(std::uint64_t enter, std::uint64_t leave) { interval(RecordKind::Off, enter, leave); }
 

@@ -97,6 +97,11 @@ void point_to_point(CallsBuilder& out, int rank)
     out.completions({{spool::flag_receive, 2, before, 1, 0, 100}, {0, 0}, {0, 1}});
 }
 
+Slot operation(spool::Operation what, std::uint64_t request, std::uint64_t bytes = 0)
+{
+    return {0, request, -1, -1, -1, bytes, 0, what};
+}
+
 void persistent(CallsBuilder& out, int rank)
 {
     const int next = (rank + 1) % ranks;
@@ -113,6 +118,21 @@ void persistent(CallsBuilder& out, int rank)
     point(out, FunctionId::MPI_Cancel, 1483, 1484, {-1, 0, 0, 0, 6});
     out.call(FunctionId::MPI_Wait, 1485, 1486).count = 1;
     out.completions({{spool::flag_receive | spool::flag_cancelled, 6}});
+    out.call(FunctionId::MPI_Startall, 1487, 1488).count = 3;
+    out.completions({{0, 8, next, 3, 0, 40, static_cast<std::uint8_t>(SendMode::Standard)}});
+    out.started(FunctionId::MPI_Igather, 0, 2, 10, 20, 9);
+    out.started(FunctionId::MPI_Ineighbor_alltoallw, 0, -1, 6, 7, 10);
+    spool::Record& both = out.call(FunctionId::MPI_Isendrecv, 1489, 1490);
+    both.comm = 0;
+    both.count = 2;
+    out.completions({{0, 11, next, 3, 0, 40, static_cast<std::uint8_t>(SendMode::Standard)},
+                     {spool::flag_receive, 12, before, 3, 0, 50}});
+    out.call(FunctionId::MPI_Waitall, 1491, 1492).count = 5;
+    out.completions({{0, 8},
+                     operation(spool::Operation::Collective, 9),
+                     operation(spool::Operation::Collective, 10),
+                     {0, 11},
+                     {spool::flag_receive, 12, before, 3, 0, 30}});
 }
 
 void probes(CallsBuilder& out)
@@ -143,11 +163,6 @@ void collectives(CallsBuilder& out, int rank)
         out.counters(true, {11, 1'000'000'000'000});
     }
     point(out, FunctionId::MPI_Barrier, 1650, 1660, {0, -1, 0, 0}, path);
-}
-
-Slot operation(spool::Operation what, std::uint64_t request, std::uint64_t bytes = 0)
-{
-    return {0, request, -1, -1, -1, bytes, 0, what};
 }
 
 void non_blocking(CallsBuilder& out, int rank)

@@ -245,6 +245,12 @@ Request Rank::icollective(FunctionId function, Span span)
     return split_begin(function, span);
 }
 
+Request Rank::start_collective(FunctionId function, Span span)
+{
+    trace_.collectives.push_back({{}, Program::world(), -1, 0, 0, add(FunctionId::MPI_Start, span), function});
+    return {false, trace_.collectives.size() - 1};
+}
+
 void Rank::wait_collective(Span span, Request posted, int root, std::uint64_t bytes)
 {
     split_end(FunctionId::MPI_Wait, span, posted, root, bytes);

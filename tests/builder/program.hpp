@@ -94,6 +94,8 @@ public:
               model::CommId comm = model::CommId{0}, int root = -1);
     /// A non-blocking one, on the world.
     Request icollective(FunctionId function, Span span);
+    /// A persistent one, likewise, by MPI_Start. `function`: the non-blocking one.
+    Request start_collective(FunctionId function, Span span);
     void wait_collective(Span span, Request posted, int root = -1, std::uint64_t bytes = 8);
     /// A split operation on a file.
     Request split_begin(FunctionId function, Span span);

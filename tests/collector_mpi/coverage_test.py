@@ -16,6 +16,7 @@ import coverage  # noqa: E402
 
 TABLE = read_table(ROOT / "formats" / "functions" / "functions.table")
 RECORDED = {f.name for f in TABLE}
+NEW = {f.name for f in TABLE if "since" in f.keys}  # not in MPI-3.1
 NOT_RECORDED = [name for group in coverage.NOT_RECORDED for name in coverage.names_of(group)]
 
 
@@ -41,10 +42,10 @@ class Coverage(unittest.TestCase):
         functions = {name for name in declared() if not name.startswith("MPI_T_")}
         self.assertGreater(len(functions), 350)
         self.assertEqual(sorted(functions - known), [], "neither in functions.table nor in NOT_RECORDED of coverage.py")
-        self.assertEqual(sorted(known - functions), [], "not in mpi.h")
+        self.assertEqual(sorted(known - functions - NEW), [], "not in mpi.h")
 
     def test_every_recorded_function_is_in_mpi_h(self):
-        self.assertEqual(sorted(RECORDED - declared()), [])
+        self.assertEqual(sorted(RECORDED - declared() - NEW), [])
 
     def test_every_recorded_function_is_called_by_a_test(self):
         """In C; tests/fortran/coverage_test.py asks the same of Fortran."""

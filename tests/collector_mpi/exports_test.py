@@ -9,9 +9,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from spool import FUNCTIONS, ROOT
+from spool import ROOT, read_table
 
 PRELOAD = os.environ["CRITPATH_TEST_PRELOAD"]
+MPI_LIBRARY = os.environ["CRITPATH_TEST_MPI_LIBRARY"]
+TABLE = read_table(ROOT / "formats" / "functions" / "functions.table")
 MPI = os.environ.get("CRITPATH_TEST_MPI", "Open MPI")
 
 
@@ -19,9 +21,17 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def functions():
+    """Those of the table that the MPI library has; what came after MPI-3.1 perhaps as an extension, MPIX_Name."""
+    defined = set(output("nm", "-D", "--defined-only", MPI_LIBRARY).split())
+    names = [f.name for f in TABLE if "since" not in f.keys or f"P{f.name}" in defined]
+    extensions = [f.name.replace("MPI_", "MPIX_") for f in TABLE if "since" in f.keys]
+    return names + [name for name in extensions if f"P{name}" in defined]
+
+
 def fortran_names():
     """What a Fortran program calls instead of the functions of the table (collector/fortran/bindings.py)."""
-    lower = [name.lower() for name in FUNCTIONS]
+    lower = [name.lower() for name in functions()]
     if MPI == "MPICH":  # the rest of Fortran calls the functions of C
         library = re.search(r"libmpichfort\.so.* => (.*)", output("/sbin/ldconfig", "-p"))[1]
         symbols = output("nm", "-D", "--defined-only", library).split()
@@ -34,7 +44,7 @@ def fortran_names():
 class Exports(unittest.TestCase):
     def test_exports_are_the_function_table(self):
         names = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", PRELOAD).splitlines()}
-        self.assertEqual(names, set(FUNCTIONS) | fortran_names() | {"dlclose", "dlsym", "pthread_create", "sched_yield", "sigaltstack", "thrd_create"})
+        self.assertEqual(names, set(functions()) | fortran_names() | {"dlclose", "dlsym", "pthread_create", "sched_yield", "sigaltstack", "thrd_create"})
 
     def test_needs_neither_mpi_nor_a_cxx_runtime(self):
         needed = [line for line in output("readelf", "-d", PRELOAD).splitlines() if "(NEEDED)" in line]
@@ -46,9 +56,12 @@ class Exports(unittest.TestCase):
 
 class Generator(unittest.TestCase):
     def generate(self, part, hash_seed):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory() as directory, tempfile.NamedTemporaryFile("w") as declarations:
+            declarations.write("int MPIX_Barrier_init(); int MPI_Bcast_init();")
+            declarations.flush()
+            arguments = [ROOT / "formats/functions/functions.table", declarations.name, "Open MPI", directory]
             subprocess.run(
-                [sys.executable, "-B", ROOT / "collector" / part / "generate.py", ROOT / "formats/functions/functions.table", "Open MPI", directory],
+                [sys.executable, "-B", ROOT / "collector" / part / "generate.py", *arguments],
                 check=True,
                 env={"PYTHONHASHSEED": hash_seed, "PATH": os.environ["PATH"]},
             )
@@ -63,6 +76,11 @@ class Generator(unittest.TestCase):
             one = self.generate(part, "1")
             self.assertEqual(sorted(one), names)
             self.assertEqual(one, self.generate(part, "2"))
+
+    def test_functions_that_the_library_has_not_are_left_out(self):
+        wrapped = self.generate("mpi", "1")["wrapped.inc"].decode()
+        names = {f.name for f in TABLE if "since" not in f.keys} | {"MPIX_Barrier_init", "MPI_Bcast_init"}
+        self.assertEqual(set(re.findall(r"\((\w+)\)", wrapped)), names)
 
 
 if __name__ == "__main__":

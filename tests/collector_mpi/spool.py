@@ -13,7 +13,7 @@ from table import read_table  # noqa: E402
 FUNCTIONS = [f.name for f in read_table(ROOT / "formats" / "functions" / "functions.table")]
 FLAGS = ["success", "any_source", "any_tag", "cancelled", "receive", "null_peer", "failed", "has_completion"]
 EMPTY, CALL, COMPLETIONS, COMMUNICATOR, MEMBERS, TOOL = range(6)
-OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID, GRAPH = range(6, 14)
+OFF, CALLPATH, COUNTERS, OBJECT, CLOCK, SKIPPED, GRID, GRAPH, STARTED = range(6, 15)
 OPERATIONS = ["", "collective", "rma", "file", "newcomm"]
 HEADER_SIZE = 4096
 SAMPLES = 80 + 256 + 64 + 1024  # where SampleFormat begins in the header
@@ -66,6 +66,7 @@ class Call:
     request: int
     count: int
     completions: list = field(default_factory=list)
+    started: list = field(default_factory=list)  # persistent collectives: calls of the functions that do the same
     members: list = field(default_factory=list)  # world ranks of its group
     callpath: int = 0
     counters: dict = field(default_factory=dict)  # "enter", "leave" -> values
@@ -223,6 +224,8 @@ def read_spool(path):
             has_members = spool.calls[-1]
         elif kind == COMPLETIONS:
             spool.calls[-1].completions += read_completions(record)
+        elif kind == STARTED:
+            spool.calls[-1].started.append(read_call(record))
         elif kind == TOOL:
             spool.tool.append(struct.unpack_from("<QQ", record, 8))
         elif kind == COMMUNICATOR:
@@ -283,6 +286,7 @@ def lines(spool):
         result.append(line)
         result += ["    members " + " ".join(map(str, call.members))] if call.members else []
         result += ["    " + " ".join(describe(c) + ([f"mode={c.mode}"] if c.mode else [])) for c in call.completions]
+        result += [f"    started {' '.join([s.name, *describe(s)])}" for s in call.started]
     return result
 
 

@@ -428,6 +428,16 @@ class Workload(harness.Case):
                    pieces={"work_late": (9, 100), "work_after": (9, 50)}, absent=["work_early"])
 
     @harness.retry_once
+    def test_persistent_bcast_early_root(self):
+        self.check(3, "rooted", "bcast", "early", "persistent", path=[1, 2, 0] * 3, pieces={"work_late": (9, 100)},
+                   absent=["work_early", "work_unseen"])
+
+    @harness.retry_once
+    def test_persistent_reduce_early_root(self):
+        self.check(3, "rooted", "reduce", "early", "persistent", path=[1, 0, 2, 1, 0, 2] * 3,
+                   pieces={"work_late": (9, 100), "work_after": (9, 50)}, absent=["work_early"])
+
+    @harness.retry_once
     def test_pipeline(self):
         self.check(3, "pipeline", path=[0, 1, 2],
                    pieces={"work_first": (1, 40), "work_middle": (8, 100), "work_last": (1, 40)})

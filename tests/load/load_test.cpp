@@ -156,6 +156,33 @@ TEST_F(Load, NonBlockingCollectivesStandWhereTheyWerePosted)
     EXPECT_EQ(process.collectives[3].call.location, process.locations[1].location);
 }
 
+TEST_F(Load, PersistentCollectivesAreWhatWasStarted)
+{
+    const auto& replay = load(1, [](TinyTrace& t) {
+        t.thread(0).enter(1, "MPI_Startall").collective_request(1, 7, OTF2_COLLECTIVE_OP_BCAST);
+        t.thread(0).collective_request(1, 8, 128 + OTF2_COLLECTIVE_OP_ALLTOALL).leave(2, "MPI_Startall");
+        t.thread(0).enter(3, "MPI_Start").collective_request(3, 9).leave(4, "MPI_Start");
+        t.thread(0).enter(5, "MPI_Start").collective_request(5, 10, 127).leave(6, "MPI_Start");
+        t.thread(0).enter(11, "MPI_Waitall");
+        t.thread(0).collective_complete(12, OTF2_COLLECTIVE_OP_BCAST, "world", 0, 40, 50, 7);
+        for (const std::uint64_t request : {8U, 9U, 10U}) {
+            t.thread(0).collective_complete(12, OTF2_COLLECTIVE_OP_ALLTOALL, "world", OTF2_COLLECTIVE_ROOT_NONE, 0, 0,
+                                            request);
+        }
+        t.thread(0).leave(12, "MPI_Waitall");
+    });
+    const auto& process = replay.processes[0];
+    std::vector<FunctionId> operations;
+    for (const auto& collective : process.collectives) {
+        operations.push_back(collective.operation);
+    }
+    // What the post does not say, or by a number that nobody knows, the completion does.
+    EXPECT_THAT(operations, ElementsAre(FunctionId::MPI_Ibcast, FunctionId::MPI_Ineighbor_alltoall,
+                                        FunctionId::MPI_Ialltoall, FunctionId::MPI_Ialltoall));
+    EXPECT_EQ(process.collectives[0].root, 0);
+    EXPECT_EQ(process.collectives[0].begin().call, CallId{0});
+}
+
 TEST_F(Load, GraphsAreKnownWhereAllOfThemIsThere)
 {
     const auto& replay = load(2, [](TinyTrace& t) {

@@ -218,9 +218,13 @@ TinyThread& TinyThread::parameter(std::uint64_t time, std::uint64_t value)
     return *this;
 }
 
-TinyThread& TinyThread::collective_request(std::uint64_t time, std::uint64_t request)
+TinyThread& TinyThread::collective_request(std::uint64_t time, std::uint64_t request, std::uint8_t operation)
 {
-    check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, time, request));
+    List list;
+    if (operation != 0xff) {
+        check(OTF2_AttributeList_AddUint8(list.get(), TinyTrace::operation_attribute, operation));
+    }
+    check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, list.get(), time, request));
     return *this;
 }
 
@@ -497,6 +501,7 @@ void TinyTrace::write_rest(OTF2_GlobalDefWriter* definitions)
         {dest_attribute, "critpath.dest", OTF2_TYPE_INT32},
         {page_faults_attribute, "critpath.page_faults", OTF2_TYPE_UINT64},
         {processor_attribute, "critpath.processor", OTF2_TYPE_UINT32},
+        {operation_attribute, "critpath.operation", OTF2_TYPE_UINT8},
     };
     for (const auto& [reference, name, type] : attributes) {
         check(OTF2_GlobalDefWriter_WriteAttribute(definitions, reference, string(name), string(""), type));

@@ -55,7 +55,8 @@ public:
     TinyThread& graph(std::uint64_t time, const std::string& comm, std::uint32_t in_degree);
     TinyThread& parameter(std::uint64_t time, std::uint64_t value);
     TinyThread& switched_off(std::uint64_t time, const std::string& reason);
-    TinyThread& collective_request(std::uint64_t time, std::uint64_t request);
+    /// `operation`: critpath.operation; 0xff: without.
+    TinyThread& collective_request(std::uint64_t time, std::uint64_t request, std::uint8_t operation = 0xff);
     TinyThread& collective_complete(std::uint64_t time, OTF2_CollectiveOp operation, const std::string& comm,
                                     std::uint32_t root, std::uint64_t sent, std::uint64_t received,
                                     std::uint64_t request);
@@ -148,7 +149,8 @@ private:
         dest_attribute,
         page_faults_attribute,
         in_degree_attribute,
-        processor_attribute
+        processor_attribute,
+        operation_attribute
     };
 
     OTF2_RegionRef region(const std::string& name);

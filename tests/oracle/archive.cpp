@@ -22,6 +22,13 @@ namespace
 using functions::SemanticClass;
 using otf2::TraceWriter;
 
+/// Of non-blocking collectives, each third is written as one that was initialised before: MPI_Start begins it.
+bool is_started(const Call& call)
+{
+    return functions::semantic_class(call.function) == SemanticClass::Icollective && !call.collectives_posted.empty() &&
+           call.collectives_posted.front().request % 3 == 0;
+}
+
 class RankEvents
 {
 public:
@@ -56,13 +63,14 @@ public:
 
     void write(const Call& call, const Times& times)
     {
-        const OTF2_RegionRef region = trace_.mpi(call.function);
+        const OTF2_RegionRef region = trace_.mpi(is_started(call) ? FunctionId::MPI_Start : call.function);
         const std::uint64_t enter = ns(times.enter), leave = ns(times.leave);
         out_.enter(enter, region);
         for (const Message& message : call.posted)
             post(enter, message);
         for (const CollectiveOperation& operation : call.collectives_posted) {
-            out_.collective_request(enter, comms_[operation.comm], operation.request);
+            out_.collective_request(enter, comms_[operation.comm], operation.request,
+                                    is_started(call) ? std::optional(call.function) : std::nullopt);
         }
         if (call.makes != 0)
             out_.comm_create(leave, comms_[call.makes]);

@@ -248,6 +248,29 @@ TEST(RootedCollectives, AreDecidedWhenAllThatCountsIsKnown)
     EXPECT_EQ(decide(112'000, 250'000, std::nullopt), Route::Ask);
 }
 
+/// Only the root of a reduction waits, for rank 1, which comes late or early.
+std::string reduction(std::int64_t post_of_rank_1, const auto& post)
+{
+    Program p(2);
+    const Request taken = post(p[0], Span{200, 201});
+    p[0].wait_collective({202, std::max<std::int64_t>(210, post_of_rank_1 + 5)}, taken, 0);
+    const Request given = post(p[1], Span{post_of_rank_1, post_of_rank_1 + 1});
+    p[1].wait_collective({post_of_rank_1 + 2, post_of_rank_1 + 4}, given, 0);
+    p[0].finish(700);
+    p[1].finish(650);
+    return path(p);
+}
+
+TEST(Dependence, APersistentCollectiveDependsAsTheNonBlockingOne)
+{
+    const auto non_blocking = [](auto& rank, Span span) { return rank.icollective(FunctionId::MPI_Ireduce, span); };
+    const auto started = [](auto& rank, Span span) { return rank.start_collective(FunctionId::MPI_Ireduce, span); };
+    EXPECT_THAT(reduction(400, non_blocking), testing::StartsWith("compute 1: 0-400 | collective? 1>0: 400-405"));
+    EXPECT_EQ(reduction(400, started), reduction(400, non_blocking));
+    EXPECT_THAT(reduction(50, non_blocking), testing::StartsWith("compute 0: 0-200"));
+    EXPECT_EQ(reduction(50, started), reduction(50, non_blocking));
+}
+
 /// It goes on beside the computation, which has slack.
 TEST(Dependence, ANonBlockingCollectiveOfOneRankTakesItsTime)
 {

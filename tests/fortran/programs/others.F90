@@ -5,6 +5,30 @@
 !
 ! others.c in Fortran, call by call: it must leave the same records.
 #include "bindings.inc"
+#ifndef MPICH
+#define MPI_Barrier_init MPIX_Barrier_init
+#define MPI_Allreduce_init MPIX_Allreduce_init
+#define MPI_Allgather_init MPIX_Allgather_init
+#define MPI_Allgatherv_init MPIX_Allgatherv_init
+#define MPI_Alltoall_init MPIX_Alltoall_init
+#define MPI_Alltoallv_init MPIX_Alltoallv_init
+#define MPI_Alltoallw_init MPIX_Alltoallw_init
+#define MPI_Reduce_scatter_init MPIX_Reduce_scatter_init
+#define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
+#define MPI_Bcast_init MPIX_Bcast_init
+#define MPI_Scatter_init MPIX_Scatter_init
+#define MPI_Scatterv_init MPIX_Scatterv_init
+#define MPI_Reduce_init MPIX_Reduce_init
+#define MPI_Gather_init MPIX_Gather_init
+#define MPI_Gatherv_init MPIX_Gatherv_init
+#define MPI_Scan_init MPIX_Scan_init
+#define MPI_Exscan_init MPIX_Exscan_init
+#define MPI_Neighbor_allgather_init MPIX_Neighbor_allgather_init
+#define MPI_Neighbor_allgatherv_init MPIX_Neighbor_allgatherv_init
+#define MPI_Neighbor_alltoall_init MPIX_Neighbor_alltoall_init
+#define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
+#define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
+#endif
 program others
 #include "use_mpi.inc"
     integer :: rank, other, provided, ierr
@@ -23,6 +47,7 @@ program others
     call messages
     call collectives
     call neighbours
+    call persistent
     call windows
     call files
     call local_work
@@ -89,6 +114,78 @@ contains
         call MPI_Ineighbor_alltoallw(a, twos, bytes, types, b(:, 6), twos, bytes, types, graph, r(5) IERROR)
         call MPI_Waitall(5, r, MPI_STATUSES_IGNORE IERROR)
         call MPI_Comm_free(graph IERROR)
+    end subroutine
+
+    subroutine persistent
+        COMM_T :: graph
+        REQUEST_T :: request
+        TYPE_T :: types(1), integers(2)
+        integer(kind=MPI_ADDRESS_KIND) :: bytes(1)
+        integer :: mine
+        mine = counts(rank + 1)
+        bytes = 0
+        types = MPI_INTEGER
+        integers = MPI_INTEGER
+        call MPI_Dist_graph_create_adjacent(world, 1, [other], MPI_UNWEIGHTED, 1, [other], MPI_UNWEIGHTED, MPI_INFO_NULL, .false., graph IERROR)
+        call MPI_Barrier_init(world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Bcast_init(a, 3, MPI_INTEGER, 0, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Allreduce_init(a, b(:, 1), 3, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Alltoallw_init(a, twos, displs, integers, b(:, 2), twos, displs, integers, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Allgather_init(a, 2, MPI_INTEGER, b(:, 3), 2, MPI_INTEGER, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Allgatherv_init(a, mine, MPI_INTEGER, b(:, 4), counts, displs, MPI_INTEGER, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Alltoall_init(a, 2, MPI_INTEGER, b(:, 5), 2, MPI_INTEGER, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Alltoallv_init(a, twos, displs, MPI_INTEGER, b(:, 6), twos, displs, MPI_INTEGER, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Reduce_scatter_init(a, b(:, 7), counts, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Reduce_scatter_block_init(a, b(:, 8), 2, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Scatter_init(a, 3, MPI_INTEGER, b(:, 9), 3, MPI_INTEGER, 1, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Scatterv_init(a, counts, displs, MPI_INTEGER, b(:, 10), mine, MPI_INTEGER, 1, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Reduce_init(a, b(:, 11), 3, MPI_INTEGER, MPI_MAX, 0, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Gather_init(a, 2, MPI_INTEGER, b(:, 12), 2, MPI_INTEGER, 1, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Gatherv_init(a, mine, MPI_INTEGER, b(:, 13), counts, displs, MPI_INTEGER, 0, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Scan_init(a, b(:, 14), 2, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Exscan_init(a, b(:, 15), 2, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Neighbor_allgather_init(a, 1, MPI_INTEGER, b(:, 1), 1, MPI_INTEGER, graph, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Neighbor_allgatherv_init(a, 2, MPI_INTEGER, b(:, 2), twos, zeros, MPI_INTEGER, graph, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Neighbor_alltoall_init(a, 3, MPI_INTEGER, b(:, 3), 3, MPI_INTEGER, graph, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Neighbor_alltoallv_init(a, twos, zeros, MPI_INTEGER, b(:, 4), twos, zeros, MPI_INTEGER, graph, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Neighbor_alltoallw_init(a, twos, bytes, types, b(:, 5), twos, bytes, types, graph, MPI_INFO_NULL, request IERROR)
+        call perform(request)
+        call MPI_Comm_free(graph IERROR)
+#ifdef MPICH
+        call MPI_Isendrecv(a, 2, MPI_INTEGER, other, 6, b, 3, MPI_INTEGER, other, 6, world, request IERROR)
+        call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
+        call MPI_Isendrecv_replace(a, 2, MPI_INTEGER, other, 7, other, 7, world, request IERROR)
+        call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
+#endif
+    end subroutine
+
+    ! One at a time: MPICH 4.0 hangs where several have been initialised.
+    subroutine perform(request)
+        REQUEST_T :: request
+        call MPI_Start(request IERROR)
+        call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
+        call MPI_Request_free(request IERROR)
     end subroutine
 
     subroutine windows

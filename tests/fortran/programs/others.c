@@ -5,6 +5,31 @@
 //
 // The recorded functions that calls.c does not call, once each. others.F90 does the same in Fortran, call by call.
 #include <mpi.h>
+#if MPI_VERSION < 4
+#include <mpi-ext.h>
+#define MPI_Barrier_init MPIX_Barrier_init
+#define MPI_Allreduce_init MPIX_Allreduce_init
+#define MPI_Allgather_init MPIX_Allgather_init
+#define MPI_Allgatherv_init MPIX_Allgatherv_init
+#define MPI_Alltoall_init MPIX_Alltoall_init
+#define MPI_Alltoallv_init MPIX_Alltoallv_init
+#define MPI_Alltoallw_init MPIX_Alltoallw_init
+#define MPI_Reduce_scatter_init MPIX_Reduce_scatter_init
+#define MPI_Reduce_scatter_block_init MPIX_Reduce_scatter_block_init
+#define MPI_Bcast_init MPIX_Bcast_init
+#define MPI_Scatter_init MPIX_Scatter_init
+#define MPI_Scatterv_init MPIX_Scatterv_init
+#define MPI_Reduce_init MPIX_Reduce_init
+#define MPI_Gather_init MPIX_Gather_init
+#define MPI_Gatherv_init MPIX_Gatherv_init
+#define MPI_Scan_init MPIX_Scan_init
+#define MPI_Exscan_init MPIX_Exscan_init
+#define MPI_Neighbor_allgather_init MPIX_Neighbor_allgather_init
+#define MPI_Neighbor_allgatherv_init MPIX_Neighbor_allgatherv_init
+#define MPI_Neighbor_alltoall_init MPIX_Neighbor_alltoall_init
+#define MPI_Neighbor_alltoallv_init MPIX_Neighbor_alltoallv_init
+#define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
+#endif
 
 static int rank, other;
 static int a[64], b[16][16];
@@ -64,6 +89,75 @@ static void neighbours(void)
     MPI_Ineighbor_alltoallw(a, twos, bytes, types, b[5], twos, bytes, types, graph, &r[4]);
     MPI_Waitall(5, r, MPI_STATUSES_IGNORE);
     MPI_Comm_free(&graph);
+}
+
+/* One at a time: MPICH 4.0 hangs where several have been initialised. */
+static void perform(MPI_Request* request)
+{
+    MPI_Start(request);
+    MPI_Wait(request, IGNORE);
+    MPI_Request_free(request);
+}
+
+static void persistent(void)
+{
+    const MPI_Aint bytes[1] = {0};
+    const MPI_Datatype types[1] = {MPI_INT}, integers[2] = {MPI_INT, MPI_INT};
+    MPI_Comm graph;
+    MPI_Request request;
+    MPI_Dist_graph_create_adjacent(WORLD, 1, &other, MPI_UNWEIGHTED, 1, &other, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &graph);
+    MPI_Barrier_init(WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Bcast_init(a, 3, MPI_INT, 0, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Allreduce_init(a, b[0], 3, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Alltoallw_init(a, twos, displs, integers, b[1], twos, displs, integers, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Allgather_init(a, 2, MPI_INT, b[2], 2, MPI_INT, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Allgatherv_init(a, counts[rank], MPI_INT, b[3], counts, displs, MPI_INT, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Alltoall_init(a, 2, MPI_INT, b[4], 2, MPI_INT, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Alltoallv_init(a, twos, displs, MPI_INT, b[5], twos, displs, MPI_INT, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Reduce_scatter_init(a, b[6], counts, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Reduce_scatter_block_init(a, b[7], 2, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Scatter_init(a, 3, MPI_INT, b[8], 3, MPI_INT, 1, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Scatterv_init(a, counts, displs, MPI_INT, b[9], counts[rank], MPI_INT, 1, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Reduce_init(a, b[10], 3, MPI_INT, MPI_MAX, 0, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Gather_init(a, 2, MPI_INT, b[11], 2, MPI_INT, 1, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Gatherv_init(a, counts[rank], MPI_INT, b[12], counts, displs, MPI_INT, 0, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Scan_init(a, b[13], 2, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Exscan_init(a, b[14], 2, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Neighbor_allgather_init(a, 1, MPI_INT, b[0], 1, MPI_INT, graph, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Neighbor_allgatherv_init(a, 2, MPI_INT, b[1], twos, zeros, MPI_INT, graph, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Neighbor_alltoall_init(a, 3, MPI_INT, b[2], 3, MPI_INT, graph, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Neighbor_alltoallv_init(a, twos, zeros, MPI_INT, b[3], twos, zeros, MPI_INT, graph, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Neighbor_alltoallw_init(a, twos, bytes, types, b[4], twos, bytes, types, graph, MPI_INFO_NULL, &request);
+    perform(&request);
+    MPI_Comm_free(&graph);
+#if MPI_VERSION >= 4
+    MPI_Isendrecv(a, 2, MPI_INT, other, 6, b, 3, MPI_INT, other, 6, WORLD, &request);
+    MPI_Wait(&request, IGNORE);
+    MPI_Isendrecv_replace(a, 2, MPI_INT, other, 7, other, 7, WORLD, &request);
+    MPI_Wait(&request, IGNORE);
+#endif
 }
 
 static void windows(void)
@@ -191,6 +285,7 @@ int main(int argc, char** argv)
     messages();
     collectives();
     neighbours();
+    persistent();
     windows();
     files(argv[1]);
     local_work();
