@@ -51,6 +51,7 @@ void MessageEvents::begin(const RecordedCall& recorded)
         break;
     case SemanticClass::Startall:
     case SemanticClass::Isendrecv:
+    case SemanticClass::Pready:
         for (const Completion& started : recorded.completions) {
             start(started, call.enter);
         }

@@ -38,7 +38,7 @@ struct RecordedCall {
     [[nodiscard]] bool posts() const
     {
         using enum functions::SemanticClass;
-        return semantics == Start || semantics == Startall || semantics == Isendrecv;
+        return semantics == Start || semantics == Startall || semantics == Isendrecv || semantics == Pready;
     }
     [[nodiscard]] bool failed() const { return (record.flags & spool::flag_failed) != 0; }
 };

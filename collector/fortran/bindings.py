@@ -49,7 +49,7 @@ def fortran_type(type_in_c):
         return "char*"
     if base == "void":
         return "void*"
-    return f"{base}*" if base in ("MPI_Aint", "MPI_Offset") else "MPI_Fint*"
+    return f"{base}*" if base in ("MPI_Aint", "MPI_Offset", "MPI_Count") else "MPI_Fint*"
 
 
 def strings(function):

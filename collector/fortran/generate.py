@@ -106,7 +106,7 @@ def body_parameters(function):
     return ", ".join(["const Caller& caller", f"{function.short_name}Function* function", *parameters(function)])
 
 
-SCALARS = ("int", "MPI_Aint", "MPI_Offset")
+SCALARS = ("int", "MPI_Aint", "MPI_Offset", "MPI_Count")
 
 
 def convert(argument):

@@ -33,7 +33,7 @@ Completion describe(const Request& request, const MPI_Status& status)
         // What was asked for is what has come; of MPI_Isendrecv, the status of MPICH 4.0 says nothing.
         item.peer = (request.flags & spool::flag_any_source) != 0 ? status.MPI_SOURCE : request.peer;
         item.tag = (request.flags & spool::flag_any_tag) != 0 ? status.MPI_TAG : request.tag;
-        item.bytes = bytes_in(status);
+        item.bytes = request.partitions > 0 ? request.bytes : bytes_in(status);
     }
     if (request.operation == spool::Operation::File) {
         item.bytes = bytes_moved(status, request.bytes);
@@ -121,15 +121,31 @@ void Completions::started(Call& call, MPI_Request handle, const void* location)
     if (request.operation == spool::Operation::Collective) {
         request.untold = !control.includes(group_bit(request.function));
         start_collective(call, request);
-    } else if ((request.flags & spool::flag_null_peer) == 0) {
-        if (request.untold && (request.flags & spool::flag_receive) == 0) {
-            skip_posted(thread_, request.since, Skipped::What::Send, request.comm, request.peer, request.tag, 1);
-        }
-        if (!request.untold) {
-            add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
-                 static_cast<std::uint8_t>(request.mode), request.operation});
-        }
+    } else if (is_partitioned_send(request)) {
+        request.ready = 0;
+    } else {
+        add_message(request);
     }
+}
+
+void Completions::add_message(const Request& request)
+{
+    if ((request.flags & spool::flag_null_peer) != 0) {
+        return;
+    }
+    if (!request.untold) {
+        add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags,
+             static_cast<std::uint8_t>(request.mode), request.operation});
+    } else if ((request.flags & spool::flag_receive) == 0) {
+        skip_posted(thread_, request.since, Skipped::What::Send, request.comm, request.peer, request.tag, 1);
+    }
+}
+
+void Completions::all_ready(Call& call, Request& request)
+{
+    request.untold = call.dropped();
+    request.since = call.since();
+    add_message(request);
 }
 
 // MPI_Start is a function of messages, but whether the user has asked for this is a question of collectives.
@@ -173,9 +189,7 @@ void Completions::posted(Call& call, const Request& request)
     if (request.sent_id != 0) {
         add(send_of(request));
     }
-    if ((request.flags & spool::flag_null_peer) == 0) {
-        add({request.id, request.bytes, request.peer, request.tag, request.comm, request.flags, 0, request.operation});
-    }
+    add_message(request);
 }
 
 void Completions::write(Call& call) const

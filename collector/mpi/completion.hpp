@@ -62,6 +62,9 @@ public:
     /// A persistent request has started: a new post.
     void started(Call& call, MPI_Request handle, const void* location);
 
+    /// All partitions of an active partitioned send are ready: it is posted.
+    void all_ready(Call& call, Request& request);
+
     /// MPI_Isendrecv has posted: `request` is its receive, and knows of its send.
     void posted(Call& call, const Request& request);
 
@@ -69,6 +72,7 @@ public:
     void write(Call& call) const;
 
 private:
+    void add_message(const Request& request);
     // The send of `request`, as Operation::Message; of MPI_Isendrecv only.
     static Completion send_of(const Request& request);
     void start_collective(Call& call, const Request& request);

@@ -40,9 +40,9 @@ nobody knows when it was left. A program that loads the MPI library itself and f
 recorded; calls by `PMPI_` names are not. Nor are the extensions of Open MPI's `mpi-ext.h`, but for persistent collectives:
 `MPIX_Barrier_init` is recorded as `MPI_Barrier_init`.
 
-This holds for MPICH as well. Of what its 4.0 has beyond MPI-3.1, persistent collectives and `MPI_Isendrecv` are recorded. Not recorded
-are large counts (`MPI_Send_c` and its kin, also where Fortran calls them with counts of `MPI_COUNT_KIND`), partitioned
-communication and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
+This holds for MPICH as well. Of what its 4.0 has beyond MPI-3.1, persistent collectives, partitioned communication and `MPI_Isendrecv` are
+recorded. Not recorded are large counts (`MPI_Send_c` and its kin, also where Fortran calls them with counts of `MPI_COUNT_KIND`)
+and sessions; the time of waiting for such requests is. Its Fortran procedures call functions of C: those of `mpif.h`, `use mpi` and,
 with buffers, of `use mpi_f08` call `MPI_Send`, whose wrapper records; the others of `use mpi_f08` call `PMPI_Wait`, so that
 they have wrappers of their own. A test reads this from the library's code for every function. How long a message was that did not
 fit its receive is not known from MPICH.
@@ -76,6 +76,12 @@ RECORDED = [
                 "start startall",
                 "A message, a receive or a collective, as of the non-blocking call, for each request that starts.",
             ),
+            (
+                "psend_init precv_init",
+                "Time only. A start of a receive is a receive, as of MPI_Irecv, from the partitioned sends alone.",
+            ),
+            ("pready", "With the last partition: a message, as of MPI_Issend, of all partitions."),
+            ("parrived", "Whether the partition has come; polls in vain as of MPI_Iprobe. Nothing completes here."),
             ("probe", "Communicator, source, tag and bytes of the message that was found."),
             (
                 "iprobe improbe",

@@ -46,6 +46,10 @@ AFTER = {
     "irecv": "record_irecv(call, result, {count}, {datatype}, source, tag, comm, request);",
     "isendrecv": "record_isendrecv(call, result, {count}, {datatype}, dest, sendtag, {receive_count}, {receive_type}, "
     "source, recvtag, comm, request);",
+    "psend_init": "record_psend_init(call, result, partitions, count, datatype, dest, tag, comm, request);",
+    "precv_init": "record_precv_init(call, result, partitions, count, datatype, source, tag, comm, request);",
+    "pready": "record_pready(call, result, {ready}, request);",
+    "parrived": "record_parrived(call, result, *flag, partition, request, __builtin_return_address(0));",
     "send_init": "record_send_init(call, result, {count}, {datatype}, dest, tag, comm, request);",
     "recv_init": "record_recv_init(call, result, {count}, {datatype}, source, tag, comm, request);",
     "probe": "record_probe(call, result, source, tag, comm, own.get());",
@@ -160,6 +164,7 @@ def roles(function):
         "size": "size" if "size" in present else "0",
         "target": "rank" if "rank" in present else "all_targets",
         "lock_type": "lock_type" if "lock_type" in present else "MPI_LOCK_SHARED",
+        "ready": "1" if "partition" in present else "length" if "length" in present else "partition_high - partition_low + 1",
         "data": {"read": "Read", "write": "Written"}.get(function.keys.get("io")),
     }
     if function.semantic_class == "icollective":
@@ -184,7 +189,7 @@ def roles(function):
 
 def hits(function):
     """The argument that says whether a poll has found anything."""
-    return "flag" if function.semantic_class in ("iprobe", "win_test") else None
+    return "flag" if function.semantic_class in ("iprobe", "win_test", "parrived") else None
 
 
 def is_all_to_all(function):

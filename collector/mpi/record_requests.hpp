@@ -36,8 +36,12 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
             started.finished = false;
             started.untold = call.dropped();
             started.since = call.since();
+            started.ready = 0;
             spool::Record& record = call.record();
             record.flags |= started.flags;
+            if (is_partitioned_send(started)) {
+                record.flags |= spool::flag_null_peer;
+            }
             record.comm = started.comm;
             record.peer = started.peer;
             record.tag = started.tag;
@@ -47,6 +51,83 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
         } else {
             call.flag(spool::flag_null_peer);  // a persistent request of a kind that we do not know
         }
+    }
+    call.write();
+}
+
+/// Partitioned messages meet no others: their tags are none that MPI allows.
+inline int partitioned_tag(int tag)
+{
+    return -2 - tag;
+}
+
+inline void record_partitioned_init(Call& call, int partitions, MPI_Count count, MPI_Datatype type,
+                                    const RequestVariable& variable, spool::Record& description)
+{
+    description.bytes = static_cast<std::uint64_t>(partitions) * static_cast<std::uint64_t>(count) * bytes_of(1, type);
+    Request request = remember(description);
+    request.persistent = true;
+    request.active = false;
+    request.partitions = partitions;
+    request.mode = is_partitioned_send(request) ? functions::SendMode::Synchronous : functions::SendMode::None;
+    {
+        const TableLock lock;
+        process.requests.post(key_of(*variable.handle), variable.location, request);
+    }
+    call.write();
+}
+
+inline void record_psend_init(Call& call, int result, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                              int tag, MPI_Comm comm, const RequestVariable& request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    describe_send(description, 0, type, dest, partitioned_tag(tag), comm);
+    record_partitioned_init(call, partitions, count, type, request, description);
+}
+
+inline void record_precv_init(Call& call, int result, int partitions, MPI_Count count, MPI_Datatype type, int source,
+                              int tag, MPI_Comm comm, const RequestVariable& request)
+{
+    if (result != MPI_SUCCESS) {
+        call.write();
+        return;
+    }
+    spool::Record description = call.record();
+    describe_receive(description, 0, type, source, partitioned_tag(tag), comm);
+    record_partitioned_init(call, partitions, count, type, request, description);
+}
+
+/// `partitions`: how many more are ready. What is sent is posted with the last of them.
+inline void record_pready(Call& call, int result, int partitions, MPI_Request handle)
+{
+    Completions post(call.thread(), 1);
+    if (result == MPI_SUCCESS) {
+        const TableLock lock;
+        const Requests::Index index = process.requests.find(key_of(handle), nullptr);
+        if (index != Requests::none && process.requests.at(index).active) {
+            Request& request = process.requests.at(index);
+            request.ready += partitions;
+            if (is_partitioned_send(request) && request.ready == request.partitions) {
+                post.all_ready(call, request);
+            }
+        }
+    }
+    post.write(call);
+}
+
+/// `site`: where the application calls from.
+inline void record_parrived(Call& call, int result, int has_come, int partition, MPI_Request handle, const void* site)
+{
+    if (result == MPI_SUCCESS && has_come == 0) {
+        call.write_poll(key_of(handle) << 20 ^ static_cast<std::uint64_t>(partition), site);
+        return;
+    }
+    if (result == MPI_SUCCESS) {
+        call.flag(spool::flag_success);
     }
     call.write();
 }

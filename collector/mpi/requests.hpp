@@ -34,11 +34,19 @@ struct Request {
     std::uint64_t sent_id = 0;     // of MPI_Isendrecv: of its send, which has no request of its own;
     std::uint64_t sent_bytes = 0;  // 0: it sends nothing, or it is another function
     std::int32_t sent_to = -1, sent_tag = -1;
+    std::int32_t partitions = 0;  // of partitioned communication; of a send, so many are ready
+    std::int32_t ready = 0;
     std::uint64_t since = 0;                       // Call::since of the post
     const void* location = nullptr;                // the application's variable at the post
     std::uint32_t older = HandleTable<int>::none;  // neighbours in the list of shared handles
     std::uint32_t newer = HandleTable<int>::none;
 };
+
+/// MPI_Start of such a one posts nothing yet.
+inline bool is_partitioned_send(const Request& request)
+{
+    return request.partitions > 0 && (request.flags & spool::flag_receive) == 0;
+}
 
 /// How a record other than post and completion names a request.
 inline std::uint64_t id_in_trace(const Request& request)

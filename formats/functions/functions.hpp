@@ -28,6 +28,10 @@ enum class SemanticClass : std::uint8_t {
     Isendrecv,
     SendInit,
     RecvInit,
+    PsendInit,
+    PrecvInit,
+    Pready,    // some partitions, or the last ones
+    Parrived,  // whether one partition has come
     Start,
     Startall,
     Cancel,

@@ -65,11 +65,22 @@ def offered(functions, declarations):
     found = []
     for function in functions:
         extension = function.name.replace("MPI_", "MPIX_")
-        if "since" not in function.keys or function.name in declared:
+        if "since" not in function.keys:
             found.append(function)
+        elif function.name in declared:
+            found.append(replace(function, parameters=_as_declared(function, declarations)))
         elif extension in declared:
             found.append(replace(function, symbol=extension))
     return found
+
+
+def _as_declared(function, declarations):
+    """The parameters without what a header has left out: MPICH 4.0 lacks the const of MPI_Pready_list's array."""
+    declared = re.search(rf"\b{function.name}\s*\(([^)]*)\)", declarations)[1].split(",")
+    return tuple(
+        p if "const" in there else replace(p, declaration=p.declaration.replace("const ", ""))
+        for p, there in zip(function.parameters, declared)
+    )
 
 
 def _parameters(text):

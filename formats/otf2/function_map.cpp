@@ -117,6 +117,8 @@ OTF2_RegionRole region_role(FunctionId function)
     case SemanticClass::Irecv:
     case SemanticClass::Imrecv:
     case SemanticClass::Isendrecv:
+    case SemanticClass::Pready:
+    case SemanticClass::Parrived:
     case SemanticClass::Start:
     case SemanticClass::Startall:
     case SemanticClass::Probe:

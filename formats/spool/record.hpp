@@ -180,12 +180,14 @@ enum Root : std::int32_t {
 ///   Irecv                     yes   source (3)   (3)   posted    request id         -
 ///   Imrecv (12)               yes   source       yes   posted    request id         message id
 ///   Isendrecv                 yes   -            -     -         -                  - (4)
+///   Pready                    -     -            -     -         -                  - (4)
 ///   Start                     as Isend or Irecv (flag_receive tells which), extra: SendMode (14)
 ///   Startall                  -     -            -     -         -                  - (4)
 ///   Probe, Mprobe, Iprobe, Improbe (5)
 ///                             yes   source (1)   (1)   received  message id (M*)    -
 ///   Wait*, Test*              -     -            -     -         -                  - (6)
-///   Request_get_status        -     -            -     -         -                  -
+///   Request_get_status, Parrived
+///                             -     -            -     -         -                  -
 ///   Cancel, Request_free      -     -            -     -         request id (13)    -
 ///   Collective                yes   root or -1   -     sent      -                  received
 ///   CommCreate, CommCreateGroup
@@ -212,13 +214,15 @@ enum Root : std::int32_t {
 ///                             -     -            -     -         -                  -
 ///
 ///   (1) from the status; the flags tell wildcards   (2) the receive half follows: flag_has_completion, count = 1
-///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request follows: as Completion,
+///   (3) as posted, -1 for wildcards (flags tell)    (4) one completion slot a started request (Pready: once all is
+///   ready) follows: as Completion,
 ///       with `bytes`, `peer`, `tag`, `comm` and `mode` of the post (none for PROC_NULL), then a Started record each
 ///       collective; count = number of both
 ///   (5) Iprobe, Improbe: only with flag_success; without it see (7)
 ///   (6) Wait*, and Test* with flag_success: count = number of completions that follow. Completions of PROC_NULL
 ///       requests are left out
-///   (7) Test*, Request_get_status, Iprobe, Improbe without flag_success (and without flag_failed) are poll runs: count
+///   (7) Test*, Request_get_status, Parrived, Iprobe, Improbe without flag_success (and without flag_failed) are poll
+///   runs: count
 ///       = number of polls, enter of the first, leave of the last; nothing follows. So is WinTest. Where several take
 ///       turns, each has a record with its number, and the last of these records ends with the last poll of all
 ///   (8) Members records follow that list the world ranks of the group, `count` ranks in all; -1 stands for a process
@@ -227,7 +231,8 @@ enum Root : std::int32_t {
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
 ///   (12) with flag_null_peer if the probe is not in the trace: then the message counts in a SkippedRecord
 ///   (13) a request that Request_get_status has found finished is completed by Request_free: then as Wait
-///   (14) of a collective: as Startall
+///   (14) of a collective: as Startall. Of a partitioned send nothing, with flag_null_peer: the Pready of its last
+///        partition posts it. Tags of partitioned messages are -2 less the tag: a space of their own
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
 /// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the
@@ -267,7 +272,7 @@ enum class Operation : std::uint8_t {
     NewComm,     // MPI_Comm_idup: `comm` (the parent) only
 };
 
-/// Two slots for finished (or, behind Startall and Isendrecv, started) requests.
+/// Two slots for finished (or, behind Startall, Isendrecv and Pready, started) requests.
 struct CompletionsRecord {
     RecordKind kind;           // Completions
     std::uint8_t slots;        // used slots: 1 or 2

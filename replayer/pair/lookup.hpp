@@ -63,7 +63,8 @@ inline functions::FunctionId function_of(const model::Definitions& definitions, 
     return may_be_any && !collective.is_blocking() ? collective.operation : function;
 }
 
-/// The call before, if it was an MPI_Request_get_status and this one completes requests: most likely what that found.
+/// The call before, if it was an MPI_Request_get_status or MPI_Parrived and this one completes requests: most likely
+/// what that found.
 inline model::CallRef status_poll_before(const model::Definitions& definitions, const model::ProcessTrace& trace,
                                          CallRef ref)
 {
@@ -73,7 +74,7 @@ inline model::CallRef status_poll_before(const model::Definitions& definitions, 
         return functions::semantic_class(definitions.region(calls.context(call)).function);
     };
     const std::size_t before = calls.behind_last_call(ref.call.value);
-    if (before == 0 || class_of(before - 1) != RequestGetStatus)
+    if (before == 0 || (class_of(before - 1) != RequestGetStatus && class_of(before - 1) != Parrived))
         return {};
     const auto own = class_of(ref.call.value);
     if (own != Wait && own != Waitall && own != Waitany && own != Waitsome && own != RequestFree)

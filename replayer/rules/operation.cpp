@@ -55,6 +55,7 @@ constexpr ClassRule class_rules[] = {
     {SemanticClass::Improbe, poll(Dependence::ProbedMessage)},
     // What it finds is completed by the call behind it (status_poll_before()).
     {SemanticClass::RequestGetStatus, poll(Dependence::Nothing)},
+    {SemanticClass::Parrived, poll(Dependence::Nothing)},
     // Where all that completes a request is that it is freed.
     {SemanticClass::RequestFree, {Dependence::AllMessages, CollectiveShape::None, !sync_tested, !polls, !blocking}},
     // For the receivers of buffered sends that came before it.

@@ -132,7 +132,9 @@ def expected(rank):
         completed(CollectiveOp.ALLTOALLW, world, NONE, 6, 7, 10),
         ("MpiIsendComplete", 11),
         ("MpiIrecv", before, world, 3, 30, 12),
+        ("MpiIsendComplete", 13),
     ]
+    events += call("MPI_Pready_range", 1490, 1491, [("MpiIsend", after, world, 2**32 - 5, 40, 13, 3)])
     events += call("MPI_Waitall", 1491, 1492, [], ended)
     if rank == 2:
         events += call("MPI_Mprobe", 1500, 1510, leave_attributes=(3, 5, world, 1))

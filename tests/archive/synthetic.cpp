@@ -127,12 +127,15 @@ void persistent(CallsBuilder& out, int rank)
     both.count = 2;
     out.completions({{0, 11, next, 3, 0, 40, static_cast<std::uint8_t>(SendMode::Standard)},
                      {spool::flag_receive, 12, before, 3, 0, 50}});
-    out.call(FunctionId::MPI_Waitall, 1491, 1492).count = 5;
+    out.call(FunctionId::MPI_Pready_range, 1490, 1491).count = 1;  // the last partitions
+    out.completions({{0, 13, next, -5, 0, 40, static_cast<std::uint8_t>(SendMode::Synchronous)}});
+    out.call(FunctionId::MPI_Waitall, 1491, 1492).count = 6;
     out.completions({{0, 8},
                      operation(spool::Operation::Collective, 9),
                      operation(spool::Operation::Collective, 10),
                      {0, 11},
-                     {spool::flag_receive, 12, before, 3, 0, 30}});
+                     {spool::flag_receive, 12, before, 3, 0, 30},
+                     {0, 13}});
 }
 
 void probes(CallsBuilder& out)

@@ -110,8 +110,8 @@ class Persistent(Run):
             self.assertEqual(call.flags, {"failed"})
 
 
-class Isendrecv(Run):
-    """Of MPI-4.0."""
+class OfMpi4(Run):
+    """What Open MPI 4.1 has not."""
 
     def test_isendrecv_is_a_send_and_a_receive(self):
         run = self.run_case("isendrecv", 2)
@@ -134,6 +134,32 @@ class Isendrecv(Run):
             expected = ["MPI_Isendrecv comm=0", *first, "MPI_Wait", *first]
             expected += ["MPI_Isendrecv_replace comm=0", *second, "MPI_Test success", *second]
             self.assertEqual(found, expected)
+
+    def test_partitions_are_one_message(self):
+        run = self.run_case("partitioned", 2)
+        expected = [[], []]
+        for request in (1, 3):  # and the plain one
+            slot = f"    comm=0 peer=1 tag=-5 bytes=256 request={request} mode=3"
+            plain = f"comm=0 peer=1 tag=3 bytes=4 request={request + 1}"
+            expected[0] += [
+                f"MPI_Start comm=0 peer=1 tag=-5 bytes=256 extra=3 request={request} null_peer",
+                f"MPI_Isend {plain}",
+                "MPI_Pready",
+                "MPI_Pready_range",
+                "MPI_Pready_list",
+                slot,
+                *["MPI_Wait", slot, "MPI_Wait", f"    {plain} mode=1"],
+            ]
+            envelope = f"comm=0 peer=0 tag=-5 bytes=256 request={request} receive"
+            plain = f"comm=0 peer=0 tag=3 bytes=4 request={request + 1} receive"
+            expected[1] += [
+                f"MPI_Start {envelope}",
+                f"MPI_Irecv {plain}",
+                *["MPI_Parrived success"] * 2,
+                *["MPI_Wait", f"    {envelope}", "MPI_Wait", f"    {plain}"],
+            ]
+        for rank, init in enumerate(("MPI_Psend_init", "MPI_Precv_init")):
+            self.assertEqual(run.lines(rank, polls=False), [init, *expected[rank], "MPI_Request_free"])
 
 
 if __name__ == "__main__":

@@ -168,9 +168,9 @@ TEST(Operation, NothingThatOnlyPostsEverWaits)
 
 TEST(Operation, PollsWaitOnlyInRuns)
 {
-    for (const FunctionId f :
-         {FunctionId::MPI_Test, FunctionId::MPI_Testall, FunctionId::MPI_Testany, FunctionId::MPI_Testsome,
-          FunctionId::MPI_Iprobe, FunctionId::MPI_Improbe, FunctionId::MPI_Request_get_status}) {
+    for (const FunctionId f : {FunctionId::MPI_Test, FunctionId::MPI_Testall, FunctionId::MPI_Testany,
+                               FunctionId::MPI_Testsome, FunctionId::MPI_Iprobe, FunctionId::MPI_Improbe,
+                               FunctionId::MPI_Request_get_status, FunctionId::MPI_Parrived}) {
         EXPECT_TRUE(operation(f).polls) << functions::info(f).name;
         EXPECT_FALSE(operation(f).blocking) << functions::info(f).name;
     }

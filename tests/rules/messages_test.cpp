@@ -476,17 +476,20 @@ TEST(Messages, PollsOfSeveralFunctionsInTurnAreAWait)
     EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-55 | compute 1: 55-100");
 }
 
-// while (!flag) MPI_Request_get_status(...); then MPI_Wait returns at once.
+// while (!flag) MPI_Request_get_status(...); then MPI_Wait returns at once. Or MPI_Parrived.
 TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
 {
-    Program p(2);
-    p[0].send({50, 51}, 1);
-    const Request r = p[1].irecv({1, 2}, 0);
-    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
-    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
-    p[1].wait({80, 81}, r);
-    p.finish(100);
-    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
+    for (const FunctionId poll : {FunctionId::MPI_Request_get_status, FunctionId::MPI_Parrived}) {
+        Program p(2);
+        p[0].send({50, 51}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        p[1].call(poll, {10, 52});
+        p[1].call(poll, {52, 53});
+        p[1].wait({80, 81}, r);
+        p.finish(100);
+        EXPECT_EQ(path(p),
+                  "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
+    }
 }
 
 // The same where the request is not waited for, but freed.

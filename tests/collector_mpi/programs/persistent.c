@@ -199,13 +199,44 @@ static void isendrecv(void)
     }
     CHECK(other[0] == peer);
 }
+
+/* On 2 ranks: rank 0 sends four partitions twice, which rank 1 takes as two; beside an ordinary message. */
+static void partitioned(void)
+{
+    MPI_Request request, plain;
+    const int last[1] = {3};
+    if (rank == 0) {
+        MPI_Psend_init(buffer, 4, 16, MPI_INT, 1, 3, WORLD, MPI_INFO_NULL, &request);
+    } else {
+        MPI_Precv_init(buffer, 2, 32, MPI_INT, 0, 3, WORLD, MPI_INFO_NULL, &request);
+    }
+    for (int round = 0; round < 2; ++round) {
+        buffer[63] = rank == 0 ? 7 + round : 0;
+        MPI_Start(&request);
+        if (rank == 0) {
+            MPI_Isend(buffer, 1, MPI_INT, 1, 3, WORLD, &plain);
+            MPI_Pready(2, request);
+            MPI_Pready_range(0, 1, request);
+            MPI_Pready_list(1, (int*)last, request);
+        } else {
+            MPI_Irecv(other, 1, MPI_INT, 0, 3, WORLD, &plain);
+            for (int i = 0, flag = 0; i < 2; i += flag) {
+                MPI_Parrived(request, i, &flag);
+            }
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Wait(&plain, MPI_STATUS_IGNORE);
+        CHECK(buffer[63] == 7 + round);
+    }
+    MPI_Request_free(&request);
+}
 #endif
 
 static const struct Case cases[] = {
-    {"collectives", collectives},   {"neighbours", neighbours}, {"started_together", started_together},
+    {"collectives", collectives},   {"neighbours", neighbours},   {"started_together", started_together},
     {"switched_off", switched_off}, {"errors", errors},
 #if MPI_VERSION >= 4
-    {"isendrecv", isendrecv},
+    {"isendrecv", isendrecv},       {"partitioned", partitioned},
 #endif
 };
 

@@ -121,7 +121,7 @@ contains
         REQUEST_T :: request
         TYPE_T :: types(1), integers(2)
         integer(kind=MPI_ADDRESS_KIND) :: bytes(1)
-        integer :: mine
+        integer :: mine, last(1) = [3]
         mine = counts(rank + 1)
         bytes = 0
         types = MPI_INTEGER
@@ -177,6 +177,18 @@ contains
         call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
         call MPI_Isendrecv_replace(a, 2, MPI_INTEGER, other, 7, other, 7, world, request IERROR)
         call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
+        if (rank == 0) then
+            call MPI_Psend_init(a, 4, 2_MPI_COUNT_KIND, MPI_INTEGER, 1, 8, world, MPI_INFO_NULL, request IERROR)
+            call MPI_Start(request IERROR)
+            call MPI_Pready(2, request IERROR)
+            call MPI_Pready_range(0, 1, request IERROR)
+            call MPI_Pready_list(1, last, request IERROR)
+        else
+            call MPI_Precv_init(a, 4, 2_MPI_COUNT_KIND, MPI_INTEGER, 0, 8, world, MPI_INFO_NULL, request IERROR)
+            call MPI_Start(request IERROR)
+        end if
+        call MPI_Wait(request, MPI_STATUS_IGNORE IERROR)
+        call MPI_Request_free(request IERROR)
 #endif
     end subroutine
 

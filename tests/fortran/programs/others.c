@@ -157,6 +157,19 @@ static void persistent(void)
     MPI_Wait(&request, IGNORE);
     MPI_Isendrecv_replace(a, 2, MPI_INT, other, 7, other, 7, WORLD, &request);
     MPI_Wait(&request, IGNORE);
+    int last[1] = {3};
+    if (rank == 0) {
+        MPI_Psend_init(a, 4, 2, MPI_INT, 1, 8, WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready(2, request);
+        MPI_Pready_range(0, 1, request);
+        MPI_Pready_list(1, last, request);
+    } else {
+        MPI_Precv_init(a, 4, 2, MPI_INT, 0, 8, WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+    }
+    MPI_Wait(&request, IGNORE);
+    MPI_Request_free(&request);
 #endif
 }
 
