@@ -65,8 +65,8 @@ Leaf ContextTree::add(const CallChain& chain, std::uint64_t kernel, std::uint64_
         if (i == 0) {
             leaf.offset = place.offset;
         }
-        if (!frames.empty() && functions_[place.function].canonical_name == start_main) {
-            starters_.insert(frames.back().function);
+        if (functions_[place.function].canonical_name == start_main) {
+            note_start(frames, functions_[place.function].module);
         }
         frames.push_back(place);
     }
@@ -99,11 +99,25 @@ bool ContextTree::has_sites(std::uint32_t function) const
     return binary::is_of_program(functions_[function].module);
 }
 
-// The kernel's walk ends there, too, but does not know that it does. What calls `main` has no name where libc is
-// stripped, but it was met before: in the path to MPI_Init.
+// `frames`: what __libc_start_main, a function of `libc`, has called, innermost first. It calls `main` by another
+// function of its library, or itself, in older ones.
+void ContextTree::note_start(std::span<const Place> frames, const std::string& libc)
+{
+    const auto is_in_libc = [&](const Place& place) { return functions_[place.function].module == libc; };
+    if (frames.empty()) {
+        return;
+    }
+    starters_.insert(frames.back().function);
+    if (frames.size() > 1 && is_in_libc(frames.back()) && !is_in_libc(frames[frames.size() - 2])) {
+        starters_.insert(frames[frames.size() - 2].function);
+    }
+}
+
+// The kernel's walk ends there, too, but does not know that it does; and a copy of the stack does in a `main` that has
+// much on it. Neither `main` nor what calls it need have a name, but they were met before: in the path to MPI_Init.
 bool ContextTree::begins_thread(std::uint32_t outermost) const
 {
-    constexpr std::array names = {"main",         "_start", start_main, "__libc_start_call_main",
+    constexpr std::array names = {"main",         "MAIN__", "_QQmain", "_start", start_main, "__libc_start_call_main",
                                   "start_thread", "clone",  "clone3"};
     return std::ranges::find(names, functions_[outermost].canonical_name) != names.end() ||
            starters_.contains(outermost);

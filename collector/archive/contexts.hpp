@@ -91,6 +91,7 @@ private:
     Place in_vdso(const MappedRange& range, std::uint64_t address);
     /// Whether it is told where this function makes its calls.
     [[nodiscard]] bool has_sites(std::uint32_t function) const;
+    void note_start(std::span<const Place> frames, const std::string& libc);
     [[nodiscard]] bool begins_thread(std::uint32_t outermost) const;
     Place in_memory(const MappedRange* range, std::uint64_t address);
     std::uint32_t function(const std::string& name, const std::string& module, const std::string& build_id,
@@ -107,7 +108,7 @@ private:
     std::vector<Context> contexts_;
     std::unordered_map<Hash128, std::uint32_t, HashOfHash> context_ids_;
     std::unordered_map<Hash128, Leaf, HashOfHash> chains_;
-    std::unordered_set<std::uint32_t> starters_;  // functions that were seen to be called by __libc_start_main
+    std::unordered_set<std::uint32_t> starters_;  // functions that were seen to be what calls `main`, or `main`
 };
 
 }  // namespace critpath::archive

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replayer/load/cut_chains.hpp"
 
+#include "formats/otf2/function_map.hpp"
 #include "replayer/context_names.hpp"
 
 #include <cstdint>
@@ -46,7 +47,8 @@ public:
             if (outermost == region)
                 return ContextId::none();  // it calls itself
         }
-        return only_caller(outermost).valid() ? ContextId::none() : caller;
+        const bool is_cut_off = definitions_.regions[outermost.value].name == otf2::unknown_callers_region;
+        return is_cut_off || only_caller(outermost).valid() ? ContextId::none() : caller;
     }
 
 private:

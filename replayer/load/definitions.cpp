@@ -203,6 +203,12 @@ std::map<std::string, std::string> read_build_ids(const otf2::Reader& reader)
     }
 }
 
+/// Of all samples; of one without callers nobody knows what it was called by.
+bool has_callers(const std::string& call_graph)
+{
+    return !call_graph.empty() && call_graph.find("none") == std::string::npos;
+}
+
 }  // namespace
 
 LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file)
@@ -221,7 +227,7 @@ LoadedDefinitions read_definitions(otf2::Reader& reader, const std::string& file
     loaded.definitions.build_ids = read_build_ids(reader);
     loaded.definitions.precise_ip = reader.property(otf2::precise_ip_property);
     loaded.definitions.call_graph = reader.property(otf2::call_graph_property);
-    if (loaded.definitions.call_graph.find("fp") != std::string::npos) {
+    if (has_callers(loaded.definitions.call_graph)) {
         const auto same = continue_cut_chains(loaded.definitions);
         loaded.vocabulary.contexts.replace([&](ContextId context) { return same[context.value]; });
     }

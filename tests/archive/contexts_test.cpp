@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
+
 namespace critpath::archive
 {
 namespace
@@ -89,6 +91,34 @@ TEST(Contexts, AReturnAddressBehindItsFunctionBelongsToTheCaller)
     const std::vector<std::uint64_t> chain = {subject.address(visible), subject.address(hidden_one) + size};
     const Context& leaf = tree.contexts()[tree.add({chain}).context];
     EXPECT_EQ(tree.functions()[tree.contexts()[leaf.parent].function].canonical_name, symbols.find(start)->name);
+}
+
+// As of a program that is stripped, whose `main` has more on the stack than a sample copies.
+TEST(Contexts, AChainThatEndsInWhatTheCLibraryStartedIsNotCutOff)
+{
+    const Subject subject(SUBJECT_STRIPPED);
+    const auto libc_address = [](const char* name) {
+        return reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, name));
+    };
+    const std::uint64_t leaf = subject.address(hidden_one) + 1;
+    const std::uint64_t main = subject.address(hidden_two) + 4;
+    const std::uint64_t calls_main = libc_address("qsort") + 4, starts = libc_address("__libc_start_main") + 4;
+    const std::vector<std::uint64_t> path = {leaf, main, calls_main, starts}, exit = {libc_address("exit") + 4, starts};
+    const auto outermost = [](const ContextTree& tree, const Leaf& of) {
+        std::uint32_t context = of.context;
+        while (tree.contexts()[context].parent != Context::no_parent)
+            context = tree.contexts()[context].parent;
+        return tree.functions()[tree.contexts()[context].function].canonical_name;
+    };
+    ContextTree tree{AddressMap(subject.maps())};
+    EXPECT_EQ(outermost(tree, tree.add({std::span(path).first(2), false})), "[unknown callers]");
+    ContextTree started{AddressMap(subject.maps())};
+    started.add({path});
+    started.add({exit});
+    const std::string name_of_main = outermost(started, started.add({std::span(path).subspan(1, 1)}));
+    EXPECT_EQ(outermost(started, started.add({std::span(path).first(2), false})), name_of_main);
+    EXPECT_NE(outermost(started, started.add({std::span(path).first(3), false})), "[unknown callers]");
+    EXPECT_EQ(outermost(started, started.add({std::span(path).first(1), false})), "[unknown callers]");
 }
 
 // What was loaded once, in its place the same library without symbols, and then nothing.

@@ -181,6 +181,21 @@ class Chains(harness.Case):
             self.assert_right(chains, "work", lambda chain: chain in expected)
             shutil.rmtree(self.trace)
 
+    def test_large_frame_of_main(self):
+        """Nobody else calls it, so that it is one row, with all that it calls; also where it has no name."""
+        for tree in ("wide_main", "stripped_main"):
+            self.sample(tree, "dwarf")
+            rows = self.inclusive()
+            few = 100 * (1 - RIGHT)
+            self.assertLess(rows.get("[unknown callers]", {"path_percent": 0})["path_percent"], few)
+            paths = json.loads(self.report("hotspots", "--by", "callpath", "--top", "0", "--format", "json"))
+            roots = {path["call_path"].split(";")[0] for path in paths["call_paths"]
+                     if path["kind"] == "sampled" and path["path_percent"] > few}
+            self.assertEqual(len(roots), 1, roots)
+            sampled = [row["path_percent"] for row in rows.values() if row["kind"] == "sampled"]
+            self.assertEqual(rows[roots.pop()]["path_percent"], max(sampled))
+            shutil.rmtree(self.trace)
+
     def test_callers_that_are_not_known_are_not_guessed(self):
         """Who is seen to call `shared` is who calls MPI there, which is not who has its time."""
         chains = self.sample("deep", "fp")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Call chains that were cut off.
+#include "formats/otf2/function_map.hpp"
 #include "replayer/load/cut_chains.hpp"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ using testing::ElementsAre;
 using testing::UnorderedElementsAreArray;
 
 /// Chains, each from its outermost function to the one that was sampled; functions have one letter, those of MPI are
-/// capital. A digit is where the one before calls the one behind it.
+/// capital. A digit is where the one before calls the one behind it; "?" are callers that are not known.
 class Chains
 {
 public:
@@ -43,7 +44,7 @@ public:
             const auto [region, is_new_region] = regions_.try_emplace(name, RegionId{size(definitions_.regions)});
             if (is_new_region) {
                 model::Region& made = definitions_.regions.emplace_back();
-                made.name = name;
+                made.name = name == '?' ? std::string(otf2::unknown_callers_region) : std::string(1, name);
                 made.role = std::isupper(name) != 0 ? model::RegionRole::Mpi : model::RegionRole::Sampled;
             }
             const auto [context, is_new] =
@@ -66,7 +67,8 @@ public:
             const ContextId end = same[old.value];
             std::string chain;
             for (ContextId c = end; c.valid() && chain.size() < 100; c = definitions_.contexts[c.value].parent) {
-                chain += definitions_.region(c).name;
+                const std::string& name = definitions_.region(c).name;
+                chain += name == otf2::unknown_callers_region ? "?" : name;
                 if (const std::uint64_t site = definitions_.contexts[c.value].site; site != 0)
                     chain += std::to_string(site);
             }
@@ -121,6 +123,12 @@ TEST(CutChains, OfFunctionsThatCallThemselvesStay)
     EXPECT_THAT(continued({"fgf"}), ElementsAre("fgf"));
     EXPECT_THAT(continued({"ab", "ba"}), ElementsAre("ab", "ba"));
     EXPECT_THAT(continued({"aa", "a"}), ElementsAre("aa", "a"));
+}
+
+TEST(CutChains, WhoseCallersAreKnownNowhereStay)
+{
+    EXPECT_THAT(continued({"?mfX", "fg"}), ElementsAre("?mfX", "fg"));
+    EXPECT_THAT(continued({"smfX", "?nhY", "fg", "?fg"}), ElementsAre("smfX", "?nhY", "fg", "?fg"));
 }
 
 TEST(CutChains, CallsOfMpiStayWhereTheyAre)
