@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -81,6 +82,21 @@ std::optional<std::string> with_some_scopes(const FunctionName& name, std::size_
         return display_width(hidden_scopes) + display_width(text) <= width ? std::string(hidden_scopes) + text : text;
     }
     return std::nullopt;
+}
+
+/// Likewise, but the outermost component that must stay has its identifier cut: "…<double>::interpolate(…)".
+std::optional<std::string> with_scopes_from(const FunctionName& name, std::size_t kept, std::size_t scopes,
+                                            std::size_t width)
+{
+    if (std::optional<std::string> text = with_some_scopes(name, kept, width); text || kept >= scopes)
+        return text;
+    FunctionName cut = name;
+    std::string& identifier = cut.components[kept].identifier;
+    const std::size_t rest = display_width(text_of(cut, kept)) - display_width(identifier);
+    if (rest >= width)
+        return std::nullopt;
+    identifier = shorten_middle(identifier, width - rest);
+    return text_of(cut, kept);
 }
 
 /// Of the function itself, at least a part.
@@ -178,6 +194,55 @@ std::string show_difference(std::string_view name, const Common& common, std::si
     return shorten_middle(before, left) + different + end;
 }
 
+struct Piece {
+    std::size_t begin, end;
+};
+
+/// These pieces of a name, in their order.
+std::string show_pieces(std::string_view name, Piece first, Piece second)
+{
+    first.end = std::min(first.end, second.begin);
+    std::string text = first.begin > 0 ? std::string(ellipsis) : "";
+    text.append(name.substr(first.begin, first.end - first.begin)).append(first.end < second.begin ? ellipsis : "");
+    text.append(name.substr(second.begin, second.end - second.begin)).append(second.end < name.size() ? ellipsis : "");
+    return text;
+}
+
+/// Likewise of a function that is itself called by `own` in `name`, with that: "…Scheme<double>…::interpolate<…".
+/// Nothing if the names differ nowhere else, or it has no room.
+std::optional<std::string> show_difference_beside(std::string_view name, const Piece& own, const Common& common,
+                                                  std::size_t width)
+{
+    constexpr std::size_t least = 6;
+    const bool is_behind = common.prefix >= own.end;
+    const Piece all{common.prefix,
+                    is_behind ? name.size() - common.suffix : std::min(name.size() - common.suffix, own.begin)};
+    // With what says that it is called, and that it belongs to something.
+    const Piece shown{own.begin - (name.substr(0, own.begin).ends_with("::") ? 2 : 0),
+                      std::min(own.end + 1, name.size())};
+    const auto is_whole_character = [&](std::size_t at) {
+        return at == name.size() || (static_cast<unsigned char>(name[at]) & 0xC0U) != 0x80;
+    };
+    for (Piece part = all; part.end >= all.begin + std::min(least, all.end - all.begin) && part.end > part.begin;
+         --part.end) {
+        if (!is_whole_character(part.end) || !is_whole_character(shown.end))
+            continue;
+        std::string text = is_behind ? show_pieces(name, shown, part) : show_pieces(name, part, shown);
+        if (display_width(text) <= width)
+            return text;
+    }
+    return std::nullopt;
+}
+
+/// Where the identifier of a function stands in its name, without the type that it returns.
+Piece own_piece(const FunctionName& name)
+{
+    const std::size_t behind = name.components.back().arguments.size() + name.components.back().call.size() +
+                               name.parameters.size() + name.qualifiers.size() + name.suffix.size();
+    const std::size_t end = text_of(name).size() - behind;
+    return {end - name.components.back().identifier.size(), end};
+}
+
 /// A part of a name, and where it differs from those of others.
 class DifferentPart
 {
@@ -202,6 +267,15 @@ public:
     [[nodiscard]] bool is_one() const { return is_one_; }
     [[nodiscard]] bool has_inner() const { return has_inner_; }
     [[nodiscard]] const std::string& whole() const { return part_; }
+
+    /// Some texts that may stand for it, in `width` columns each.
+    [[nodiscard]] std::vector<std::string> samples(std::size_t width) const
+    {
+        if (display_width(part_) <= width)
+            return {part_};
+        return has_inner_ ? std::vector<std::string>{inner(width, false), inner(width, true)}
+                          : std::vector<std::string>();
+    }
 
     /// "<…double…>": in brackets, what differs, in about `width` columns. `neighbours`: with what is right before and
     /// behind it, which tells "<…, 9>…>" from "<…, 19>…>".
@@ -280,6 +354,38 @@ std::set<std::string> parts_among(const std::vector<const Seen*>& names, std::st
     return parts;
 }
 
+/// One of the parts of a name that may tell it from others.
+class NamePart
+{
+public:
+    /// Of the template that is the component `at`.
+    NamePart(std::size_t at, std::size_t components) : kept_(at), from_end_(components - at) {}
+    NamePart(std::string FunctionName::*part, std::size_t kept) : part_(part), kept_(kept) {}
+
+    [[nodiscard]] std::string& in(FunctionName& name) const
+    {
+        return part_ != nullptr ? name.*part_ : name.components[name.components.size() - from_end_].arguments;
+    }
+    /// The outermost component that has to stay with it.
+    [[nodiscard]] std::size_t kept() const { return kept_; }
+    [[nodiscard]] DifferentPart difference(const Seen& seen, const std::vector<const Seen*>& rivals) const
+    {
+        FunctionName name = *seen.name;
+        return {in(name), part_ != nullptr ? parts_among(rivals, part_) : arguments_among(rivals, from_end_)};
+    }
+
+private:
+    std::string FunctionName::*part_ = nullptr;
+    std::size_t kept_;
+    std::size_t from_end_ = 0;
+};
+
+/// Without the components before `kept`.
+std::string hidden(const FunctionName& name, std::size_t kept)
+{
+    return (kept > 0 ? std::string(hidden_scopes) : "") + text_of(name, kept);
+}
+
 std::string tell_apart_as_text(const Seen& seen, const std::vector<const Seen*>& rivals, std::size_t width)
 {
     const auto text = [](const Seen& of) { return of.ends.empty() ? of.text : of.ends.front(); };
@@ -289,7 +395,16 @@ std::string tell_apart_as_text(const Seen& seen, const std::vector<const Seen*>&
         others.insert(text(*rival));
     std::vector<std::string_view> all = {own};
     all.insert(all.end(), others.begin(), others.end());
-    return show_difference(own, common_of(all), width);
+    const Common common = common_of(all);
+    if (seen.name)
+        if (std::optional<std::string> told = show_difference_beside(own, own_piece(*seen.name), common, width))
+            return *told;
+    return show_difference(own, common, width);
+}
+
+bool has_own_name(const FunctionName& name, std::string_view shown)
+{
+    return shown.find(name.components.back().identifier) != shown.npos;
 }
 
 /// True if the pieces of `shown` between its ellipses are in `name`, in that order; the first one at its begin.
@@ -364,7 +479,9 @@ std::string SeenNames::shorten(const std::string& text, std::size_t width) const
     if (seen.name)
         if (std::optional<std::string> told = tell_apart(seen, rivals, width))
             return *told;
-    return tell_apart_as_text(seen, rivals, width);
+    const std::string told = tell_apart_as_text(seen, rivals, width);
+    // No difference is worth its own name.
+    return seen.name && has_own_name(*seen.name, shortened) && !has_own_name(*seen.name, told) ? shortened : told;
 }
 
 std::vector<const SeenNames::Seen*> SeenNames::rivals_of(const std::string& text, const std::string& shortened) const
@@ -377,7 +494,7 @@ std::vector<const SeenNames::Seen*> SeenNames::rivals_of(const std::string& text
     return rivals;
 }
 
-/// By one of its parts.
+/// By one of its parts, or else by two.
 std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::vector<const Seen*>& rivals,
                                                  std::size_t width) const
 {
@@ -387,41 +504,55 @@ std::optional<std::string> SeenNames::tell_apart(const Seen& seen, const std::ve
     const auto is_good = [&](const std::optional<std::string>& told) {
         return told && rivals_of(seen.text, *told).empty();
     };
-    const auto by_arguments = [&](std::size_t at) {
-        return with_part(
-            DifferentPart(seen.name->components[at].arguments, arguments_among(rivals, size - at)), width,
-            [&](const std::string& shown) {
-                FunctionName tried = base;
-                tried.components[at].arguments = shown;
-                return with_some_scopes(tried, std::min(at, scopes), width);
-            },
-            is_good);
-    };
-    const auto by_part = [&](std::string FunctionName::*part) {
-        return with_part(
-            DifferentPart((*seen.name).*part, parts_among(rivals, part)), width,
-            [&](const std::string& shown) {
-                FunctionName tried = base;
-                tried.*part = shown;
-                return with_some_scopes(tried, scopes, width);
-            },
-            is_good);
-    };
-    // Its own come first.
-    for (std::size_t i = size; i-- > 0;)
-        if (auto told = by_arguments(i))
-            return told;
+    std::vector<NamePart> of_components, others;
+    for (std::size_t i = size; i-- > 0;)  // its own come first
+        of_components.emplace_back(i, size);
     for (std::string FunctionName::*part :
          {&FunctionName::parameters, &FunctionName::qualifiers, &FunctionName::suffix})
-        if (auto told = by_part(part))
-            return told;
+        others.emplace_back(part, scopes);
+    enum class Scope : std::uint8_t { Whole, MayBeCut };
+    const auto by_part = [&](const FunctionName& from, const NamePart& part, std::size_t kept,
+                             const std::vector<const Seen*>& of, Scope scope) {
+        return with_part(
+            part.difference(seen, of), width,
+            [&](const std::string& shown) {
+                FunctionName tried = from;
+                part.in(tried) = shown;
+                const std::size_t stays = std::min({part.kept(), kept, scopes});
+                return scope == Scope::Whole ? with_some_scopes(tried, stays, width)
+                                             : with_scopes_from(tried, stays, scopes, width);
+            },
+            is_good);
+    };
+    for (const std::vector<NamePart>* parts : {&of_components, &others})
+        for (const NamePart& part : *parts)
+            if (auto told = by_part(base, part, scopes, rivals, Scope::Whole))
+                return told;
     for (std::size_t i = scopes; i-- > 0;)
         if (auto told = with_scope(base, i, scopes, width); is_good(told))
             return told;
     base.parameters.clear();
-    for (std::size_t i = size; i-- > 0;)
-        if (auto told = by_arguments(i))
-            return told;
+    for (const Scope scope : {Scope::Whole, Scope::MayBeCut})
+        for (const NamePart& part : of_components)
+            if (auto told = by_part(base, part, scopes, rivals, scope))
+                return told;
+    // Some have the same of each part, but none of all parts.
+    std::vector<NamePart> different;
+    for (const std::vector<NamePart>* parts : {&of_components, &others})
+        for (const NamePart& part : *parts)
+            if (part.difference(seen, rivals).is_one() && different.size() < 3)
+                different.push_back(part);
+    for (const NamePart& first : different)
+        for (const std::string& shown : first.difference(seen, rivals).samples(width / 4)) {
+            FunctionName tried = base;
+            first.in(tried) = shown;
+            const std::size_t kept = std::min(first.kept(), scopes);
+            const std::vector<const Seen*> left = rivals_of(seen.text, hidden(tried, kept));
+            for (const NamePart& second : different)
+                if (&second != &first)
+                    if (auto told = by_part(tried, second, kept, left, Scope::MayBeCut))
+                        return told;
+        }
     return std::nullopt;
 }
 

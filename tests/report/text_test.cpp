@@ -242,6 +242,30 @@ TEST(Text, NamesThatWouldReadTheSameShowWhereTheyDiffer)
     EXPECT_EQ(shorten_names({"app::run(int, double)"}, 18, {"app::run(int)"}).begin()->second, "run(int, double)");
 }
 
+/// Where no single part of a name is its own, two of them are shown, or a piece of what differs: not without the name.
+TEST(Text, NamesThatDifferInSeveralPartsKeepTheirOwn)
+{
+    const std::string begin = "tmp<Field<double> > app::InterpolationScheme<", call = ">::dotInterpolate<app::";
+    std::set<std::string> names = {"void app::divide(app::Field<double>&, app::List<double> const&, double const&)",
+                                   "void app::divide(app::Field<double>&, double const&, app::List<double> const&)",
+                                   "void app::divide<int>(app::Field<int>&, app::List<int> const&, double const&)"};
+    for (const std::string type : {"double", "app::Vector"})
+        for (const std::string mesh : {"One", "Volume"})
+            names.insert(begin + type + call + mesh + ">(app::" + mesh + " const&, Field<" + type + "> const&)");
+    const SeenNames seen(names);
+    for (const std::size_t width : {12, 16, 24, 33, 44, 60, 90})
+        for (const std::string& name : names) {
+            const std::string shown = seen.shorten(name, width);
+            const std::string own = name.find("divide") != name.npos ? "divide" : "dotInterpolate";
+            EXPECT_LE(display_width(shown), width);
+            EXPECT_TRUE(width <= own.size() || shown.find(own) != shown.npos) << shown << " in " << width;
+        }
+    for (const std::size_t width : {33, 44, 60, 90}) {
+        const std::vector<std::string> shown = together(names, width);
+        EXPECT_EQ(std::set<std::string>(shown.begin(), shown.end()).size(), names.size()) << width;
+    }
+}
+
 /// The first function tells siblings in a tree apart, and the last one has the time.
 TEST(Text, ChainsOfCallsKeepBothEnds)
 {
