@@ -22,13 +22,13 @@ namespace
 {
 
 /// Of a function that is called by its place: "<file>+0x<start>" (formats/FORMAT.md).
-std::optional<std::uint64_t> start_of(const model::Row& row, const binary::Module& module)
+std::optional<std::uint64_t> start_of(const model::Row& row)
 {
     if (row.kind != model::RowKind::Sampled || !row.module.starts_with('/'))
         return std::nullopt;
     constexpr int hex = 16;
     constexpr std::string_view mark = "+0x";
-    const std::string base = module.file().filename();
+    const std::string base = binary::Module{row.module, ""}.file().filename();
     std::string_view rest = row.name;
     if (!rest.starts_with(base) || !rest.substr(base.size()).starts_with(mark))
         return std::nullopt;
@@ -109,6 +109,11 @@ bool may_be_fortran(std::string_view symbol)
 
 }  // namespace
 
+bool is_called_by_place(const model::Row& row)
+{
+    return start_of(row).has_value();
+}
+
 binary::Module recorded_module(const model::Profile& profile, const std::string& path)
 {
     const auto known =
@@ -151,7 +156,7 @@ void complete_names(model::Profile& profile, const NameOf& name_of)
     const std::vector<std::vector<std::uint64_t>> addresses = addresses_of_rows(profile);
     for (std::uint32_t i = 0; i < profile.rows.size(); ++i) {
         const binary::Module module = recorded_module(profile, profile.rows[i].module);
-        const std::optional<std::uint64_t> start = start_of(profile.rows[i], module);
+        const std::optional<std::uint64_t> start = start_of(profile.rows[i]);
         if (!start)
             continue;
         if (std::optional<std::string> name = name_of(module, *start, addresses[i])) {

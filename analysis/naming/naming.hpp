@@ -21,6 +21,9 @@ namespace critpath::naming
 /// The binary of a row as it was recorded.
 binary::Module recorded_module(const model::Profile& profile, const std::string& path);
 
+/// Whether it is a function that is called by its place, for want of a symbol: "app+0x1234".
+bool is_called_by_place(const model::Row& row);
+
 /// As binary::FunctionNames::find().
 using NameOf = std::function<std::optional<std::string>(const binary::Module& module, std::uint64_t start,
                                                         std::span<const std::uint64_t> addresses)>;

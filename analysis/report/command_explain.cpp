@@ -13,10 +13,12 @@
 #include "analysis/report/load.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "analysis/report/unnamed_note.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace critpath::report
@@ -99,6 +101,7 @@ Document run_explain(const Request& request)
         document.notes.push_back(std::move(rest));
     if (std::optional<std::string> note = blocked_note(profile))
         document.notes.push_back(std::move(*note));
+    std::ranges::move(unnamed_notes(profile), std::back_inserter(document.notes));
     add_missing(profile, explanations, document);
     add_clocks(document, profile);
     return document;

@@ -14,6 +14,7 @@
 #include "analysis/report/recursion.hpp"
 #include "analysis/report/shown_tree.hpp"
 #include "analysis/report/text.hpp"
+#include "analysis/report/unnamed_note.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -216,6 +217,7 @@ std::vector<Column> call_path_columns(bool has_levels, bool has_inside)
 void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has_inside, Document& document)
 {
     explain_errors(document, hotspots);
+    std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
     if (has_inside)
         document.notes.push_back(inside_note());
     if (request.window)

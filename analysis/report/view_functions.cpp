@@ -13,10 +13,12 @@
 #include "analysis/report/names.hpp"
 #include "analysis/report/numbers.hpp"
 #include "analysis/report/text.hpp"
+#include "analysis/report/unnamed_note.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -183,8 +185,10 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
 
 using MakeTable = std::function<Table(const std::vector<Hotspot>& items)>;
 
+enum class Names : std::uint8_t { OfFunctions, OfModules };
+
 Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable& table, const char* by,
-              binary::SourceLines& lines)
+              binary::SourceLines& lines, Names names = Names::OfFunctions)
 {
     const std::string& sort = request.request.arguments.text("--sort");
     const Coverage coverage = select(hotspots.items, sort, request.request.arguments.number("--top"));
@@ -208,6 +212,8 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
             "them; in other orders, in those of the MPI functions.");
     document.tables.push_back(table(hotspots.items));
     document.tables.back().other_names = sampled_functions(request.profile);
+    if (names == Names::OfFunctions)
+        std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
     if (const std::string note = unsampled_note(request.profile, hotspots); !note.empty())
         document.notes.push_back(note);
     std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
@@ -325,7 +331,7 @@ Document module_view(const HotspotRequest& request)
                         items, module_cells);
     };
     binary::SourceLines lines = source_lines(request.profile);
-    return list(request, by_module(request.profile, request.selection), table, " --by module", lines);
+    return list(request, by_module(request.profile, request.selection), table, " --by module", lines, Names::OfModules);
 }
 
 }  // namespace critpath::report

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Owns what is said of functions that have no names.
+#pragma once
+
+#include "analysis/model/profile.hpp"
+#include "analysis/report/hotspots.hpp"
+
+#include <string>
+#include <vector>
+
+namespace critpath::report
+{
+
+/// Of binaries whose functions are called by their places ("app+0x1234"), where these have 5 % of what samples have
+/// found on the selected path: how much that is, and how they get names. The largest ones only.
+std::vector<std::string> unnamed_notes(const model::Profile& profile, const Selection& selection = {});
+
+}  // namespace critpath::report

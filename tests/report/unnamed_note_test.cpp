@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is said of functions that have no names.
+#include "analysis/report/unnamed_note.hpp"
+#include "tests/report/one_rank.hpp"
+
+#include <gmock/gmock.h>
+
+namespace critpath::report
+{
+namespace
+{
+
+using model::CallPathId;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+void add(OneRank& run, const std::string& function, const std::string& module, std::int64_t ns)
+{
+    const CallPathId at = run.add(function, CallPathId::none(), ns);
+    run.profile().rows[run.profile().call_paths[at.value].row.value].module = module;
+}
+
+TEST(UnnamedNote, SaysOfWhichBinariesAndHowTheyGetNames)
+{
+    OneRank run;
+    add(run, "solver.x+0x1200", "/opt/bin/solver.x", 300);
+    add(run, "solver.x+0x34f0", "/opt/bin/solver.x", 100);
+    add(run, "main", "/opt/bin/solver.x", 100);
+    add(run, "libfield.so.2+0xa0", "/opt/lib/libfield.so.2 (deleted)", 450);
+    add(run, "libm.so.6+0x10", "/lib/libm.so.6", 49);
+    add(run, "[libm.so.6]", "/lib/libm.so.6", 1);
+    run.pseudo("[preempted]", CallPathId::none(), 1000);
+    EXPECT_THAT(unnamed_notes(run.profile()),
+                ElementsAre(HasSubstr("libfield.so.2"),
+                            AllOf(HasSubstr("Functions of solver.x that have 20.0 % of the path"),
+                                  HasSubstr("(solver.x+0x...)"), HasSubstr("CRITPATH_DEBUG_PATH"))));
+    EXPECT_THAT(unnamed_notes(run.profile(), {{}, "libm"}), ElementsAre(HasSubstr("libm.so.6 that have 2.5 %")));
+}
+
+TEST(UnnamedNote, SaysNothingWhereThereAreNames)
+{
+    OneRank run;
+    add(run, "main", "/opt/bin/solver.x", 100);
+    add(run, "other+0x12", "/opt/bin/solver.x", 100);
+    run.pseudo("[preempted]", CallPathId::none(), 1000);
+    EXPECT_THAT(unnamed_notes(run.profile()), IsEmpty());
+    EXPECT_THAT(unnamed_notes(OneRank().profile()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace critpath::report
