@@ -75,7 +75,7 @@ Cell inlined_cell(const Difference& d)
 }
 
 /// `spare_module`: in tables, where there is room.
-Columns with_module(Columns first, bool spare_module = false)
+Columns with_module(Columns first, Spare spare_module = Spare::No)
 {
     first.insert(first.end(),
                  {{"", "Module", Align::Left, Fit::Middle, 0, spare_module}, {"module", ""}, {"kind", ""}});
@@ -120,7 +120,7 @@ DiffView of_lines()
                                 {"line", ""},
                                 function_column(),
                                 inlined_column()},
-                        true),
+                        Spare::First),
             cells,
             true,
             MatchBy::Line};

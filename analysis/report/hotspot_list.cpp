@@ -186,7 +186,7 @@ std::vector<Column> time_columns(bool of_all)
     if (of_all)
         columns.insert(columns.end(), {{"all_ranks_seconds", "All ranks s"},
                                        {"all_ranks_samples", ""},
-                                       {"off_path_seconds", "Off path s", Align::Right, Fit::Whole, 0, true},
+                                       {"off_path_seconds", "Off path s", Align::Right, Fit::Whole, 0, Spare::First},
                                        {"imbalance_seconds", "Imbalance s"}});
     return columns;
 }

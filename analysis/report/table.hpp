@@ -54,13 +54,20 @@ enum class Fit : std::uint8_t {
     End,
 };
 
+/// Which columns tables leave out where the names beside them would have too little room.
+enum class Spare : std::uint8_t {
+    No,
+    First,
+    Then,  // if names are hard to read nevertheless
+};
+
 struct Column {
     std::string key;    // name in CSV and JSON, with its unit; empty: only in tables
     std::string title;  // heading in tables, with its unit; empty: only in CSV and JSON
     Align align = Align::Right;
     Fit fit = Fit::Whole;
     int least_decimals = 0;  // of seconds, in tables
-    bool spare = false;      // in tables only where the names beside it keep enough room
+    Spare spare = Spare::No;
 };
 
 using RowSink = std::function<void(std::span<const Cell>)>;

@@ -193,7 +193,7 @@ Hotspots hotspots_of(const HotspotRequest& request, const DrawnCalls& calls)
     return hotspots;
 }
 
-std::vector<Column> call_path_columns(bool has_levels, bool has_inside)
+std::vector<Column> call_path_columns(bool has_levels, bool has_inside, const std::string& sort)
 {
     std::vector<Column> columns = {{"", "Call path", Align::Left, Fit::Name},
                                    {"call_path", ""},
@@ -206,8 +206,11 @@ std::vector<Column> call_path_columns(bool has_levels, bool has_inside)
                                    {"module", ""},
                                    {"kind", ""},
                                    {"own_path_seconds", "Own s"}};
-    const std::vector<Column> times = time_columns(true);
-    columns.insert(columns.end(), times.begin(), times.end());
+    for (Column& column : time_columns(true)) {
+        if (column.key == "imbalance_seconds" && sort != "imbalance")  // few of those that wait in a call have one
+            column.spare = Spare::Then;
+        columns.push_back(std::move(column));
+    }
     if (has_inside)
         columns.insert(columns.end(), {{"inside", ""}, {"side", ""}});
     return columns;
@@ -307,7 +310,7 @@ Document call_path_view(const HotspotRequest& request)
     table.other_names = sampled_functions(request.profile);
     const CallChains chains(profile);
     const InsidePaths inside(request, profile, [&](CallPathId path) { return calls.place_of(path); });
-    table.columns = call_path_columns(any_levels, inside.is_wanted());
+    table.columns = call_path_columns(any_levels, inside.is_wanted(), sort);
     Sites sites(profile, is_inlined, lines);
     std::vector<Row> rows;
     std::int64_t shown_ns = 0;

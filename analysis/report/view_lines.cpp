@@ -38,7 +38,8 @@ Document line_view(const HotspotRequest& request)
     const bool of_all = !request.window;
     for (Column& column : time_columns(of_all)) {
         // Lines are long.
-        column.spare |= column.key == "all_ranks_seconds" || (column.key == "imbalance_seconds" && sort != "imbalance");
+        if (column.key == "all_ranks_seconds" || (column.key == "imbalance_seconds" && sort != "imbalance"))
+            column.spare = Spare::First;
         table.columns.push_back(std::move(column));
     }
     std::vector<Row> rows;

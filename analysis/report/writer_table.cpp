@@ -24,6 +24,7 @@ namespace
 constexpr std::string_view gap = "  ";
 constexpr std::size_t least_name_width = 16;
 constexpr std::size_t readable_name_width = 40;  // beside columns that can be spared
+constexpr std::size_t hard_name_width = 30;      // to read, in less
 
 /// How one column looks once all its cells are known.
 struct Shape {
@@ -99,17 +100,27 @@ std::size_t line_width(const std::vector<Shape>& shapes, const Table& table, std
 /// Leaves out what can be spared if names would become hard to read beside it.
 void leave_out_spare(std::vector<Shape>& shapes, const Table& table, std::size_t width)
 {
-    if (line_width(shapes, table, readable_name_width) > width)
-        std::erase_if(shapes, [&](const Shape& shape) { return table.columns[shape.column].spare; });
+    for (const auto& [spare, name_width] :
+         {std::pair(Spare::First, readable_name_width), std::pair(Spare::Then, hard_name_width)})
+        if (line_width(shapes, table, name_width) > width)
+            std::erase_if(shapes, [&, of = spare](const Shape& s) { return table.columns[s.column].spare == of; });
 }
 
-/// Takes columns from the widest names until the line fits.
+/// Takes columns from the widest names until the line fits. Of a binary the ends tell more than of a function, so that
+/// one that is wide enough for them goes before functions that are not hard to read yet.
 void fit_into(std::vector<Shape>& shapes, const Table& table, std::size_t width)
 {
+    const auto width_to_give = [&](const Shape& shape) {
+        constexpr std::size_t readable_place_width = 22;
+        const bool is_place = table.columns[shape.column].fit == Fit::Middle;
+        return is_place && shape.width > readable_place_width ? shape.width + readable_name_width - readable_place_width
+                                                              : shape.width;
+    };
     while (line_width(shapes, table, std::numeric_limits<std::size_t>::max()) > width) {
         Shape* widest = nullptr;
         for (Shape& shape : shapes) {
-            if (table.columns[shape.column].fit != Fit::Whole && (widest == nullptr || shape.width > widest->width))
+            if (table.columns[shape.column].fit != Fit::Whole &&
+                (widest == nullptr || width_to_give(shape) > width_to_give(*widest)))
                 widest = &shape;
         }
         if (widest == nullptr || widest->width <= least_name_width)

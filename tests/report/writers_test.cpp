@@ -134,18 +134,43 @@ TEST(TableWriter, WhatCanBeSparedStandsThereWhereNamesCanStillBeRead)
                                "",
                                {{"name", "Name", Align::Left, Fit::Name},
                                 {"time", "Time s"},
-                                {"more", "More s", Align::Right, Fit::Whole, 0, true}},
-                               rows_of({{std::string(300, 'n'), Seconds{1'000'000'000}, Seconds{2'000'000'000}},
-                                        {std::string("f"), Seconds{0}, Seconds{0}}})});
+                                {"more", "More s", Align::Right, Fit::Whole, 0, Spare::First},
+                                {"least", "Last s", Align::Right, Fit::Whole, 0, Spare::Then}},
+                               rows_of({{std::string(300, 'n'), Seconds{1'000'000'000}, Seconds{2}, Seconds{3}},
+                                        {std::string("f"), Seconds{0}, Seconds{0}, Seconds{0}}})});
     Style style;
-    style.width = 40 + 2 * (2 + 6);  // the name and two columns with their gaps
+    style.width = 40 + 3 * (2 + 6);  // the name and three columns with their gaps
     EXPECT_THAT(lines(written("table", document, style)).front(), HasSubstr("Name    "));
-    EXPECT_THAT(written("table", document, style), HasSubstr("More s"));
+    EXPECT_THAT(written("table", document, style), HasSubstr("Time s  More s  Last s"));
     --style.width;
-    EXPECT_THAT(written("table", document, style), Not(HasSubstr("More s")));
-    document.tables.front().each_row = rows_of({{std::string("f"), Seconds{0}, Seconds{0}}});
-    style.width = 20;
-    EXPECT_EQ(lines(written("table", document, style)).front(), "Name  Time s  More s");
+    EXPECT_THAT(written("table", document, style), HasSubstr("Time s  Last s"));
+    style.width = 30 + 2 * (2 + 6);
+    EXPECT_THAT(written("table", document, style), HasSubstr("Time s  Last s"));
+    --style.width;
+    EXPECT_THAT(written("table", document, style), Not(HasSubstr("Last s")));
+    document.tables.front().each_row = rows_of({{std::string("f"), Seconds{0}, Seconds{0}, Seconds{0}}});
+    style.width = 28;
+    EXPECT_EQ(lines(written("table", document, style)).front(), "Name  Time s  More s  Last s");
+}
+
+TEST(TableWriter, BinariesGiveWayToFunctionsThatAreHardToRead)
+{
+    Document document;
+    document.tables.push_back({"t",
+                               "",
+                               {{"name", "Name", Align::Left, Fit::Name}, {"", "Module", Align::Left, Fit::Middle}},
+                               rows_of({{std::string(100, 'n'), std::string(30, 'm')}})});
+    const auto modules = [&](std::size_t width) {
+        Style style;
+        style.width = width;
+        style.header = false;
+        const std::string line = lines(written("table", document, style)).front();
+        return display_width(line.substr(line.rfind(' ') + 1));
+    };
+    EXPECT_EQ(modules(90), 30U);
+    EXPECT_EQ(modules(40 + 2 + 22), 22U);
+    EXPECT_EQ(modules(30 + 2 + 22), 22U);
+    EXPECT_EQ(modules(16 + 2 + 16), 16U);
 }
 
 TEST(TableWriter, NoHeaderMeansRowsOnly)
