@@ -40,15 +40,37 @@ std::string with_difference(std::string place, const std::string& apart)
     return apart.empty() ? std::move(place) : fmt::format("{} ({})", place, apart);
 }
 
-/// The function, if one has most of it: that is what can be changed. Else, or if that is the one that makes them, the
-/// calls that it lies between.
+/// What is inlined into it, where it makes the calls itself: it is named as the place of these anyway. Empty: nothing.
+std::string name_of(const FunctionShare& function, const Explanation& e)
+{
+    if (printable(function.name) != e.innermost_caller)
+        return shorten_name(function.short_name, headline_name_width);
+    return function.inlined.empty()
+               ? ""
+               : fmt::format("{}, inlined into {}", shorten_name(function.short_inlined, headline_name_width),
+                             shorten_name(function.short_name, headline_name_width));
+}
+
+/// What the path's thread has of it, as a part, while it neither lacks a processor nor is blocked.
+double work(const Explanation& e)
+{
+    const Losses losses = e.losses();
+    return 1 - part(losses.preempted_ns + losses.blocked_ns, e.stretch->path_ns);
+}
+
+/// The function, if one has most of it, or of what is not lost without a processor: that is what can be changed. Else,
+/// or if that is the one that makes them and nothing inlined has most of it, the calls that it lies between.
 std::string place(const Explanation& e)
 {
-    if (!e.code.functions.empty() && e.code.functions.front().share >= most_from &&
-        printable(e.code.functions.front().name) != e.innermost_caller)
-        return with_difference(
-            fmt::format("mostly in {}", shorten_name(e.code.functions.front().short_name, headline_name_width)),
-            e.apart);
+    if (!e.code.functions.empty()) {
+        const FunctionShare& first = e.code.functions.front();
+        const std::string function = name_of(first, e);
+        if (!function.empty() && first.share >= most_from)
+            return with_difference("mostly in " + function, e.apart);
+        if (!function.empty() && first.share >= work(e) * most_from)
+            return with_difference(
+                fmt::format("{} work mostly in {}", is_mostly_on_one_rank(e) ? "its" : "their", function), e.apart);
+    }
     const std::string where =
         e.innermost_caller.empty() ? "" : " in " + shorten_name(e.innermost_caller, headline_name_width);
     return with_difference(fmt::format("{} to {}{}", shorten_name(e.call_before, headline_name_width),

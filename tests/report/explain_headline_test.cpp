@@ -50,6 +50,29 @@ TEST(Headline, NamesTheFunctionThatHasMostOfIt)
     EXPECT_THAT(headline(p), StartsWith("mostly rank 3, MPI_Waitall to MPI_Allreduce in step: "));
 }
 
+/// One that makes the calls says no more than these do, but what is inlined into it does.
+TEST(Headline, NamesWhatIsInlinedIntoWhoMakesTheCalls)
+{
+    model::Profile p = one_stretch();
+    set_code(p, {{sampled("step", ""), {0, {}, 600 * ms, 60}}});
+    report::Explanation e = report::explain(p, 0);
+    e.code.functions.front().inlined = e.code.functions.front().short_inlined = "kernel";
+    EXPECT_THAT(e.headline(), StartsWith("mostly rank 3, mostly in kernel, inlined into step: "));
+}
+
+/// What lacks a processor does so wherever it is, so that no function has most of such a stretch.
+TEST(Headline, NamesTheFunctionThatHasMostOfTheWork)
+{
+    model::Profile p = one_stretch();
+    p.stretches[0].own_preempted_ns = 600 * ms;
+    set_code(p, {{sampled("relax"), {0, {}, 250 * ms, 25}}, {sampled("other"), {0, {}, 150 * ms, 15}}});
+    EXPECT_THAT(headline(p), StartsWith("mostly rank 3, its work mostly in relax: "));
+    p.stretch_shares = {{0, {1}, 500 * ms, 5, 250 * ms}, {0, {3}, 500 * ms, 5, 250 * ms}};
+    EXPECT_THAT(headline(p), StartsWith("2 ranks, their work mostly in relax: "));
+    p.stretches[0].own_preempted_ns = 400 * ms;
+    EXPECT_THAT(headline(p), StartsWith("2 ranks, MPI_Waitall to MPI_Allreduce in step: "));
+}
+
 /// One that is called elsewhere, by functions that are not named of other stretches.
 TEST(Headline, TellsStretchesApartThatWouldReadAlike)
 {
