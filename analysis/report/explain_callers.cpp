@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/report/explain_callers.hpp"
 
+#include "analysis/report/application.hpp"
 #include "analysis/report/function_name.hpp"
 #include "analysis/report/lines.hpp"
 
@@ -25,10 +26,8 @@ Callers::Callers(const model::Profile& profile, const model::Stretch& stretch) :
             caller.valid())
             if (const std::string_view module = profile.row(caller).module; !module.empty())
                 call_mpi_.insert(module);
-    own_ = call_mpi_;
-    for (const model::Row& row : profile.rows)
-        if (row.name == "main")
-            own_.insert(row.module);
+    own_ = modules_with_main(profile);
+    own_.insert(call_mpi_.begin(), call_mpi_.end());
 }
 
 template <class Is>

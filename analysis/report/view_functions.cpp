@@ -3,6 +3,7 @@
 //
 // Owns `cpreport hotspots --by function` and `--by module`.
 #include "analysis/model/pseudo_rows.hpp"
+#include "analysis/report/application.hpp"
 #include "analysis/report/blocked_note.hpp"
 #include "analysis/report/call_tree.hpp"
 #include "analysis/report/hotspot_list.hpp"
@@ -143,16 +144,6 @@ std::string ordinary_note(const HotspotRequest& request, const char* by)
            command_line(fmt::format("hotspots --sort all{}", by), request.request.trace_name);
 }
 
-/// Binaries whose functions call MPI: those of the application.
-std::set<std::string_view> modules_that_call_mpi(const model::Profile& profile)
-{
-    std::set<std::string_view> modules;
-    for (const model::CallPath& path : profile.call_paths)
-        if (profile.rows[path.row.value].kind == model::RowKind::Mpi && path.parent.valid())
-            modules.insert(profile.row(path.parent).module);
-    return modules;
-}
-
 /// Which of the functions that are inlined in the application has the most of the path, where that is much.
 std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lines)
 {
@@ -162,7 +153,7 @@ std::string inlined_note(const HotspotRequest& request, binary::SourceLines& lin
     for (const model::AddressTime& time : profile.addresses)
         of_row[profile.row_of(time.call_path)] += time.ns;
     const std::int64_t path_ns = fact(profile, "path_ns");
-    const std::set<std::string_view> modules = modules_that_call_mpi(profile);
+    const std::set<std::string_view> modules = modules_of_application(profile);
     std::map<std::pair<std::string, model::RowId>, std::int64_t> inlined;
     for (const model::AddressTime& time : profile.addresses) {
         const model::RowId id = profile.row_of(time.call_path);
