@@ -231,6 +231,20 @@ Hotspots inclusive_sums(const model::Profile& profile, const Chains& chains, con
     return hotspots;
 }
 
+/// Another way of recording than this one.
+std::string_view how_to_know_callers(std::string_view call_graph)
+{
+    if (call_graph == "dwarf,32768")
+        return ", with as much of the stack as can be copied; of binaries with frame pointers "
+               "(-fno-omit-frame-pointer) cpcollect --call-graph=fp tells them, whatever is on the stack";
+    if (call_graph.starts_with("dwarf"))
+        return ": more was on the stack than was copied, and cpcollect --call-graph=dwarf,32768 copies the most, or "
+               "only the functions that call MPI were recorded (--callpath=full, the default, tells their callers)";
+    if (call_graph == "fp")
+        return ": cpcollect --call-graph=dwarf, the default, tells those of binaries without frame pointers, too";
+    return " (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell most)";
+}
+
 }  // namespace
 
 Hotspots by_function_inclusive(const model::Profile& profile, const Selection& selection,
@@ -311,7 +325,7 @@ Hotspots by_call_path(const model::Profile& profile, const Selection& selection)
     return hotspots;
 }
 
-std::vector<std::string> caller_notes(const Hotspots& hotspots)
+std::vector<std::string> caller_notes(const Hotspots& hotspots, std::string_view call_graph)
 {
     constexpr double printed = 0.001;
     std::vector<std::string> notes;
@@ -320,9 +334,9 @@ std::vector<std::string> caller_notes(const Hotspots& hotspots)
             hotspots.items, [](const Hotspot& item) { return item.name == unknown_callers && item.path_ns > 0; });
         notes.push_back(fmt::format(
             "{}: of {} % of the path it is not known where from its functions were called, so that other "
-            "rows may have that time, too (cpcollect --call-graph=dwarf and --callpath=full, the defaults, tell "
-            "most; --call-graph=dwarf,32768 copies more of the stack).",
-            is_row ? unknown_callers : "Callers", percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns))));
+            "rows may have that time, too{}.",
+            is_row ? unknown_callers : "Callers", percent_text(part(hotspots.unknown_callers_ns, hotspots.path_ns)),
+            how_to_know_callers(call_graph)));
     }
     if (const double guessed = part(hotspots.guessed_ns, hotspots.path_ns); guessed >= printed)
         notes.push_back(

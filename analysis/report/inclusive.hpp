@@ -8,6 +8,7 @@
 #include "analysis/report/hotspots.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace critpath::report
@@ -21,6 +22,7 @@ Hotspots by_function_inclusive(const model::Profile& profile, const Selection& s
 Hotspots by_call_path(const model::Profile& profile, const Selection& selection = {});
 
 /// Sentences on callers that are not known, and on those that are guessed; none where it makes no difference.
-std::vector<std::string> caller_notes(const Hotspots& hotspots);
+/// `call_graph`: where those of samples come from, as the trace says (formats/FORMAT.md).
+std::vector<std::string> caller_notes(const Hotspots& hotspots, std::string_view call_graph);
 
 }  // namespace critpath::report

@@ -230,7 +230,8 @@ void add_notes(const HotspotRequest& request, const Hotspots& hotspots, bool has
         document.notes.push_back(std::move(doubt));
     if (const std::string unsampled = unsampled_note(request.profile, hotspots); !unsampled.empty())
         document.notes.push_back(unsampled);
-    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
+    std::ranges::copy(caller_notes(hotspots, property(request.profile, "call_graph")),
+                      std::back_inserter(document.notes));
 }
 
 /// How much of the tree is shown.

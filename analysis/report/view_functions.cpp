@@ -207,7 +207,8 @@ Document list(const HotspotRequest& request, Hotspots hotspots, const MakeTable&
         std::ranges::move(unnamed_notes(request.profile, request.selection), std::back_inserter(document.notes));
     if (const std::string note = unsampled_note(request.profile, hotspots); !note.empty())
         document.notes.push_back(note);
-    std::ranges::copy(caller_notes(hotspots), std::back_inserter(document.notes));
+    std::ranges::copy(caller_notes(hotspots, property(request.profile, "call_graph")),
+                      std::back_inserter(document.notes));
     if (std::optional<std::string> note = blocked_note(request.profile, request.selection))
         document.notes.push_back(std::move(*note));
     if (request.window) {
