@@ -22,6 +22,7 @@ namespace critpath::report
 std::vector<std::string> unnamed_notes(const model::Profile& profile, const Selection& selection)
 {
     constexpr std::size_t most = 3;
+    constexpr double worth_saying = 0.01;  // of the whole path
     const Hotspots functions = by_function(profile, selection);
     std::int64_t all_ns = 0;
     std::map<std::string_view, std::int64_t> unnamed;  // by module
@@ -31,7 +32,9 @@ std::vector<std::string> unnamed_notes(const model::Profile& profile, const Sele
             unnamed[profile.rows[i].module] += functions.items[i].sampled_ns;
     }
     std::vector<std::pair<std::string_view, std::int64_t>> modules(unnamed.begin(), unnamed.end());
-    std::erase_if(modules, [&](const auto& of) { return of.second == 0 || part(of.second, all_ns) < notable_share; });
+    std::erase_if(modules, [&](const auto& of) {
+        return part(of.second, functions.path_ns) < worth_saying || part(of.second, all_ns) < notable_share;
+    });
     std::ranges::stable_sort(modules, std::ranges::greater(), [](const auto& of) { return of.second; });
     modules.resize(std::min(modules.size(), most));
     std::vector<std::string> notes;

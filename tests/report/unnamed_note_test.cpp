@@ -39,6 +39,8 @@ TEST(UnnamedNote, SaysOfWhichBinariesAndHowTheyGetNames)
                             AllOf(HasSubstr("Functions of solver.x that have 20.0 % of the path"),
                                   HasSubstr("(solver.x+0x...)"), HasSubstr("CRITPATH_DEBUG_PATH"))));
     EXPECT_THAT(unnamed_notes(run.profile(), {{}, "libm"}), ElementsAre(HasSubstr("libm.so.6 that have 2.5 %")));
+    run.pseudo("[blocked]", CallPathId::none(), 3000);
+    EXPECT_THAT(unnamed_notes(run.profile(), {{}, "libm"}), IsEmpty());
 }
 
 TEST(UnnamedNote, SaysNothingWhereThereAreNames)
