@@ -210,7 +210,10 @@ void warn(const critpath_archive_summary& summary, const Complaints& worst)
                    << remedy(worst.why_lost));
     }
     if (summary.lost_samples > 0) {
-        say(Text() << "cpcollect: " << summary.lost_samples << " samples were lost; sample less often");
+        say(Text()
+            << "cpcollect: " << summary.lost_samples << " of " << summary.samples + summary.lost_samples
+            << " samples were lost, since the thread that keeps them came too late: use no more ranks and threads "
+               "than processors, or sample less often (-F)");
     }
     constexpr std::uint64_t part = 10;             // of the time: more than one such part is worth a word,
     constexpr std::uint64_t much = 2'000'000'000;  // and more than this, ns of all threads
