@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Options {
     std::size_t blocks = 6;
     std::vector<std::string> only;  // kinds of blocks
     std::int64_t tick_us = 10;
+    std::int64_t poll_tick_ns = 1250;
     bool is_busy = false;
     int rounds = 3;
     unsigned watchdog_seconds = 60;
@@ -49,6 +51,11 @@ struct Options {
 
 constexpr std::int64_t us_ns = 1'000, ms_ns = 1'000'000;
 constexpr std::size_t buffered_bytes = 64U << 20U;
+
+Pace pace_of(const Options& options)
+{
+    return {options.tick_us * us_ns, options.poll_tick_ns, options.is_busy};
+}
 
 bool is_performed(const oracle::Recipe& recipe)
 {
@@ -111,7 +118,7 @@ void compare(const Options& options, const oracle::Program& program, const Commu
     std::vector<std::optional<Lengthening>> ways{std::nullopt};
     for (const std::string& words : options.lengthen)
         ways.emplace_back(parse(words));
-    const Pace pace{options.tick_us * us_ns, options.is_busy};
+    const Pace pace = pace_of(options);
     perform(program, communicators, rank, pace, std::nullopt);
     std::vector<std::vector<double>> runs(ways.size());
     for (int round = 0; round < options.rounds; ++round)
@@ -171,8 +178,7 @@ void run(const Options& options)
         MPI_Finalize();
         return;
     }
-    const std::vector<StepTime> times =
-        perform(program, communicators, rank, {options.tick_us * us_ns, options.is_busy}, std::nullopt);
+    const std::vector<StepTime> times = perform(program, communicators, rank, pace_of(options), std::nullopt);
     MPI_Finalize();  // what is written behind it is not of the run
     write(fmt::format("{}.{}", options.steps, rank), program.steps[at(rank)], times);
 }
@@ -192,6 +198,7 @@ int main(int argc, char** argv)
     app.add_option("--blocks", options.blocks, "at most so many");
     app.add_option("--only", options.only, "blocks of this kind");
     app.add_option("--tick-us", options.tick_us, "what a tick of the program lasts");
+    app.add_option("--poll-tick-ns", options.poll_tick_ns, "the same between two polls of a loop");
     app.add_flag("--busy", options.is_busy, "compute, in place of sleeping");
     app.add_option("--rounds", options.rounds, "how often each way runs");
     app.add_option("--watchdog", options.watchdog_seconds, "seconds that no run takes");

@@ -131,6 +131,14 @@ private:
             pace_.is_busy ? compute_for(ns) : sleep_for(ns);
     }
 
+    /// Between two polls. Nobody sleeps for as little as a call takes.
+    void pause(std::int64_t ticks) const
+    {
+        constexpr std::int64_t least_sleep_ns = 10'000;
+        const std::int64_t ns = ticks * pace_.poll_tick_ns;
+        ns < least_sleep_ns ? compute_for(ns) : compute(ns);
+    }
+
     void take(const Step& step)
     {
         switch (step.kind) {
@@ -157,7 +165,7 @@ private:
             break;
         case Kind::PollLoop:
             while (!poll(step))
-                compute(step.ticks * pace_.tick_ns);
+                pause(step.ticks);
             break;
         case Kind::Probe:
             MPI_Probe(peer(step), tag_of(step), comm(step), MPI_STATUS_IGNORE);
@@ -167,7 +175,7 @@ private:
             break;
         case Kind::ProbeLoop:
             while (!probe(step))
-                compute(step.ticks * pace_.tick_ns);
+                pause(step.ticks);
             break;
         case Kind::Mrecv:
             MPI_Mrecv(buffer(step), size(), MPI_BYTE, &messages_[at(step.message)], MPI_STATUS_IGNORE);

@@ -25,7 +25,8 @@ struct Lengthening {
 
 struct Pace {
     std::int64_t tick_ns;
-    bool is_busy;  // in place of sleeping
+    std::int64_t poll_tick_ns;  // between two polls of a loop
+    bool is_busy;               // in place of sleeping
 };
 
 /// Of a step; nanoseconds of the collector's clock.
