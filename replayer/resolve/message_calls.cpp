@@ -232,15 +232,17 @@ private:
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
-            const auto ask = [&](const rules::MemberQuery& question) {
+            const auto ask = [&](const rules::MemberQuery& question, Side side) {
                 const Period asked = question.returns ? held_up(c, waiting.leave - query->limit) : Period{};
                 late_.collectives.push_back(
-                    {late_.calls.size(), c.gathered.bytes, is_long, {c.side, c.number, question, {}, asked}});
+                    {late_.calls.size(), c.gathered.bytes, is_long, {side, c.number, question, {}, asked}});
             };
-            ask(*query);
+            ask(*query, c.side);
+            if (c.other != c.side)
+                ask(*query, c.other);
             const bool others_later = c.last_post > std::max(waiting.enter, c.gathered.last.time);
             if (others_later && (c.gathered.needs_nobody || is_long))
-                ask(rules::release(*query, calibration_));
+                ask(rules::release(*query, calibration_), c.side);
         }
     }
 

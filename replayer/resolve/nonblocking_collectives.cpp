@@ -140,7 +140,7 @@ private:
         Enter enter;
         std::uint64_t bytes;
         model::Ns least, limit;
-        Side side;
+        Side side, other;
         std::uint32_t number;
         model::Ns last_post;
         Period held_up;
@@ -159,6 +159,7 @@ private:
                           least(member, c),
                           calibration_.collective_limit(member.function, c.instance->bytes, c.size),
                           part.side,
+                          part.side.partner(c.inter),
                           part.number,
                           c.inter ? model::Ns::min() : c.instance->last.time,
                           held_up(c)};
@@ -187,6 +188,7 @@ private:
             {asked.call,
              {last, last.call == asked.enter.call, asked.least, asked.bytes, within_clocks},
              asked.side,
+             asked.other,
              asked.number,
              asked.limit,
              asked.last_post,

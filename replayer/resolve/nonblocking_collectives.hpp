@@ -18,7 +18,8 @@ namespace critpath::replayer
 struct CompletedCollective {
     model::CallRef call;
     rules::Gathered gathered;
-    Side side;  // and the number of the instance on it
+    Side side;   // and the number of the instance on it
+    Side other;  // between groups, the other one's side; else the same
     std::uint32_t number;
     model::Ns limit;      // the longest time that it may take
     model::Ns last_post;  // of all members, whoever is needed; between groups not known: Ns::min()

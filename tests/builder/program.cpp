@@ -235,9 +235,9 @@ Request Rank::split_begin(FunctionId function, Span span)
     return {false, trace_.collectives.size() - 1};
 }
 
-void Rank::split_end(FunctionId function, Span span, Request begun, int root, std::uint64_t bytes)
+void Rank::split_end(FunctionId function, Span span, Request begun, int root, std::uint64_t bytes, CommId comm)
 {
-    trace_.collectives.complete(begun.index, add(function, span), Program::world(), root, bytes, bytes);
+    trace_.collectives.complete(begun.index, add(function, span), comm, root, bytes, bytes);
 }
 
 Request Rank::icollective(FunctionId function, Span span)
@@ -251,9 +251,9 @@ Request Rank::start_collective(FunctionId function, Span span)
     return {false, trace_.collectives.size() - 1};
 }
 
-void Rank::wait_collective(Span span, Request posted, int root, std::uint64_t bytes)
+void Rank::wait_collective(Span span, Request posted, int root, std::uint64_t bytes, CommId comm)
 {
-    split_end(FunctionId::MPI_Wait, span, posted, root, bytes);
+    split_end(FunctionId::MPI_Wait, span, posted, root, bytes, comm);
 }
 
 void Rank::call(FunctionId function, Span span)

@@ -92,14 +92,16 @@ public:
     /// With as much to give, and to get.
     void part(FunctionId function, Span span, std::uint64_t sent, std::uint64_t received,
               model::CommId comm = model::CommId{0}, int root = -1);
-    /// A non-blocking one, on the world.
+    /// A non-blocking one; it has the communicator of its wait.
     Request icollective(FunctionId function, Span span);
     /// A persistent one, likewise, by MPI_Start. `function`: the non-blocking one.
     Request start_collective(FunctionId function, Span span);
-    void wait_collective(Span span, Request posted, int root = -1, std::uint64_t bytes = 8);
+    void wait_collective(Span span, Request posted, int root = -1, std::uint64_t bytes = 8,
+                         model::CommId comm = model::CommId{0});
     /// A split operation on a file.
     Request split_begin(FunctionId function, Span span);
-    void split_end(FunctionId function, Span span, Request begun, int root = -1, std::uint64_t bytes = 8);
+    void split_end(FunctionId function, Span span, Request begun, int root = -1, std::uint64_t bytes = 8,
+                   model::CommId comm = model::CommId{0});
 
     // One-sided communication (windows.cpp).
     /// `bytes`: of the transfers that it ends.

@@ -440,6 +440,23 @@ TEST(LateProgress, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
                        "compute 1: 504-700");
 }
 
+/// Between groups, it is the other group that an operation waits for, to post and to come back.
+TEST(LateProgress, NonBlockingCollectivesBetweenGroupsWaitUntilTheOthersAreBackInMpi)
+{
+    Program p(3);
+    const model::CommId inter = p.intercomm({0, 1}, {2});
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallgather, {r == 2 ? 100 : 50, r == 2 ? 101 : 51}));
+    p[0].wait_collective({60, 504}, posted[0], -1, 8, inter);
+    p[1].wait_collective({400, 504}, posted[1], -1, 8, inter);
+    p[2].wait_collective({500, 503}, posted[2], -1, 8, inter);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-100 | mpi 2: 100-101 | compute 2: 101-500 | collective? 2>0: 500-504 | "
+                       "compute 0: 504-700");
+}
+
 /// Who was outside of MPI for long before the last one posted, and after all was over, was outside for less time in
 /// between; but that is when it held up the others.
 TEST(LateProgress, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
