@@ -105,6 +105,13 @@ private:
         return call;
     }
 
+    /// It may take somewhat longer than its least cost, since a poll has found what it completes: no longer than a gap
+    /// between polls, which is not waiting either.
+    [[nodiscard]] static bool returns_at_once(const rules::Waiting& wait)
+    {
+        return wait.excess <= std::max(wait.threshold, close_polls);
+    }
+
     void resolve(std::uint32_t number)
     {
         const CallRef call = trace_.numbers.ref(number);
@@ -112,7 +119,7 @@ private:
         PollWait wait =
             of_call.polls ? poll_runs().waiting(call) : PollWait{waiting(replay_, trace_, calibration_.calls, call)};
         CallRef status_poll;
-        if (!of_call.polls && !wait.waiting.waited() && replay_.rules == Rules::Arrival) {
+        if (!of_call.polls && returns_at_once(wait.waiting) && replay_.rules == Rules::Arrival) {
             status_poll = status_poll_before(replay_.definitions, trace_, call);
             if (status_poll.valid())
                 wait = poll_runs().waiting(status_poll);

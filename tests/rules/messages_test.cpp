@@ -492,6 +492,23 @@ TEST(Messages, PollsThatCompleteNothingAreAWaitToo)
     }
 }
 
+// The same where MPI_Wait takes somewhat longer than another one: a poll has found what it completes.
+TEST(Messages, AWaitForWhatAPollHasFoundReturnsAtOnceEvenIfItTakesSomewhatLonger)
+{
+    Program p(2);
+    p[0].send({0, 1}, 1);
+    const Request first = p[1].irecv({0, 1}, 0);
+    const Request second = p[1].irecv({1, 2}, 0);
+    p[1].wait({8, 9}, first);
+    p[0].send({50, 51}, 1);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].wait({80, 84}, second);
+    p.finish(100);
+    EXPECT_EQ(path(p), "mpi 0: 0-1 | compute 0: 1-50 | transfer 0>1: 50-53 | compute 1: 53-80 | delay? 1: 80-84 | "
+                       "compute 1: 84-100");
+}
+
 // The same where the request is not waited for, but freed.
 TEST(Messages, PollsThatCompleteNothingAreAWaitForWhatIsFreed)
 {
