@@ -9,10 +9,8 @@ which message comes first, the run is another one, and only a small change says 
 """
 
 import json
-import math
 import os
 import shutil
-import statistics
 import sys
 
 import pairs
@@ -27,6 +25,7 @@ def add_options(parser):
     parser.add_argument("--longer-ms", type=float, default=20, help="by how much (default: %(default)s)")
     parser.add_argument("--little-ms", type=float, default=6, help="when run again (default: %(default)s)")
     parser.add_argument("--again", type=int, default=11, help="rounds of what is suspicious (default: %(default)s)")
+    parser.add_argument("--keep", help="directory for the traces of programs with suspicious steps")
     parser.add_argument("--program", action="append", default=[], help="an option for `lengthened`")
 
 
@@ -41,8 +40,10 @@ class Program:
 
     def record(self):
         """Steps that compute as (rank, step) -> seconds of the path, the length of the path, and its doubtful part."""
-        trace, steps = (os.path.join(self.bench.scratch, name) for name in ("trace", "steps"))
-        shutil.rmtree(trace, ignore_errors=True)
+        recording = os.path.join(self.bench.scratch, "recording")
+        shutil.rmtree(recording, ignore_errors=True)
+        os.mkdir(recording)
+        trace, steps = (os.path.join(recording, name) for name in ("trace", "steps"))
         self.bench.run(*self.mpirun, self.bench.built("bin", "cpcollect"), "-q", "-o", trace, *self.command,
                        "--steps", steps)
         self.bench.run("mpirun", "-n", 1, self.bench.built("bin", "cpreplay"), "-q", trace)
@@ -50,6 +51,9 @@ class Program:
                                            trace)[0])
         begin = begin_of(self.bench.run("otf2-print", "-G", os.path.join(trace, "traces.otf2"))[0])
         return on_path(report["path"], read_steps(steps, self.ranks, begin))
+
+    def keep(self, directory):
+        shutil.copytree(os.path.join(self.bench.scratch, "recording"), os.path.join(directory, str(self.command[1])))
 
     def compare(self, ways, rounds):
         """Seconds of the program as it is, and of each of the ways ((rank, step), ms), by round."""
@@ -90,15 +94,15 @@ def on_path(path, steps):
 
 
 def spread(seconds):
-    """How far a median of these may be off: what half of them are apart, by the root of their number."""
-    low, _, high = statistics.quantiles(seconds, n=4, method="inclusive")
-    return (high - low) / math.sqrt(len(seconds))
+    """How far the shortest of these may be off: by what it is shorter than the next one."""
+    return sorted(seconds)[1] - min(seconds)
 
 
 def slack(runs, way, ms):
-    """Milliseconds, and what they may be off by."""
-    longer = statistics.median(runs[1 + way]) - statistics.median(runs[0])
-    return ms - longer * 1e3, 3e3 * (spread(runs[0]) + spread(runs[1 + way]))
+    """Milliseconds, and what they may be off by. Programs sleep as long each time, and whatever else runs on the machine
+    only makes them longer: so the shortest run counts."""
+    longer = min(runs[1 + way]) - min(runs[0])
+    return ms - longer * 1e3, 1e3 * (spread(runs[0]) + spread(runs[1 + way]))
 
 
 def look_again(program, options, steps):
@@ -121,7 +125,9 @@ def check(program, options):
     runs = program.compare([(step, options.longer_ms) for step in chosen], program.bench.repetitions)
     suspicious = [step for i, step in enumerate(chosen) if is_more(slack(runs, i, options.longer_ms), options)]
     again = look_again(program, options, suspicious) if suspicious else {}
-    result = {"ranks": program.ranks, "recorded_seconds": seconds, "seconds": statistics.median(runs[0]),
+    if suspicious and options.keep:
+        program.keep(options.keep)
+    result = {"ranks": program.ranks, "recorded_seconds": seconds, "seconds": min(runs[0]),
               "steps": len(chosen), "checked_seconds": sum(shares[step] for step in chosen),
               "computing_seconds": sum(shares.values()), "false_seconds": 0, "false_if_much_longer_seconds": 0,
               "suspicious": []}
@@ -140,6 +146,8 @@ def check(program, options):
 
 def main():
     with pairs.Bench(__doc__, repetitions=3, add_options=add_options) as bench:
+        if bench.options.keep:
+            bench.options.keep = os.path.abspath(bench.options.keep)
         programs, failed = {}, {}
         for seed in range(bench.options.first, bench.options.first + bench.options.count):
             try:
