@@ -221,13 +221,16 @@ private:
     }
 
     /// When somebody can have held up a call that would have ended before `due`, had nobody done so. If the operation
-    /// was over for others by then, what goes on through the hands of a member had not reached the call yet.
-    [[nodiscard]] Period held_up(const CompletedCollective& c, Ns due) const
+    /// was over for others by then, what goes on through the hands of a member had not reached the call yet; or the
+    /// call was late for want of a processor, and who held up the others held it up, too. Whoever came back later
+    /// counts.
+    [[nodiscard]] std::vector<Period> held_up(const CompletedCollective& c, Ns due) const
     {
-        if (c.held_up.until < due - calibration_.clocks.largest())
-            return {c.held_up.until, Ns::max()};
         // Of a short time, whoever comes to MPI at all may have been outside for the most.
-        return c.held_up.since < due ? c.held_up : Period{};
+        std::vector<Period> periods{c.held_up.since < due ? c.held_up : Period{}};
+        if (c.held_up.until < due - calibration_.clocks.largest())
+            periods.push_back({c.held_up.until, Ns::max()});
+        return periods;
     }
 
     /// Those of the call that comes next in `late_`.
@@ -239,17 +242,18 @@ private:
             if (!query)
                 continue;
             const bool is_long = waiting.leave - std::max(waiting.enter, c.gathered.last.time) > query->limit;
-            const auto ask = [&](const rules::MemberQuery& question, Side side) {
-                const Period asked = question.returns ? held_up(c, waiting.leave - query->limit) : Period{};
+            const auto ask = [&](const rules::MemberQuery& question, Side side, const Period& asked) {
                 late_.collectives.push_back(
                     {late_.calls.size(), c.gathered.bytes, is_long, {side, c.number, question, {}, asked}});
             };
-            ask(*query, c.side);
-            if (c.other != c.side)
-                ask(*query, c.other);
+            for (const Period& asked : held_up(c, waiting.leave - query->limit)) {
+                ask(*query, c.side, asked);
+                if (c.other != c.side)
+                    ask(*query, c.other, asked);
+            }
             const bool others_later = c.last_post > std::max(waiting.enter, c.gathered.last.time);
             if (others_later && (c.gathered.needs_nobody || is_long))
-                ask(rules::release(*query, calibration_), c.side);
+                ask(rules::release(*query, calibration_), c.side, Period{});
         }
     }
 

@@ -492,6 +492,23 @@ TEST(LateProgress, WhoPassesOnHoldsUpACollectiveThatOthersHaveLeft)
                        "compute 0: 404-700");
 }
 
+/// The same, but nobody was outside after others had left: rank 0 was late for want of a processor, and before that it
+/// was held up by whom the others were held up by.
+TEST(LateProgress, WhoHeldUpTheOthersHeldUpWhoLeavesLate)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 80 : 50, r == 0 ? 81 : 51}));
+    p[2].wait_collective({400, 403}, posted[2]);
+    p[1].wait_collective({60, 404}, posted[1]);
+    p[0].wait_collective({90, 440}, posted[0]);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-440 | "
+                       "compute 0: 440-700");
+}
+
 /// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
 TEST(LateProgress, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
 {
