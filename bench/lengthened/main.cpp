@@ -40,7 +40,7 @@ struct Options {
     std::size_t blocks = 6;
     std::vector<std::string> only;  // kinds of blocks
     std::int64_t tick_us = 10;
-    std::int64_t poll_tick_ns = 1250;
+    std::int64_t poll_tick_ns = 1000;
     bool is_busy = false;
     int rounds = 3;
     unsigned watchdog_seconds = 60;
