@@ -43,16 +43,26 @@ bool is_better(const Moved& a, const Moved& b)
 class Search
 {
 public:
-    explicit Search(const model::ProcessTrace& trace) : trace_(trace), near_(trace.locations.size())
+    Search(const model::Definitions& definitions, const model::ProcessTrace& trace)
+        : definitions_(definitions), trace_(trace), near_(trace.locations.size())
     {
         for (const model::LocationTrace& location : trace.locations)
             calls_.emplace_back(location.calls);
     }
 
-    /// The first enter of the process that explains the end, of those that do so best.
+    /// The first enter of the process that explains the end, of those that do so best. If there is none and the call
+    /// was much too late, posts have not moved on anything.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
     {
-        constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+        const Moved best = find(standstill, true);
+        return best.fit == Fit::None && rules::is_much(standstill) ? find(standstill, false) : best;
+    }
+
+private:
+    static constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+
+    [[nodiscard]] Moved find(const rules::Standstill& standstill, bool posts_look)
+    {
         Moved best;
         const Ns begin = std::max(standstill.start, standstill.leave - rules::soon(standstill));
         for (std::size_t l = 0; l < calls_.size(); ++l) {
@@ -61,7 +71,7 @@ public:
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
                 const Ns time = calls.enter(i);
-                const Fit found = rules::fit(standstill, time, outside_since(time));
+                const Fit found = rules::fit(standstill, time, outside_since(time, posts_look));
                 const bool is_earlier = found == best.fit && time < best.enter.time;
                 if (found != Fit::None && (found > best.fit || is_earlier))
                     best = {found, {{trace_.locations[l].location, {calls.number(i)}}, time}};
@@ -70,7 +80,6 @@ public:
         return best;
     }
 
-private:
     /// The first call of a location that is entered at `time` or later.
     std::size_t first_call(std::size_t location, Ns time)
     {
@@ -81,17 +90,31 @@ private:
         return near;
     }
 
-    /// Until when the process was in MPI that none of its threads has entered since, seen from `time`; later than that
-    /// if it is in MPI.
-    Ns outside_since(Ns time)
+    /// Until when the process was in MPI that none of its threads has entered since (but to post, if that does not
+    /// count), seen from `time`; later than that if it is in MPI.
+    Ns outside_since(Ns time, bool posts_look)
     {
         Ns since = Ns::min();
         for (std::size_t l = 0; l < calls_.size(); ++l)
             if (const std::size_t next = first_call(l, time); next > 0)
-                since = std::max(since, calls_[l].leave(next - 1));
+                since = std::max(since, calls_[l].leave(posts_look ? next - 1 : last_look(l, next - 1)));
         return since;
     }
 
+    /// The last call until `call` that does more than post; `call` if there is none among some.
+    [[nodiscard]] std::size_t last_look(std::size_t location, std::size_t call) const
+    {
+        for (std::size_t i = call; i + most_calls > call; --i) {
+            const model::ContextId context = trace_.locations[location].calls.context(calls_[location].number(i));
+            if (!rules::only_posts(definitions_.region(context).function))
+                return i;
+            if (i == 0)
+                break;
+        }
+        return call;
+    }
+
+    const model::Definitions& definitions_;
     const model::ProcessTrace& trace_;
     std::vector<model::CallsAlone> calls_;  // by location
     std::vector<std::size_t> near_;         // by location, where the last answer was
@@ -107,7 +130,7 @@ public:
     {
         std::optional<Search>& search = of_process_[process];
         if (!search)
-            search.emplace(replay_.processes[process]);
+            search.emplace(replay_.definitions, replay_.processes[process]);
         return (*search)(standstill);
     }
 

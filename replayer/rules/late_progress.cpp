@@ -24,12 +24,6 @@ bool was_mostly_outside(const Standstill& s, Ns begin, Ns enter, Ns outside_sinc
     return outside > Ns{0} && 2 * outside >= unexplained(s, begin);
 }
 
-/// Whether the call was much too late for anything else.
-bool is_much(const Standstill& s)
-{
-    return unexplained(s, s.start) > 4 * s.transfer + s.threshold;
-}
-
 /// A transfer may take by so much more or less than the least time, and be the usual one.
 Ns tolerance(Ns transfer, Ns threshold)
 {
@@ -37,6 +31,11 @@ Ns tolerance(Ns transfer, Ns threshold)
 }
 
 }  // namespace
+
+bool is_much(const Standstill& s)
+{
+    return unexplained(s, s.start) > 4 * s.transfer + s.threshold;
+}
 
 Ns soon(const Standstill& s)
 {

@@ -33,6 +33,9 @@ enum class Fit : std::uint8_t {
     Tight,  // the call ended when a transfer was over that began then
 };
 
+/// Whether the call was much too late for anything else.
+bool is_much(const Standstill& standstill);
+
 /// After an enter that explains the end of the call, it ended within that time.
 Ns soon(const Standstill& standstill);
 

@@ -148,6 +148,23 @@ constexpr Operations make_operations()
 
 constexpr Operations operations = make_operations();
 
+bool only_posts(FunctionId function)
+{
+    switch (functions::semantic_class(function)) {
+    case SemanticClass::Isend:
+    case SemanticClass::Irecv:
+    case SemanticClass::SendInit:
+    case SemanticClass::RecvInit:
+    case SemanticClass::Start:
+    case SemanticClass::Startall:
+    case SemanticClass::Icollective:
+    case SemanticClass::CommIdup:
+        return true;
+    default:
+        return false;
+    }
+}
+
 Operation unlisted_collective()
 {
     return {Dependence::Members, CollectiveShape::AllToAll, sync_tested, !polls, !blocking};

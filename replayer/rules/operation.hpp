@@ -52,6 +52,10 @@ inline const Operation& operation(FunctionId function)
     return operations[std::min(static_cast<std::size_t>(function), operations.size() - 1)];
 }
 
+/// Whether the call only says what is to be done: MPI libraries return from it without looking what else there is to
+/// do, so that what stands still goes on doing so.
+bool only_posts(FunctionId function);
+
 /// A collective operation that is not in the function table, e.g. from a trace of another tool. Nothing is known of
 /// its dependencies, but if it behaved as a synchronisation it is taken for one.
 Operation unlisted_collective();

@@ -89,6 +89,27 @@ TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
                        "compute 1: 1200-1400");
 }
 
+/// What is only posted meanwhile does not move anything on.
+TEST(LateProgress, WhoOnlyPostsIsOutside)
+{
+    Program p(2);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
+    const Request received = p[1].irecv({110, 111}, 0, large_bytes);
+    p[0].wait({300, 5150}, sent);
+    std::vector<Request> others;
+    for (const int t : {2000, 3500})
+        others.push_back(p[1].irecv({t, t + 1}, 0, 8, 1));
+    p[1].wait({5000, 5150}, received);
+    for (int i = 0; i < 2; ++i) {
+        p[0].send({5200 + 10 * i, 5201 + 10 * i}, 1, 8, 1);
+        p[1].wait({5300 + 10 * i, 5301 + 10 * i}, others[static_cast<std::size_t>(i)]);
+    }
+    p[0].finish(7000);
+    p[1].finish(6000);
+    EXPECT_THAT(path(p), testing::HasSubstr("compute 1: 3501-5000 | transfer? 1>0: 5000-5150"));
+}
+
 TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
 {
     Program p(2);
@@ -502,11 +523,11 @@ TEST(LateProgress, WhoHeldUpTheOthersHeldUpWhoLeavesLate)
         posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 80 : 50, r == 0 ? 81 : 51}));
     p[2].wait_collective({400, 403}, posted[2]);
     p[1].wait_collective({60, 404}, posted[1]);
-    p[0].wait_collective({90, 440}, posted[0]);
+    p[0].wait_collective({90, 480}, posted[0]);
     p[0].finish(700);
     p.finish(650);
-    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-440 | "
-                       "compute 0: 440-700");
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-480 | "
+                       "compute 0: 480-700");
 }
 
 /// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
