@@ -360,9 +360,10 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
         needed = last_giver(instance, c.operation);  // the last rank needs all
     if (!needed.valid() || needed.time <= call.enter || needed.time > call.leave)
         return Ns{-1};
-    // What took long may have waited for somebody who came later, against the semantics: no example of anything.
+    // What took long may have waited for somebody who came later, against the semantics: no example of anything. Of the
+    // own group, beside another one, it is not known who did.
     const Ns time = call.leave - needed.time;
-    const bool nobody_later = needed.call == instance.last.call;
+    const bool nobody_later = !c.inter && needed.call == instance.last.call;
     return nobody_later || time <= usual_completion(member.function, instance.bytes, c.size) ? time : Ns{-1};
 }
 

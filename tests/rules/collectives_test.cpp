@@ -496,6 +496,19 @@ TEST(Collectives, InterCommunicatorOperationsMayWaitForTheOwnGroup)
     EXPECT_EQ(path(r), "compute 2: 0-50 | collective? 2>1: 50-304 | compute 1: 304-400");
 }
 
+/// How long 1 waits for its own group says nothing of how long what comes from the other one is on its way.
+TEST(Collectives, AWaitForTheOwnGroupIsNoExampleOfWhatAnOperationTakes)
+{
+    Program p(3);
+    const auto inter = p.intercomm({0, 1}, {2});
+    p[0].collective(FunctionId::MPI_Allreduce, {10'000, 10'060}, inter);
+    p[1].collective(FunctionId::MPI_Allreduce, {50, 10'060}, inter);
+    p[2].collective(FunctionId::MPI_Allreduce, {100, 10'060}, inter);
+    p[0].finish(12'000);
+    p.finish(11'000);
+    EXPECT_THAT(path(p), testing::StartsWith("compute 0: 0-10000 | "));
+}
+
 TEST(Collectives, SelfCommunicatorIsLocalWork)
 {
     Program p(2);
