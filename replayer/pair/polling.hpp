@@ -14,7 +14,7 @@ inline constexpr model::Ns close_polls = std::chrono::microseconds{5};
 /// So many are a loop.
 inline constexpr int least_polls = 3;
 
-/// Whether the thread had no processor, or slept, from `begin` to `end`, but for `busy` of the time or an eighth of
+/// Whether the thread had no processor, or slept, from `begin` to `end`, but for `busy` of the time or a quarter of
 /// that which it slept. False where nobody recorded that.
 bool is_idle(const model::LocationTrace& location, model::Ns begin, model::Ns end, model::Ns busy);
 

@@ -627,6 +627,21 @@ TEST(Messages, PollsWithSleepInBetweenAreAWait)
     }
 }
 
+/// The same with usleep(1), which lasts some 50 us, and costs some more.
+TEST(Messages, PollsWithShortSleepsInBetweenAreAWait)
+{
+    Program p(2);
+    p[0].send({450, 451}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 460; t += 50) {
+        p[1].call(FunctionId::MPI_Test, {t, t + 1});
+        p[1].off({t + 6, t + 46}, false);
+    }
+    p[1].test({460, 461}, r);
+    p.finish(600);
+    EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-461 | compute 1: 461-600");
+}
+
 // Polls return at once: a successful test does not wait, however long it took.
 TEST(Messages, OneTestIsNoWait)
 {
