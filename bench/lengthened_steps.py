@@ -132,12 +132,13 @@ def is_more(slack_and_error, options):
 
 
 def kind_of(much, little, longer_ms, options):
-    """What a suspicious step turns out to be. `longer_ms`: by how much the recorded run was longer than others."""
+    """What a suspicious step turns out to be. `longer_ms`: by how much the recorded run was longer than the others,
+    or shorter."""
     if not is_more(much, options):
         return "critical"
     if little[0] <= max(options.little_ms / 2, little[1]):
         return "much_longer"  # a little longer, it makes the run longer; much longer, it makes it another one
-    if longer_ms > min(much[0], options.longer_ms / 2):
+    if abs(longer_ms) > min(much[0], options.longer_ms / 2):
         return "other_run"  # in which it may have been critical
     return "false"
 

@@ -364,7 +364,8 @@ Ns completion_example(const Waiting& call, const Member& member, const Collectiv
     // own group, beside another one, it is not known who did.
     const Ns time = call.leave - needed.time;
     const bool nobody_later = !c.inter && needed.call == instance.last.call;
-    return nobody_later || time <= usual_completion(member.function, instance.bytes, c.size) ? time : Ns{-1};
+    const Ns usual = usual_completion(member.function, instance.bytes, c.size);
+    return nobody_later || time <= (c.inter ? 2 * usual : usual) ? time : Ns{-1};
 }
 
 }  // namespace critpath::replayer::rules
