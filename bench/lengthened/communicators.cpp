@@ -68,6 +68,7 @@ Communicators::Communicators(const oracle::Program& program)
     MPI_Intercomm_create(half_, 0, MPI_COMM_WORLD, is_even ? 1 : 0, tag, &handles_[Sketch::inter]);
     handles_[Sketch::ring] = on_grid(handles_[Sketch::reversed], program.grids.at(Sketch::ring));
     handles_[Sketch::plane] = on_grid(MPI_COMM_WORLD, program.grids.at(Sketch::plane));
+    MPI_Comm_dup(MPI_COMM_WORLD, &handles_[Sketch::of_threads]);
     handles_[Sketch::graph] = on_graph(program.graphs.at(Sketch::graph), rank);
 }
 
