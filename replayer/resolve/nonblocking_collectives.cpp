@@ -171,7 +171,7 @@ private:
         } else if (const Enter last = last_needed(member, c, asked.least); last.valid()) {
             const bool needs_all = c.operation.shape != CollectiveShape::OneToAll;
             add(asked, last, needs_all && rules::may_be_another_giver(*c.instance, c.operation, calibration_.clocks));
-        } else if (!c.inter) {
+        } else {
             add_free(asked);
         }
     }

@@ -26,8 +26,8 @@ struct CompletedCollective {
     Period held_up;       // when it could go on, but members may have held it up
 };
 
-/// By owned process, ascending by call. Collectives of which members are unknown are left out, and between groups those
-/// that wait for nobody. Collective over `replay.comm`.
+/// By owned process, ascending by call. Collectives of which members are unknown are left out. Collective over
+/// `replay.comm`.
 std::vector<std::vector<CompletedCollective>>
 completed_collectives(const Replay& replay, const Collectives& collectives, const rules::Calibration& calibration);
 

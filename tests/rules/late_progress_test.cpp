@@ -478,6 +478,21 @@ TEST(LateProgress, NonBlockingCollectivesBetweenGroupsWaitUntilTheOthersAreBackI
                        "compute 0: 504-700");
 }
 
+/// Who gives something to the root of the other group may wait for it.
+TEST(LateProgress, WhoGivesToARootOfTheOtherGroupMayWaitForIt)
+{
+    Program p(2);
+    const model::CommId inter = p.intercomm({0}, {1});
+    const Request given = p[0].icollective(FunctionId::MPI_Ireduce, {50, 51});
+    const Request gathered = p[1].icollective(FunctionId::MPI_Ireduce, {60, 61});
+    p[0].wait_collective({70, 504}, given, 0, 8, inter);
+    p[1].wait_collective({500, 503}, gathered, model::CollectiveCall::this_rank, 8, inter);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | mpi 1: 60-61 | compute 1: 61-500 | collective? 1>0: 500-504 | "
+                       "compute 0: 504-700");
+}
+
 /// Who was outside of MPI for long before the last one posted, and after all was over, was outside for less time in
 /// between; but that is when it held up the others.
 TEST(LateProgress, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
