@@ -30,8 +30,7 @@ WantsReply if_it_may_wait(const Replay& replay, const model::ProcessTrace& trace
 {
     return [&, ends = SendEnds(replay.definitions, trace)](std::size_t send) {
         const CallRef completion = trace.numbers.ref(ends.number(send));
-        if (const SendMode mode = trace.sends.mode(send);
-            !completion.valid() || mode == SendMode::Ready || mode == SendMode::None)
+        if (!completion.valid() || trace.sends.mode(send) == SendMode::None)
             return false;
         const auto& operation = rules::operation(function_of(replay.definitions, trace, completion));
         const auto dependence = operation.dependence;

@@ -215,7 +215,8 @@ Protocol protocol(SendMode mode, std::uint64_t bytes, bool over_before, std::int
 {
     if (mode == SendMode::Synchronous)
         return Protocol::Rendezvous;
-    if (mode != SendMode::Standard)
+    // A ready send may wait as a standard one does (MPI-3.1, 3.4).
+    if (mode != SendMode::Standard && mode != SendMode::Ready)
         return Protocol::Eager;
     const bool buffered = static_cast<std::int64_t>(bytes) <= eager_limit || over_before;
     return buffered ? Protocol::Eager : Protocol::Rendezvous;

@@ -104,6 +104,12 @@ void Rank::bsend(Span span, int to, std::uint64_t bytes, int tag)
     complete(call, post_send(call, SendMode::Buffered, to, bytes, tag));
 }
 
+void Rank::rsend(Span span, int to, std::uint64_t bytes, int tag)
+{
+    const CallRef call = add(FunctionId::MPI_Rsend, span);
+    complete(call, post_send(call, SendMode::Ready, to, bytes, tag));
+}
+
 void Rank::recv(Span span, int from, std::uint64_t bytes, int tag)
 {
     const CallRef call = add(FunctionId::MPI_Recv, span);

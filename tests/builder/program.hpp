@@ -60,6 +60,7 @@ public:
     void send(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
     void ssend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
     void bsend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
+    void rsend(Span span, int to, std::uint64_t bytes = 8, int tag = 0);
     void recv(Span span, int from, std::uint64_t bytes = 8, int tag = 0);
     void sendrecv(Span span, int to, int from, std::uint64_t bytes = 8, int tag = 0);
 

@@ -153,7 +153,7 @@ TEST(Protocol, IsLearnedAndNotGuessed)
     EXPECT_EQ(of(SendMode::Standard, 1001, true), Protocol::Eager);
     EXPECT_EQ(of(SendMode::Synchronous, 0, true), Protocol::Rendezvous);
     EXPECT_EQ(of(SendMode::Buffered, 1 << 20, false), Protocol::Eager);
-    EXPECT_EQ(of(SendMode::Ready, 1 << 20, false), Protocol::Eager);
+    EXPECT_EQ(of(SendMode::Ready, 1 << 20, false), Protocol::Rendezvous);  // as a standard send
 }
 
 TEST(Operation, NothingThatOnlyPostsEverWaits)

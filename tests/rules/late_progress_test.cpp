@@ -89,6 +89,21 @@ TEST(LateProgress, WhoComesBackLastBeginsTheTransferItself)
                        "compute 1: 1200-1400");
 }
 
+/// A large send in ready mode waits for the receiver as one in standard mode does.
+TEST(LateProgress, AReadySendWaitsUntilTheReceiverIsBackInMpi)
+{
+    Program p(2);
+    show_large_transfer(p);
+    const Request received = p[1].irecv({110, 111}, 0, large_bytes);
+    p[1].wait({500, 600}, received);
+    p[0].rsend({120, 600}, 1, large_bytes);
+    p[0].finish(700);
+    p[1].finish(650);
+    EXPECT_EQ(path(p),
+              "mpi 1: 0-100 | compute 1: 100-110 | mpi 1: 110-111 | compute 1: 111-500 | transfer? 1>0: 500-600 "
+              "| compute 0: 600-700");
+}
+
 /// What is only posted meanwhile does not move anything on.
 TEST(LateProgress, WhoOnlyPostsIsOutside)
 {
