@@ -25,7 +25,7 @@ def add_options(parser):
     parser.add_argument("--longer-ms", type=float, default=20, help="by how much (default: %(default)s)")
     parser.add_argument("--little-ms", type=float, default=6, help="when run again (default: %(default)s)")
     parser.add_argument("--again", type=int, default=11, help="rounds of what is suspicious (default: %(default)s)")
-    parser.add_argument("--recordings", type=int, default=2, help="the shortest counts (default: %(default)s)")
+    parser.add_argument("--recordings", type=int, default=4, help="the shortest counts (default: %(default)s)")
     parser.add_argument("--keep", help="directory for the traces of programs with suspicious steps")
     parser.add_argument("--program", action="append", default=[], help="an option for `lengthened`")
 
