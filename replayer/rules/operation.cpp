@@ -153,8 +153,13 @@ bool only_posts(FunctionId function)
     switch (functions::semantic_class(function)) {
     case SemanticClass::Isend:
     case SemanticClass::Irecv:
+    case SemanticClass::Isendrecv:
     case SemanticClass::SendInit:
     case SemanticClass::RecvInit:
+    case SemanticClass::PsendInit:
+    case SemanticClass::PrecvInit:
+    case SemanticClass::Pready:
+    case SemanticClass::CollectiveInit:
     case SemanticClass::Start:
     case SemanticClass::Startall:
     case SemanticClass::Icollective:
