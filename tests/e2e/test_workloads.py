@@ -273,7 +273,9 @@ class Workload(harness.Case):
         tree = json.loads(self.report("hotspots", "--format", "json", "--top", "0", "--by", "callpath"))["call_paths"]
         sites = {row["call_site"] for row in tree if row["function"] == "MPI_Allreduce"}
         self.assertEqual({os.path.basename(site) for site in sites}, {f"uneven.c:{line}" for line in calls})
-        self.assertIn(f"MPI_Allreduce at uneven.c:{calls[0]}", self.report("hotspots", "--by", "callpath", "--top", "0"))
+        # Where intervals are wide, there is less room for names: "at une…n.c:119".
+        self.assertRegex(self.report("hotspots", "--by", "callpath", "--top", "0"),
+                         rf"MPI_Allreduce at une\S*n\.c:{calls[0]}\b")
 
     def test_calls_without_lines(self):
         """Without debug information, addresses tell calls of one function apart, and it is said what is missing."""
