@@ -22,8 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #if MPI_VERSION < 4
-#define MPI_Bcast_init MPIX_Bcast_init
-#define MPI_Reduce_init MPIX_Reduce_init
+#include "../mpi_4.h"
 #endif
 
 WORK(work_late)
