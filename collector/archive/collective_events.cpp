@@ -69,7 +69,7 @@ void CollectiveEvents::complete(const Completion& completion, std::uint64_t time
     const auto post = target_.posts.complete(completion.request);
     if (!post) {
         ++target_.unresolved;
-    } else if (const auto comm = target_.comm(post->comm)) {
+    } else if (const auto comm = target_.collective_comm(*post, FunctionId{post->function})) {
         out_.collective_complete(time, EventTarget::collective(*post, *comm), completion.request);
     }
 }

@@ -25,7 +25,9 @@ bool RecordedCall::take(RecordCursor& cursor)
     started.clear();
     while (cursor.kind() == RecordKind::Started) {
         const auto& start = cursor.take<spool::Record>();
-        if (start.function < static_cast<std::uint16_t>(functions::FunctionId::count)) {
+        // Of a damaged spool it may be anything.
+        if (functions::semantic_class(functions::FunctionId{start.function}) == SemanticClass::Icollective &&
+            start.request != 0) {
             started.push_back(start);
         }
     }

@@ -155,7 +155,8 @@ void Completions::start_collective(Call& call, const Request& request)
         return;
     }
     if (request.untold) {
-        if (const std::uint64_t since = call.off_since(); since != 0) {
+        const std::uint64_t since = control.off_since(call.thread(), group_bit(request.function));
+        if (call.dropped() && since != 0) {
             skip_posted(thread_, since, Skipped::What::Collective, request.comm, -1, -1, 1);
         }
         return;

@@ -43,7 +43,6 @@ constexpr std::uint32_t group_bit(functions::FunctionId function)
     case Testany:
     case Testsome:
     case RequestGetStatus:
-    case Parrived:
         return completion_bit;
     default:
         return 1U << static_cast<unsigned>(functions::group_of(what));

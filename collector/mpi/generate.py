@@ -49,11 +49,11 @@ AFTER = {
     "psend_init": "record_psend_init(call, result, partitions, count, datatype, dest, tag, comm, request);",
     "precv_init": "record_precv_init(call, result, partitions, count, datatype, source, tag, comm, request);",
     "pready": "record_pready(call, result, {ready}, request);",
-    "parrived": "record_parrived(call, result, *flag, partition, request, __builtin_return_address(0));",
+    "parrived": "record_parrived(call, result, result == MPI_SUCCESS && *flag != 0, partition, request, __builtin_return_address(0));",
     "send_init": "record_send_init(call, result, {count}, {datatype}, dest, tag, comm, request);",
     "recv_init": "record_recv_init(call, result, {count}, {datatype}, source, tag, comm, request);",
     "probe": "record_probe(call, result, source, tag, comm, own.get());",
-    "iprobe": "record_iprobe(call, result, *flag, source, tag, comm, own.get(), __builtin_return_address(0));",
+    "iprobe": "record_iprobe(call, result, result == MPI_SUCCESS && *flag != 0, source, tag, comm, own.get(), __builtin_return_address(0));",
     "collective": "record_collective(call, result, {root}, comm, "
     "[&](const VolumeOf& volume) {{ return volume.{short}({arguments}); }});",
     "icollective": "record_icollective(call, result, {root}, comm, request, "

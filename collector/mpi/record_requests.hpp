@@ -58,7 +58,7 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
 /// Partitioned messages meet no others: their tags are none that MPI allows.
 inline int partitioned_tag(int tag)
 {
-    return -2 - tag;
+    return static_cast<int>(0U - 2U - static_cast<unsigned>(tag));
 }
 
 inline void record_partitioned_init(Call& call, int partitions, MPI_Count count, MPI_Datatype type,
@@ -107,12 +107,11 @@ inline void record_pready(Call& call, int result, int partitions, MPI_Request ha
     Completions post(call.thread(), 1);
     if (result == MPI_SUCCESS) {
         const TableLock lock;
-        const Requests::Index index = process.requests.find(key_of(handle), nullptr);
-        if (index != Requests::none && process.requests.at(index).active) {
-            Request& request = process.requests.at(index);
-            request.ready += partitions;
-            if (is_partitioned_send(request) && request.ready == request.partitions) {
-                post.all_ready(call, request);
+        Request* request = process.requests.find_partitioned_send(key_of(handle));
+        if (request != nullptr && partitions > 0) {
+            request->ready += partitions;
+            if (request->ready == request->partitions) {
+                post.all_ready(call, *request);
             }
         }
     }

@@ -107,6 +107,17 @@ public:
         return oldest;
     }
 
+    /// Where the application's variable is not known: the one that is active, of those with the handle. Null: none is.
+    Request* find_partitioned_send(std::uint64_t handle)
+    {
+        for (Index index = table_.find(handle); index != none; index = table_.find_next(index)) {
+            if (table_.at(index).active && is_partitioned_send(table_.at(index))) {
+                return &table_.at(index);
+            }
+        }
+        return nullptr;
+    }
+
     Request& at(Index index) { return table_.at(index); }
 
     void erase(Index index)

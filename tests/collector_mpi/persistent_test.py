@@ -96,12 +96,16 @@ class Persistent(Run):
                             self.assertEqual(operations, {"collective"} if starts else {""})
 
     def test_what_starts_while_nothing_is_recorded_counts(self):
-        run = self.run_case("switched_off", 2, CRITPATH_RANGE="pcontrol")
-        for rank in range(2):
-            spool = run.spools[rank][0]
-            starts = [call for call in spool.calls if call.name == "MPI_Start"]
-            self.assertEqual([[s.name for s in call.started] for call in starts], [["MPI_Ibarrier"]] * 2)
-            self.assertEqual(spool.skipped, [("collective", 0, -1, -1, 1)])
+        """As collectives do, where these are recorded."""
+        for groups, starts in (("p2p,collective", 2), ("collective", 2), ("p2p", 0)):
+            with self.subTest(groups):
+                self.setUp()
+                run = self.run_case("switched_off", 2, CRITPATH_RANGE="pcontrol", CRITPATH_GROUPS=groups)
+                for rank in range(2):
+                    spool = run.spools[rank][0]
+                    found = [s.name for call in spool.calls if call.name == "MPI_Start" for s in call.started]
+                    self.assertEqual(found, ["MPI_Ibarrier"] * starts)
+                    self.assertEqual(spool.skipped, [("collective", 0, -1, -1, 1)] if starts else [])
 
     def test_an_initialisation_that_fails(self):
         run = self.run_case("errors", 2)
