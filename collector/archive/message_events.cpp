@@ -48,7 +48,7 @@ void MessageEvents::begin(const RecordedCall& recorded)
         start({call.flags, SendMode{static_cast<std::uint8_t>(call.extra)}, spool::Operation::Message, call.request,
                call.bytes, call.peer, call.tag, call.comm},
               call.enter);
-        break;
+        [[fallthrough]];
     case SemanticClass::Startall:
     case SemanticClass::Isendrecv:
     case SemanticClass::Pready:

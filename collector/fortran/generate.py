@@ -172,6 +172,8 @@ def body(function):
     if function.has("status"):
         before = "    FortranStatus own(f_status, call.recorded());\n"
         passed = ["own.fortran()" if n == "f_status" else n for n in passed]
+    if semantic_class == "pready":
+        before = c_wrappers.ready(function, "from_fortran<MPI_Request>(*f_request)", "*f_{}".format)
     if semantic_class in TAKEN_LOOK_UP:
         (argument,) = arguments(function)
         before = TAKEN.format(

@@ -19,9 +19,10 @@ void Startall(const Caller& caller, StartallFunction* function, MPI_Fint* count,
         return ierror.value();
     });
     if (call.recorded()) {
-        Completions starts(call.thread(), *count);
+        Starts starts(call.thread(), *count);
         for (int i = 0; i < *count && result == MPI_SUCCESS; ++i) {
-            starts.started(call, from_fortran<MPI_Request>(requests[i]), &requests[i]);
+            const TableLock lock;
+            starts.start(call, from_fortran<MPI_Request>(requests[i]), &requests[i]);
         }
         starts.write(call);
     }

@@ -13,7 +13,7 @@
 namespace critpath::preload
 {
 
-/// One finished (or started) request, ready for a slot of a CompletionsRecord, or for a Started record.
+/// One finished (or started) request, ready for a slot of a CompletionsRecord.
 struct Completion {
     std::uint64_t request;
     std::uint64_t bytes;
@@ -23,8 +23,6 @@ struct Completion {
     std::uint8_t flags;
     std::uint8_t mode;
     spool::Operation operation;
-    FunctionId started = FunctionId::none;  // of a persistent collective that has started: what it does
-    std::uint64_t extra = 0;                // of such a one: as in its record
 };
 
 /// Something that was posted at `since` (Call::since; 0: it does not count) counts, as Skipped::add says. Under the
@@ -43,6 +41,32 @@ inline void found_finished(MPI_Request handle, const void* location)
     }
 }
 
+/// Appends, behind the record of a call, as many slots; `item(i)`: the Completion of slot i.
+template <class ItemAt>
+void append_slots(Call& call, std::uint32_t count, const ItemAt& item)
+{
+    for (std::uint32_t i = 0; i < count;) {
+        spool::CompletionsRecord record{};
+        record.kind = spool::RecordKind::Completions;
+        for (; record.slots < 2 && i < count; ++i, ++record.slots) {
+            const int slot = record.slots;
+            const Completion& from = item(i);
+            record.flags[slot] = from.flags;
+            record.mode[slot] = from.mode;
+            record.operation[slot] = from.operation;
+            record.request[slot] = from.request;
+            record.bytes[slot] = from.bytes;
+            record.peer[slot] = from.peer;
+            record.tag[slot] = from.tag;
+            record.comm[slot] = from.comm;
+        }
+        call.append(record);
+    }
+}
+
+/// The send of MPI_Isendrecv, of whose request the receive is `request`.
+Completion sent_beside(const Request& request, const Special& special);
+
 /// The finished requests of one call, in the order of the application's array.
 class Completions
 {
@@ -59,26 +83,10 @@ public:
     /// skipped.
     void finished(MPI_Request handle, const void* location, const MPI_Status& status, int result);
 
-    /// A persistent request has started: a new post.
-    void started(Call& call, MPI_Request handle, const void* location);
-
-    /// All partitions of an active partitioned send are ready: it is posted.
-    void all_ready(Call& call, Request& request);
-
-    /// MPI_Isendrecv has posted: `request` is its receive, and knows of its send.
-    void posted(Call& call, const Request& request);
-
     /// Appends the record of the call and the completions.
     void write(Call& call) const;
 
 private:
-    void add_message(const Request& request);
-    // The send of `request`, as Operation::Message; of MPI_Isendrecv only.
-    static Completion send_of(const Request& request);
-    void start_collective(Call& call, const Request& request);
-    void write_slots(Call& call) const;
-    void write_started(Call& call) const;
-
     void add(const Completion& item)
     {
         if (items_ != nullptr) {

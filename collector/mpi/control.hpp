@@ -61,6 +61,9 @@ public:
         return (groups_.load(std::memory_order_acquire) & bit) != 0;
     }
 
+    /// Is it, whenever recording is on?
+    [[nodiscard]] bool asks_for(std::uint32_t bit) const { return (included_ & bit) != 0; }
+
     /// Number of times that recording went on or off; odd while it is off.
     [[nodiscard]] std::uint32_t switches() const { return switches_.load(std::memory_order_acquire); }
 

@@ -48,7 +48,7 @@ AFTER = {
     "source, recvtag, comm, request);",
     "psend_init": "record_psend_init(call, result, partitions, count, datatype, dest, tag, comm, request);",
     "precv_init": "record_precv_init(call, result, partitions, count, datatype, source, tag, comm, request);",
-    "pready": "record_pready(call, result, {ready}, request);",
+    "pready": "record_pready(call, result, ready);",
     "parrived": "record_parrived(call, result, result == MPI_SUCCESS && *flag != 0, partition, request, __builtin_return_address(0));",
     "send_init": "record_send_init(call, result, {count}, {datatype}, dest, tag, comm, request);",
     "recv_init": "record_recv_init(call, result, {count}, {datatype}, source, tag, comm, request);",
@@ -117,6 +117,9 @@ TAKEN = {
     "file_close": "    const auto taken = taken_file(call, fh);\n",
 }
 
+# What they make ready, before the call.
+READY = "    const ReadyPartitions ready(call, {partitions}, {request});\n"
+
 # Calls that return a status: an own one stands in where the application ignores it.
 OWN_STATUS = "    OwnStatus own(status, call.recorded());\n"
 
@@ -150,6 +153,17 @@ def elements(function):
     }
 
 
+def ready(function, request, value):
+    """READY, for MPI_Pready and its kin. `value` says how a parameter is read."""
+    present = {p.name for p in function.parameters}
+    partitions = "1"
+    if "length" in present:
+        partitions = value("length")
+    elif "partition_high" in present:
+        partitions = f"{value('partition_high')} - {value('partition_low')} + 1"
+    return READY.format(partitions=partitions, request=request)
+
+
 def roles(function):
     """The parameters that differ in name between functions of one class."""
     present = {p.name for p in function.parameters}
@@ -164,7 +178,6 @@ def roles(function):
         "size": "size" if "size" in present else "0",
         "target": "rank" if "rank" in present else "all_targets",
         "lock_type": "lock_type" if "lock_type" in present else "MPI_LOCK_SHARED",
-        "ready": "1" if "partition" in present else "length" if "length" in present else "partition_high - partition_low + 1",
         "data": {"read": "Read", "write": "Written"}.get(function.keys.get("io")),
     }
     if function.semantic_class == "icollective":
@@ -201,6 +214,8 @@ def wrapper(function):
     names = {"name": function.name, "short": function.short_name, "arguments": arguments}
     after = AFTER[function.semantic_class].format(**names, **roles(function))
     before = TAKEN.get(function.semantic_class, "")
+    if function.semantic_class == "pready":
+        before = ready(function, "request", str)
     if function.has("status"):
         before = OWN_STATUS
         names["arguments"] = arguments.replace("status", "own.get()")

@@ -201,20 +201,18 @@ inline void post(Call& call, const RequestVariable& variable, spool::Operation o
 }
 
 /// A persistent request: the record itself is a local call, the request keeps what its starts will say.
-inline void post_persistent(Call& call, const RequestVariable& variable, const spool::Record& description,
-                            spool::Operation operation = spool::Operation::Message)
+inline void post_persistent(Call& call, const RequestVariable& variable, Request request,
+                            const Special* special = nullptr)
 {
+    request.persistent = true;
+    request.active = false;
     {
         const TableLock lock;
-        Request request = remember(description);
-        request.operation = operation;
-        if (operation == spool::Operation::Collective) {
-            request.function = static_cast<FunctionId>(description.function);
-            request.extra = description.extra;
+        if (special == nullptr) {
+            process.requests.post(key_of(*variable.handle), variable.location, request);
+        } else {
+            process.requests.post(key_of(*variable.handle), variable.location, request, *special);
         }
-        request.persistent = true;
-        request.active = false;
-        process.requests.post(key_of(*variable.handle), variable.location, request);
     }
     call.write();
 }
@@ -268,7 +266,7 @@ inline void record_send_init(Call& call, int result, int count, MPI_Datatype typ
     }
     spool::Record description = call.record();
     describe_send(description, count, type, dest, tag, comm);
-    post_persistent(call, request, description);
+    post_persistent(call, request, remember(description));
 }
 
 inline void record_recv_init(Call& call, int result, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -280,7 +278,7 @@ inline void record_recv_init(Call& call, int result, int count, MPI_Datatype typ
     }
     spool::Record description = call.record();
     describe_receive(description, count, type, source, tag, comm);
-    post_persistent(call, request, description);
+    post_persistent(call, request, remember(description));
 }
 
 inline void describe_probe(spool::Record& record, int source, int tag, MPI_Comm comm, const MPI_Status& status)
@@ -382,7 +380,12 @@ void record_collective_init(Call& call, int result, FunctionId non_blocking, int
     if (!describe_collective(description, root, comm, volume_on)) {
         description.flags |= spool::flag_null_peer;
     }
-    post_persistent(call, request, description, spool::Operation::Collective);
+    Request started = remember(description);
+    started.operation = spool::Operation::Collective;
+    Special special;
+    special.function = non_blocking;
+    special.received = description.extra;
+    post_persistent(call, request, started, &special);
 }
 
 /// How a record names a communicator that was created: id + 1, so that 0 is none.

@@ -6,42 +6,29 @@
 #pragma once
 
 #include "collector/mpi/completion.hpp"
+#include "collector/mpi/starts.hpp"
 #include "collector/mpi/table_lock.hpp"
 
 namespace critpath::preload
 {
 
-inline bool is_collective(const RequestVariable& variable)
-{
-    const TableLock lock;
-    const Requests::Index index = process.requests.find(key_of(*variable.handle), variable.location);
-    return index != Requests::none && process.requests.at(index).operation == spool::Operation::Collective;
-}
-
 inline void record_start(Call& call, int result, const RequestVariable& variable)
 {
-    if (result == MPI_SUCCESS && is_collective(variable)) {
-        Completions start(call.thread(), 1);
-        start.started(call, *variable.handle, variable.location);
-        start.write(call);
+    if (result != MPI_SUCCESS) {
+        call.write();
         return;
     }
-    if (result == MPI_SUCCESS) {
+    Requests::Index special = Requests::none;
+    {
         const TableLock lock;
         const Requests::Index index = process.requests.find(key_of(*variable.handle), variable.location);
-        if (index != Requests::none) {
+        if (index == Requests::none) {
+            call.flag(spool::flag_null_peer);  // a persistent request of a kind that we do not know
+        } else if (!process.requests.at(index).is_special) {
             Request& started = process.requests.at(index);
-            started.id = process.requests.next_id();
-            started.active = true;
-            started.finished = false;
-            started.untold = call.dropped();
-            started.since = call.since();
-            started.ready = 0;
+            begin(started, call);
             spool::Record& record = call.record();
             record.flags |= started.flags;
-            if (is_partitioned_send(started)) {
-                record.flags |= spool::flag_null_peer;
-            }
             record.comm = started.comm;
             record.peer = started.peer;
             record.tag = started.tag;
@@ -49,10 +36,19 @@ inline void record_start(Call& call, int result, const RequestVariable& variable
             record.request = started.id;
             record.extra = static_cast<std::uint64_t>(started.mode);
         } else {
-            call.flag(spool::flag_null_peer);  // a persistent request of a kind that we do not know
+            special = index;
         }
     }
-    call.write();
+    if (special == Requests::none) {
+        call.write();
+        return;
+    }
+    Starts start(call.thread(), 1);
+    {
+        const TableLock lock;
+        start.start(call, special);
+    }
+    start.write(call);
 }
 
 /// Partitioned messages meet no others: their tags are none that MPI allows.
@@ -61,20 +57,13 @@ inline int partitioned_tag(int tag)
     return static_cast<int>(0U - 2U - static_cast<unsigned>(tag));
 }
 
-inline void record_partitioned_init(Call& call, int partitions, MPI_Count count, MPI_Datatype type,
-                                    const RequestVariable& variable, spool::Record& description)
+inline void post_partitioned(Call& call, const RequestVariable& variable, Request request, int partitions,
+                             MPI_Count count, MPI_Datatype type)
 {
-    description.bytes = static_cast<std::uint64_t>(partitions) * static_cast<std::uint64_t>(count) * bytes_of(1, type);
-    Request request = remember(description);
-    request.persistent = true;
-    request.active = false;
-    request.partitions = partitions;
-    request.mode = is_partitioned_send(request) ? functions::SendMode::Synchronous : functions::SendMode::None;
-    {
-        const TableLock lock;
-        process.requests.post(key_of(*variable.handle), variable.location, request);
-    }
-    call.write();
+    request.bytes = static_cast<std::uint64_t>(partitions) * static_cast<std::uint64_t>(count) * bytes_of(1, type);
+    Special special;
+    special.partitions = partitions;
+    post_persistent(call, variable, request, &special);
 }
 
 inline void record_psend_init(Call& call, int result, int partitions, MPI_Count count, MPI_Datatype type, int dest,
@@ -86,7 +75,9 @@ inline void record_psend_init(Call& call, int result, int partitions, MPI_Count 
     }
     spool::Record description = call.record();
     describe_send(description, 0, type, dest, partitioned_tag(tag), comm);
-    record_partitioned_init(call, partitions, count, type, request, description);
+    Request send = remember(description);
+    send.mode = functions::SendMode::Synchronous;
+    post_partitioned(call, request, send, partitions, count, type);
 }
 
 inline void record_precv_init(Call& call, int result, int partitions, MPI_Count count, MPI_Datatype type, int source,
@@ -98,22 +89,20 @@ inline void record_precv_init(Call& call, int result, int partitions, MPI_Count 
     }
     spool::Record description = call.record();
     describe_receive(description, 0, type, source, partitioned_tag(tag), comm);
-    record_partitioned_init(call, partitions, count, type, request, description);
+    post_partitioned(call, request, remember(description), partitions, count, type);
 }
 
-/// `partitions`: how many more are ready. What is sent is posted with the last of them.
-inline void record_pready(Call& call, int result, int partitions, MPI_Request handle)
+/// What is sent is posted with the last of its partitions.
+inline void record_pready(Call& call, int result, const ReadyPartitions& ready)
 {
-    Completions post(call.thread(), 1);
-    if (result == MPI_SUCCESS) {
+    Starts post(call.thread(), 1);
+    if (result != MPI_SUCCESS) {
+        ready.take_back();
+    } else if (ready.message() != nullptr) {
+        Request message = *ready.message();
+        message.since = call.since();
         const TableLock lock;
-        Request* request = process.requests.find_partitioned_send(key_of(handle));
-        if (request != nullptr && partitions > 0) {
-            request->ready += partitions;
-            if (request->ready == request->partitions) {
-                post.all_ready(call, *request);
-            }
-        }
+        post.message(message);
     }
     post.write(call);
 }
@@ -146,19 +135,20 @@ inline void record_isendrecv(Call& call, int result, int send_count, MPI_Datatyp
     request.untold = call.dropped();
     request.since = call.since();
     call.record().comm = request.comm;
+    Starts posts(call.thread(), 2);
     {
         const TableLock lock;
+        Special special;
         if (dest != MPI_PROC_NULL && request.comm >= 0) {
-            request.sent_id = process.requests.next_id();
-            request.sent_bytes = bytes_of(send_count, send_type);
-            request.sent_to = dest;
-            request.sent_tag = send_tag;
+            special.sent_id = process.requests.next_id();
+            special.sent_bytes = bytes_of(send_count, send_type);
+            special.sent_to = dest;
+            special.sent_tag = send_tag;
         }
         request.id = process.requests.next_id();
-        process.requests.post(key_of(*variable.handle), variable.location, request);
+        process.requests.post(key_of(*variable.handle), variable.location, request, special);
+        posts.sendrecv(call, request, special);
     }
-    Completions posts(call.thread(), 2);
-    posts.posted(call, request);
     posts.write(call);
 }
 

@@ -23,30 +23,29 @@ struct Request {
     std::uint8_t flags = 0;  // spool::Flag: flag_receive, flag_null_peer, flag_any_*
     functions::SendMode mode = functions::SendMode::None;
     spool::Operation operation = spool::Operation::Message;
-    functions::FunctionId function = functions::FunctionId::none;  // of a persistent collective: the non-blocking one
     bool persistent = false;
     bool active = true;      // a persistent request is active between start and completion
     bool cancelled = false;  // MPI_Cancel was called
     bool finished = false;   // MPI_Request_get_status has said so
     bool untold = false;     // the post is not in the trace, so its completion must not be, either
     bool shared = false;
-    std::uint64_t extra = 0;       // of a persistent collective: as in the record of the function
-    std::uint64_t sent_id = 0;     // of MPI_Isendrecv: of its send, which has no request of its own;
-    std::uint64_t sent_bytes = 0;  // 0: it sends nothing, or it is another function
-    std::int32_t sent_to = -1, sent_tag = -1;
-    std::int32_t partitions = 0;  // of partitioned communication; of a send, so many are ready
-    std::int32_t ready = 0;
+    bool is_special = false;
     std::uint64_t since = 0;                       // Call::since of the post
     const void* location = nullptr;                // the application's variable at the post
     std::uint32_t older = HandleTable<int>::none;  // neighbours in the list of shared handles
     std::uint32_t newer = HandleTable<int>::none;
 };
 
-/// MPI_Start of such a one posts nothing yet.
-inline bool is_partitioned_send(const Request& request)
-{
-    return request.partitions > 0 && (request.flags & spool::flag_receive) == 0;
-}
+/// What only requests of few functions have.
+struct Special {
+    functions::FunctionId function = functions::FunctionId::none;  // of a persistent collective: the non-blocking one,
+    std::uint64_t received = 0;                                    // and the bytes that this rank gets
+    std::uint64_t sent_id = 0;                                     // of MPI_Isendrecv: of its send; 0: there is none
+    std::uint64_t sent_bytes = 0;
+    std::int32_t sent_to = -1, sent_tag = -1;
+    std::int32_t partitions = 0;  // of partitioned communication; of a send, so many are ready
+    std::int32_t ready = 0;
+};
 
 /// How a record other than post and completion names a request.
 inline std::uint64_t id_in_trace(const Request& request)
@@ -73,21 +72,30 @@ public:
 
     std::uint64_t next_id() { return ++last_id_; }
 
-    /// `location`: address of the application's variable that holds the handle.
-    void post(std::uint64_t handle, const void* location, Request request)
+    /// `location`: address of the application's variable that holds the handle. None if there is no memory.
+    Index post(std::uint64_t handle, const void* location, Request request)
     {
         request.location = location;
         request.shared = is_shared(handle);
         if (!request.shared) {
             drop_stale(handle, location);
-            table_.insert(handle, request);
-            return;
+            return table_.insert(handle, request);
         }
         request.older = newest_;
         const Index index = table_.insert(key_of_shared(location), request);
         if (index != none) {
             (newest_ == none ? oldest_ : table_.at(newest_).newer) = index;
             newest_ = index;
+        }
+        return index;
+    }
+
+    void post(std::uint64_t handle, const void* location, Request request, const Special& special)
+    {
+        request.is_special = true;
+        if (const Index index = post(handle, location, request);
+            index != none && specials_.insert(index, special) == none) {
+            table_.at(index).is_special = false;
         }
     }
 
@@ -107,15 +115,28 @@ public:
         return oldest;
     }
 
-    /// Where the application's variable is not known: the one that is active, of those with the handle. Null: none is.
-    Request* find_partitioned_send(std::uint64_t handle)
+    /// Where the application's variable is not known: the active one that is a partitioned send, of those with the
+    /// handle.
+    [[nodiscard]] Index find_partitioned_send(std::uint64_t handle)
     {
-        for (Index index = table_.find(handle); index != none; index = table_.find_next(index)) {
-            if (table_.at(index).active && is_partitioned_send(table_.at(index))) {
-                return &table_.at(index);
-            }
+        Index index = table_.find(handle);
+        while (index != none && !(table_.at(index).active && is_partitioned_send(index))) {
+            index = table_.find_next(index);
         }
-        return nullptr;
+        return index;
+    }
+
+    /// MPI_Start of such a one posts nothing yet.
+    [[nodiscard]] bool is_partitioned_send(Index index)
+    {
+        const Special* known = special(index);
+        return known != nullptr && known->partitions > 0 && (table_.at(index).flags & spool::flag_receive) == 0;
+    }
+
+    /// Null: it has nothing special.
+    Special* special(Index index)
+    {
+        return table_.at(index).is_special ? &specials_.at(specials_.find(index)) : nullptr;
     }
 
     Request& at(Index index) { return table_.at(index); }
@@ -127,12 +148,20 @@ public:
             (request.older == none ? oldest_ : table_.at(request.older).newer) = request.newer;
             (request.newer == none ? newest_ : table_.at(request.newer).older) = request.older;
         }
-        table_.erase(index);
+        remove(index);
     }
 
     [[nodiscard]] std::uint32_t size() const { return table_.size(); }
 
 private:
+    void remove(Index index)
+    {
+        if (table_.at(index).is_special) {
+            specials_.erase(specials_.find(index));
+        }
+        table_.erase(index);
+    }
+
     [[nodiscard]] bool is_shared(std::uint64_t handle) const { return shared_handle_ != 0 && handle == shared_handle_; }
 
     [[nodiscard]] std::uint64_t key_of_shared(const void* location) const
@@ -148,13 +177,14 @@ private:
         for (Index index = shared_handle_ == 0 ? none : table_.find(handle); index != none;) {
             const Index next = table_.find_next(index);
             if (!threads_ || table_.at(index).location == location) {
-                table_.erase(index);
+                remove(index);
             }
             index = next;
         }
     }
 
     HandleTable<Request> table_;
+    HandleTable<Special> specials_;  // by index
     std::uint64_t shared_handle_ = 0;
     bool threads_ = false;
     std::uint64_t last_id_ = 0;

@@ -21,9 +21,10 @@ extern "C" int MPI_Startall(int count, MPI_Request array_of_requests[])
     Call call(FunctionId::MPI_Startall);
     const int result = call.run([&] { return next_mpi.Startall(count, array_of_requests); });
     if (call.recorded()) {
-        Completions starts(call.thread(), count);
+        Starts starts(call.thread(), count);
         for (int i = 0; i < count && result == MPI_SUCCESS; ++i) {
-            starts.started(call, array_of_requests[i], &array_of_requests[i]);
+            const TableLock lock;
+            starts.start(call, array_of_requests[i], &array_of_requests[i]);
         }
         starts.write(call);
     }

@@ -231,8 +231,8 @@ enum Root : std::int32_t {
 ///   (11) Abort is written before the call: its leave is its enter. `extra` of Pcontrol: the level
 ///   (12) with flag_null_peer if the probe is not in the trace: then the message counts in a SkippedRecord
 ///   (13) a request that Request_get_status has found finished is completed by Request_free: then as Wait
-///   (14) of a collective: as Startall. Of a partitioned send nothing, with flag_null_peer: the Pready of its last
-///        partition posts it. Tags of partitioned messages are -2 less the tag: a space of their own
+///   (14) of a collective, or of partitioned communication: as Startall. A partitioned send is posted by the Pready of
+///        its last partition. Tags of partitioned messages are -2 less the tag: a space of their own
 ///
 /// `win` and `file` are ids of ObjectRecords of this process, -1 if unknown; `comm` is the communicator that the window
 /// or file was made on; where that is unknown, what has a target has flag_null_peer. Bytes of files are those of the
