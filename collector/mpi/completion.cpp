@@ -4,6 +4,8 @@
 
 #include "collector/mpi/table_lock.hpp"
 
+#include <optional>
+
 namespace critpath::preload
 {
 
@@ -62,7 +64,7 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
         return;
     }
     Request request;
-    Special special;
+    std::optional<Special> special;
     {
         const TableLock lock;
         const Requests::Index index = process.requests.find(key_of(handle), location);
@@ -80,9 +82,9 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
             process.requests.erase(index);
         }
     }
-    if (special.sent_id != 0 && received(result) && !request.untold) [[unlikely]] {
+    if (special && special->sent_id != 0 && received(result) && !request.untold) [[unlikely]] {
         has_told_ = true;
-        add(sent_beside(request, special));
+        add(sent_beside(request, *special));
     }
     const bool counts = received(result) && (request.flags & spool::flag_null_peer) == 0;
     if (request.untold) {
@@ -92,7 +94,7 @@ void Completions::finished(MPI_Request handle, const void* location, const MPI_S
         }
     } else if (counts) {
         has_told_ = true;
-        add(describe(request, request.is_special ? &special : nullptr, status));
+        add(describe(request, special ? &*special : nullptr, status));
     }
 }
 
