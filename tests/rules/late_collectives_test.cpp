@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Non-blocking collectives that stand still while a member is outside of MPI (docs/ALGORITHM, "Late progress"). Times
+// are in us.
+#include "tests/builder/replayed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace critpath::tests
+{
+namespace
+{
+
+/// Rank 0 posts last, and is outside of MPI until 500: the others wait for that, not for the post.
+TEST(LateCollectives, NonBlockingCollectivesWaitUntilAllAreBackInMpi)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 100 : 50, r == 0 ? 101 : 51}));
+    p[0].wait_collective({500, 503}, posted[0]);
+    p[1].wait_collective({60, 504}, posted[1]);
+    p[2].wait_collective({400, 504}, posted[2]);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | mpi 0: 100-101 | compute 0: 101-500 | collective? 0>1: 500-504 | "
+                       "compute 1: 504-700");
+}
+
+/// Between groups, it is the other group that an operation waits for, to post and to come back.
+TEST(LateCollectives, NonBlockingCollectivesBetweenGroupsWaitUntilTheOthersAreBackInMpi)
+{
+    Program p(3);
+    const model::CommId inter = p.intercomm({0, 1}, {2});
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallgather, {r == 2 ? 100 : 50, r == 2 ? 101 : 51}));
+    p[0].wait_collective({60, 504}, posted[0], -1, 8, inter);
+    p[1].wait_collective({400, 504}, posted[1], -1, 8, inter);
+    p[2].wait_collective({500, 503}, posted[2], -1, 8, inter);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-100 | mpi 2: 100-101 | compute 2: 101-500 | collective? 2>0: 500-504 | "
+                       "compute 0: 504-700");
+}
+
+/// Who gives something to the root of the other group may wait for it.
+TEST(LateCollectives, WhoGivesToARootOfTheOtherGroupMayWaitForIt)
+{
+    Program p(2);
+    const model::CommId inter = p.intercomm({0}, {1});
+    const Request given = p[0].icollective(FunctionId::MPI_Ireduce, {50, 51});
+    const Request gathered = p[1].icollective(FunctionId::MPI_Ireduce, {60, 61});
+    p[0].wait_collective({70, 504}, given, 0, 8, inter);
+    p[1].wait_collective({500, 503}, gathered, model::CollectiveCall::this_rank, 8, inter);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-60 | mpi 1: 60-61 | compute 1: 61-500 | collective? 1>0: 500-504 | "
+                       "compute 0: 504-700");
+}
+
+/// Who was outside of MPI for long before the last one posted, and after all was over, was outside for less time in
+/// between; but that is when it held up the others.
+TEST(LateCollectives, OnlyTheTimeOutsideCountsInWhichACollectiveCouldGoOn)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 600 : 50, r == 0 ? 601 : 51}));
+    p[0].wait_collective({602, 804}, posted[0]);
+    p[1].wait_collective({60, 804}, posted[1]);
+    p[2].call(FunctionId::MPI_Request_get_status, {500, 501});
+    p[2].call(FunctionId::MPI_Request_get_status, {800, 801});
+    p[2].wait_collective({1300, 1301}, posted[2]);
+    p[1].finish(1900);
+    p.finish(1500);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-500 | mpi 2: 500-501 | compute 2: 501-800 | "
+                       "collective? 2>1: 800-804 | compute 1: 804-1900");
+}
+
+/// Rank 2 has what it needs at 60, and leaves; but rank 0 gets it through the hands of rank 1, which is back at 400.
+TEST(LateCollectives, WhoPassesOnHoldsUpACollectiveThatOthersHaveLeft)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+    p[2].wait_collective({52, 60}, posted[2]);
+    p[1].wait_collective({400, 402}, posted[1]);
+    p[0].wait_collective({52, 404}, posted[0]);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-50 | mpi 1: 50-51 | compute 1: 51-400 | collective? 1>0: 400-404 | "
+                       "compute 0: 404-700");
+}
+
+/// The same, but nobody was outside after others had left: rank 0 was late for want of a processor, and before that it
+/// was held up by whom the others were held up by.
+TEST(LateCollectives, WhoHeldUpTheOthersHeldUpWhoLeavesLate)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {r == 0 ? 80 : 50, r == 0 ? 81 : 51}));
+    p[2].wait_collective({400, 403}, posted[2]);
+    p[1].wait_collective({60, 404}, posted[1]);
+    p[0].wait_collective({90, 480}, posted[0]);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-480 | "
+                       "compute 0: 480-700");
+}
+
+/// Rank 0 was back at 300, rank 2 left MPI then, and held up the others after that.
+TEST(LateCollectives, OfSeveralWhoHoldUpACollectiveTheLastOneDid)
+{
+    Program p(3);
+    std::vector<Request> posted;
+    for (int r = 0; r < 3; ++r)
+        posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+    p[0].call(FunctionId::MPI_Request_get_status, {300, 301});
+    p[0].wait_collective({302, 404}, posted[0]);
+    p[1].wait_collective({60, 404}, posted[1]);
+    p[2].call(FunctionId::MPI_Probe, {52, 300});
+    p[2].wait_collective({400, 403}, posted[2]);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-52 | delay? 2: 52-300 | compute 2: 300-400 | "
+                       "collective? 2>1: 400-404 | compute 1: 404-700");
+}
+
+/// All are in MPI: what takes so long is not known.
+TEST(LateCollectives, ACollectiveThatNobodyHeldUpIsOfLowConfidence)
+{
+    Program p(2);
+    const Request first = p[0].icollective(FunctionId::MPI_Iallreduce, {100, 101});
+    const Request second = p[1].icollective(FunctionId::MPI_Iallreduce, {50, 51});
+    p[0].wait_collective({102, 503}, first);
+    p[1].wait_collective({52, 504}, second);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-100 | collective? 0>1: 100-504 | compute 1: 504-700");
+}
+
+/// On a busy machine, an operation goes on for long after the one who held it up has come back. If nobody else was
+/// outside, it was that one.
+TEST(LateCollectives, WhoAloneWasOutsideHeldUpTheOthers)
+{
+    const auto program = [](int second_is_back) {
+        Program p(3);
+        std::vector<Request> posted;
+        for (int r = 0; r < 3; ++r)
+            posted.push_back(p[r].icollective(FunctionId::MPI_Iallreduce, {50, 51}));
+        p[0].wait_collective({52, 480}, posted[0]);
+        p[1].wait_collective({second_is_back, 480}, posted[1]);
+        p[2].wait_collective({400, 480}, posted[2]);
+        p[0].finish(700);
+        p.finish(650);
+        return path(p);
+    };
+    EXPECT_EQ(program(60), "compute 2: 0-50 | mpi 2: 50-51 | compute 2: 51-400 | collective? 2>0: 400-480 | "
+                           "compute 0: 480-700");
+    EXPECT_EQ(program(390),
+              "compute 0: 0-50 | mpi 0: 50-51 | compute 0: 51-52 | delay? 0: 52-480 | compute 0: 480-700");
+}
+
+constexpr int root = 0;
+
+/// By the standard a root waits for nobody, but its data may find no place before the others are there.
+TEST(LateCollectives, ARootMayWaitUntilAllHavePosted)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request late = p[1].icollective(FunctionId::MPI_Ibcast, {400, 401});
+    p[1].wait_collective({402, 404}, late, root);
+    const Request early = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 70}, early, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>0: 400-403 | compute 0: 403-700");
+}
+
+TEST(LateCollectives, ARootMayWaitUntilAllAreBackInMpi)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request late = p[1].icollective(FunctionId::MPI_Ibcast, {40, 41});
+    p[1].wait_collective({400, 404}, late, root);
+    const Request early = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 70}, early, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-40 | mpi 1: 40-41 | compute 1: 41-400 | collective? 1>0: 400-403 | "
+                       "compute 0: 403-700");
+}
+
+TEST(LateCollectives, WhoGivesToARootMayWaitForIt)
+{
+    Program p(2);
+    const Request taken = p[0].icollective(FunctionId::MPI_Ireduce, {400, 401});
+    p[0].wait_collective({402, 404}, taken, root);
+    const Request given = p[1].icollective(FunctionId::MPI_Ireduce, {50, 51});
+    p[1].wait_collective({52, 403}, given, root);
+    p[1].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-400 | collective? 0>1: 400-403 | compute 1: 403-700");
+}
+
+/// Nothing comes to rank 0 of a prefix that leaves its own part out; but what it gives may have to wait.
+TEST(LateCollectives, TheFirstOfAnExclusivePrefixMayWaitForTheNext)
+{
+    Program p(2);
+    const Request given = p[0].icollective(FunctionId::MPI_Iexscan, {50, 51});
+    p[0].wait_collective({52, 403}, given);
+    const Request taken = p[1].icollective(FunctionId::MPI_Iexscan, {400, 401});
+    p[1].wait_collective({402, 404}, taken);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>0: 400-403 | compute 0: 403-700");
+}
+
+/// In a tree, the one in between has to be there as well.
+TEST(LateCollectives, WhatARootGivesMayComeByOneWhoPostsItLate)
+{
+    Program p(3);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {10, 11});
+    p[0].wait_collective({12, 14}, sent, root);
+    const Request between = p[1].icollective(FunctionId::MPI_Ibcast, {400, 401});
+    p[1].wait_collective({402, 404}, between, root);
+    const Request last = p[2].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[2].wait_collective({52, 403}, last, root);
+    p[2].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 1: 0-400 | collective? 1>2: 400-403 | compute 2: 403-700");
+}
+
+/// What a root has to do takes its time.
+TEST(LateCollectives, ARootThatNobodyHeldUpWorks)
+{
+    Program p(2);
+    const Request sent = p[0].icollective(FunctionId::MPI_Ibcast, {50, 51});
+    p[0].wait_collective({52, 403}, sent, root);
+    const Request taken = p[1].icollective(FunctionId::MPI_Ibcast, {10, 11});
+    p[1].wait_collective({12, 404}, taken, root);
+    p[0].finish(700);
+    p.finish(650);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | mpi 0: 50-51 | compute 0: 51-52 | delay? 0: 52-403 | compute 0: 403-700");
+}
+
+}  // namespace
+}  // namespace critpath::tests

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: the critpath authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Waits that are spelled as polls (docs/ALGORITHM, "Polling"). Times are in us.
+#include "tests/builder/replayed.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace critpath::tests
+{
+namespace
+{
+
+// while (!flag) MPI_Test(...) waits as MPI_Wait does, although each call returns at once.
+TEST(Polls, PollsInCloseSuccessionAreAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Test, {10, 40});  // one record stands for many polls
+    p[1].call(FunctionId::MPI_Test, {41, 51});
+    p[1].test({52, 53}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
+}
+
+TEST(Polls, PollsOfSeveralFunctionsInTurnAreAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 52; t += 4) {
+        p[1].call(FunctionId::MPI_Testany, {t, t + 1});
+        p[1].call(FunctionId::MPI_Iprobe, {t + 2, t + 3});
+    }
+    p[1].test({54, 55}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-55 | compute 1: 55-100");
+}
+
+// while (!flag) MPI_Request_get_status(...); then MPI_Wait returns at once. Or MPI_Parrived.
+TEST(Polls, PollsThatCompleteNothingAreAWaitToo)
+{
+    for (const FunctionId poll : {FunctionId::MPI_Request_get_status, FunctionId::MPI_Parrived}) {
+        Program p(2);
+        p[0].send({50, 51}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        p[1].call(poll, {10, 52});
+        p[1].call(poll, {52, 53});
+        p[1].wait({80, 81}, r);
+        p.finish(100);
+        EXPECT_EQ(path(p),
+                  "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
+    }
+}
+
+// The same where MPI_Wait takes somewhat longer than another one: a poll has found what it completes.
+TEST(Polls, AWaitForWhatAPollHasFoundReturnsAtOnceEvenIfItTakesSomewhatLonger)
+{
+    Program p(2);
+    p[0].send({0, 1}, 1);
+    const Request first = p[1].irecv({0, 1}, 0);
+    const Request second = p[1].irecv({1, 2}, 0);
+    p[1].wait({8, 9}, first);
+    p[0].send({50, 51}, 1);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].wait({80, 84}, second);
+    p.finish(100);
+    EXPECT_EQ(path(p), "mpi 0: 0-1 | compute 0: 1-50 | transfer 0>1: 50-53 | compute 1: 53-80 | delay? 1: 80-84 | "
+                       "compute 1: 84-100");
+}
+
+// The same where the request is not waited for, but freed.
+TEST(Polls, PollsThatCompleteNothingAreAWaitForWhatIsFreed)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].free_finished({80, 81}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-80 | mpi 1: 80-81 | compute 1: 81-100");
+}
+
+// What a blocking call receives, the polls before it did not ask about.
+TEST(Polls, PollsBeforeABlockingReceiveAreOfSomethingElse)
+{
+    Program p(2);
+    p[0].send({30, 31}, 1, 8, 2);
+    p[0].send({50, 51}, 1, 8, 1);
+    const Request r = p[1].irecv({1, 2}, 0, 8, 1);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 52});
+    p[1].call(FunctionId::MPI_Request_get_status, {52, 53});
+    p[1].recv({53, 54}, 0, 8, 2);
+    p[1].wait({55, 56}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p).find("transfer"), std::string::npos) << path(p);
+}
+
+// One look in vain, and then a wait that waits by itself.
+TEST(Polls, WhatIsNotKnownIsNoPoll)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1, 8);
+    const Request received = p[1].irecv({0, 1}, 0, 8);
+    p[1].call(FunctionId::none, {8, 9});
+    p[1].wait({10, 53}, received);
+    p[0].finish(80);
+    p[1].finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-53 | compute 1: 53-100");
+}
+
+TEST(Polls, AWaitBehindALookIsAWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Request_get_status, {10, 11});
+    p[1].wait({20, 54}, r);
+    p.finish(100);
+    EXPECT_EQ(path(p), "compute 0: 0-50 | transfer 0>1: 50-54 | compute 1: 54-100");
+}
+
+TEST(Polls, WorkBetweenPollsIsWork)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 60; t += 10)
+        p[1].call(FunctionId::MPI_Test, {t, t + 1});
+    p[1].test({60, 61}, r);
+    p.finish(100);
+    const std::string found = path(p);
+    EXPECT_THAT(found, testing::HasSubstr("compute 1: 0-1 "));
+    EXPECT_THAT(found, testing::Not(testing::HasSubstr("transfer")));
+}
+
+// A gap in the loop is time without a processor, if there was much polling before it.
+TEST(Polls, PreemptedPollsAreStillAWait)
+{
+    Program p(2);
+    p[0].send({150, 151}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].call(FunctionId::MPI_Test, {10, 110});
+    p[1].test({155, 156}, r);
+    p.finish(200);
+    const Replayed replayed = replay(p);
+    EXPECT_EQ(replayed.path(), "compute 0: 0-150 | transfer? 0>1: 150-156 | compute 1: 156-200");
+    EXPECT_EQ(replayed.fact("low_confidence_ns"), 6'000);
+}
+
+/// So it is if it polled for a short time before another gap, too; but not long before.
+TEST(Polls, PollsThatArePreemptedTwiceAreStillAWait)
+{
+    for (const bool is_long_ago : {false, true}) {
+        Program p(2);
+        p[0].send({190, 191}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        p[1].call(FunctionId::MPI_Test, is_long_ago ? Span{90, 110} : Span{50, 110});
+        p[1].call(FunctionId::MPI_Test, {150, 151});
+        p[1].test({195, 196}, r);
+        p.finish(200);
+        if (is_long_ago)
+            EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("transfer")));
+        else
+            EXPECT_EQ(path(p), "compute 0: 0-190 | transfer? 0>1: 190-196 | compute 1: 196-200");
+    }
+}
+
+/// while (!flag) { MPI_Test(...); usleep(...); } waits, too; not so if it computes in between.
+TEST(Polls, PollsWithSleepInBetweenAreAWait)
+{
+    for (const bool works : {false, true}) {
+        Program p(2);
+        p[0].send({450, 451}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        for (int t = 10; t < 500; t += 100) {
+            p[1].call(FunctionId::MPI_Test, {t, t + 1});
+            p[1].off({t + 5, works ? t + 50 : t + 97}, false);
+        }
+        p[1].test({510, 511}, r);
+        p.finish(600);
+        if (works)
+            EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("transfer")));
+        else
+            EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-511 | compute 1: 511-600");
+    }
+}
+
+/// The same with usleep(1), which lasts some 50 us, and costs some more.
+TEST(Polls, PollsWithShortSleepsInBetweenAreAWait)
+{
+    Program p(2);
+    p[0].send({450, 451}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    for (int t = 10; t < 460; t += 50) {
+        p[1].call(FunctionId::MPI_Test, {t, t + 1});
+        p[1].off({t + 6, t + 46}, false);
+    }
+    p[1].test({460, 461}, r);
+    p.finish(600);
+    EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-461 | compute 1: 461-600");
+}
+
+// Polls return at once: a successful test does not wait, however long it took.
+TEST(Polls, OneTestIsNoWait)
+{
+    Program p(2);
+    p[0].send({50, 51}, 1);
+    const Request r = p[1].irecv({1, 2}, 0);
+    p[1].test({10, 53}, r);
+    p.finish(80);
+    EXPECT_EQ(path(p), "compute 1: 0-1 | mpi 1: 1-2 | compute 1: 2-10 | mpi 1: 10-53 | compute 1: 53-80");
+}
+
+}  // namespace
+}  // namespace critpath::tests
