@@ -7,7 +7,9 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 
 namespace critpath::replayer
 {
@@ -51,17 +53,27 @@ public:
     }
 
     /// The first enter of the process that explains the end, of those that do so best. If there is none and the call
-    /// was much too late, posts have not moved on anything.
+    /// was much too late, posts have not moved on anything, or it took several returns.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
     {
-        const Moved best = find(standstill, true);
-        return best.fit == Fit::None && rules::is_much(standstill) ? find(standstill, false) : best;
+        Moved best = find(standstill, {true, 1});
+        for (const std::size_t returns : {std::size_t{1}, most_returns})
+            if (best.fit == Fit::None && rules::is_much(standstill))
+                best = find(standstill, {false, returns});
+        return best;
     }
 
 private:
-    static constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
+    static constexpr std::size_t most_calls = 256;   // whoever enters MPI so often does not keep anything waiting
+    static constexpr std::size_t most_returns = 16;  // a transfer may need one for each of its steps
 
-    [[nodiscard]] Moved find(const rules::Standstill& standstill, bool posts_look)
+    /// What moves on a transfer.
+    struct By {
+        bool posts;
+        std::size_t returns;
+    };
+
+    [[nodiscard]] Moved find(const rules::Standstill& standstill, By by)
     {
         Moved best;
         const Ns begin = std::max(standstill.start, standstill.leave - rules::soon(standstill));
@@ -71,7 +83,7 @@ private:
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
                 const Ns time = calls.enter(i);
-                const Fit found = rules::fit(standstill, time, outside_since(time, posts_look));
+                const Fit found = rules::fit(standstill, time, outside_until(time, by));
                 const bool is_earlier = found == best.fit && time < best.enter.time;
                 if (found != Fit::None && (found > best.fit || is_earlier))
                     best = {found, {{trace_.locations[l].location, {calls.number(i)}}, time}};
@@ -90,15 +102,35 @@ private:
         return near;
     }
 
-    /// Until when the process was in MPI that none of its threads has entered since (but to post, if that does not
-    /// count), seen from `time`; later than that if it is in MPI.
-    Ns outside_since(Ns time, bool posts_look)
+    /// When the process was outside before its last returns to MPI, of which `time` is one. Whose other threads are in
+    /// MPI was outside for less than nothing.
+    std::span<const rules::Outside> outside_until(Ns time, By by)
     {
-        Ns since = Ns::min();
+        std::size_t count = 0;
+        while (count < by.returns && time != Ns::min()) {
+            const auto [since, enter] = last_visit(time, by.posts);
+            outside_[count++] = {since, time};
+            time = enter;
+        }
+        return std::span(outside_).first(count);
+    }
+
+    /// Of the calls that the threads of the process entered last before `time` (but to post, if that does not count)
+    /// the one that ended last.
+    struct Visit {
+        Ns leave = Ns::min(), enter = Ns::min();
+    };
+
+    Visit last_visit(Ns time, bool posts_look)
+    {
+        Visit last;
         for (std::size_t l = 0; l < calls_.size(); ++l)
-            if (const std::size_t next = first_call(l, time); next > 0)
-                since = std::max(since, calls_[l].leave(posts_look ? next - 1 : last_look(l, next - 1)));
-        return since;
+            if (const std::size_t next = first_call(l, time); next > 0) {
+                const std::size_t call = posts_look ? next - 1 : last_look(l, next - 1);
+                if (calls_[l].leave(call) > last.leave)
+                    last = {calls_[l].leave(call), calls_[l].enter(call)};
+            }
+        return last;
     }
 
     /// The last call until `call` that does more than post; `call` if there is none among some.
@@ -118,6 +150,7 @@ private:
     const model::ProcessTrace& trace_;
     std::vector<model::CallsAlone> calls_;  // by location
     std::vector<std::size_t> near_;         // by location, where the last answer was
+    std::array<rules::Outside, most_returns> outside_;
 };
 
 /// One for each owned process, made when it is wanted.

@@ -16,12 +16,13 @@ Ns unexplained(const Standstill& s, Ns begin)
     return s.leave - begin - s.transfer;
 }
 
-/// Whether the process that came to MPI at `enter` had been outside for most of the time that is to be explained of
-/// that from `begin` on.
-bool was_mostly_outside(const Standstill& s, Ns begin, Ns enter, Ns outside_since)
+/// Whether the process had been outside of MPI for most of the time that is to be explained of that from `begin` on.
+bool was_mostly_outside(const Standstill& s, Ns begin, std::span<const Outside> outside)
 {
-    const Ns outside = enter - std::max(begin, outside_since);
-    return outside > Ns{0} && 2 * outside >= unexplained(s, begin);
+    Ns sum{0};
+    for (const Outside& span : outside)
+        sum += std::max(span.until - std::max(begin, span.since), Ns{0});
+    return sum > Ns{0} && 2 * sum >= unexplained(s, begin);
 }
 
 /// A transfer may take by so much more or less than the least time, and be the usual one.
@@ -43,14 +44,13 @@ Ns soon(const Standstill& s)
     return std::max(4 * s.transfer + s.threshold, unexplained(s, s.start) / chance);
 }
 
-Fit fit(const Standstill& s, Ns enter, Ns outside_since)
+Fit fit(const Standstill& s, Ns enter, std::span<const Outside> outside)
 {
     const Ns usual = tolerance(s.transfer, s.threshold);
     const Ns took = s.leave - enter;
     if (enter - s.start <= usual || took <= Ns{0})
         return Fit::None;
-    if (!was_mostly_outside(s, s.start, enter, outside_since) &&
-        !was_mostly_outside(s, std::max(s.start, s.enter), enter, outside_since))
+    if (!was_mostly_outside(s, s.start, outside) && !was_mostly_outside(s, std::max(s.start, s.enter), outside))
         return Fit::None;
     if (!s.held && std::chrono::abs(took - s.transfer) <= usual)
         return took + s.threshold < s.transfer ? Fit::Close : Fit::Tight;

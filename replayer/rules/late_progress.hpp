@@ -39,8 +39,13 @@ bool is_much(const Standstill& standstill);
 /// After an enter that explains the end of the call, it ended within that time.
 Ns soon(const Standstill& standstill);
 
-/// `enter`: a side entered MPI, where it had not been since `outside_since`.
-Fit fit(const Standstill& standstill, Ns enter, Ns outside_since);
+/// A time in which a process was outside of MPI.
+struct Outside {
+    Ns since, until;
+};
+
+/// `enter`: a side entered MPI, where it had not been at these times.
+Fit fit(const Standstill& standstill, Ns enter, std::span<const Outside> outside);
 
 /// What may have stood still, of a message of a call that all that it completed explains until `explained`
 /// (explained_end()); nothing, if that is its end, or the message moves on by itself.

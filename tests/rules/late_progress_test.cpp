@@ -125,6 +125,22 @@ TEST(LateProgress, WhoOnlyPostsIsOutside)
     EXPECT_THAT(path(p), testing::HasSubstr("compute 1: 3501-5000 | transfer? 1>0: 5000-5150"));
 }
 
+/// The sender comes back twice, 4 ms and 0.1 ms before the end: the one is too long before it, and before the other the
+/// sender was outside for a third of the time. Both together, it was outside for all of it.
+TEST(LateProgress, ItMayTakeSeveralReturns)
+{
+    Program p(2);
+    show_large_transfer(p);
+    const Request sent = p[0].issend({110, 111}, 1, large_bytes);
+    p[0].call(FunctionId::MPI_Request_get_status, {8000, 8001});
+    p[0].wait({12'000, 12'100}, sent);
+    p[1].recv({120, 12'100}, 0, large_bytes);
+    p[1].finish(13'000);
+    p[0].finish(12'500);
+    EXPECT_EQ(path(p), "mpi 0: 0-100 | compute 0: 100-110 | mpi 0: 110-111 | compute 0: 111-8000 | mpi 0: 8000-8001 | "
+                       "compute 0: 8001-12000 | transfer? 0>1: 12000-12100 | compute 1: 12100-13000");
+}
+
 TEST(LateProgress, WhatMovesOnByItselfIsNotSaidToHaveStoodStill)
 {
     Program p(2);
