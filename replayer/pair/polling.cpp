@@ -23,14 +23,21 @@ void add_overlaps(const std::vector<Interval>& intervals, Ns begin, Ns end, Add 
 
 }  // namespace
 
+Activity activity(const model::LocationTrace& location, Ns begin, Ns end)
+{
+    Ns idle{0};
+    Activity result;
+    add_overlaps(location.off, begin, end,
+                 [&](const model::OffProcessor& off, Ns time) { (off.preempted ? idle : result.slept) += time; });
+    add_overlaps(location.tool, begin, end, [&](const model::Interval&, Ns time) { idle += time; });
+    result.busy = end - begin - idle - result.slept;
+    return result;
+}
+
 bool is_idle(const model::LocationTrace& location, Ns begin, Ns end, Ns busy)
 {
-    constexpr int part = 4;  // to go to sleep for 50 us and to come back takes 9 us
-    Ns idle{0}, blocked{0};
-    add_overlaps(location.off, begin, end,
-                 [&](const model::OffProcessor& off, Ns time) { (off.preempted ? idle : blocked) += time; });
-    add_overlaps(location.tool, begin, end, [&](const model::Interval&, Ns time) { idle += time; });
-    return end - begin - idle - blocked < std::max(busy, blocked / part);
+    const Activity found = activity(location, begin, end);
+    return found.busy < busy || found.is_sleep();
 }
 
 }  // namespace critpath::replayer

@@ -16,7 +16,7 @@ namespace
 /// A longer gap inside a loop of polls is taken for time without a processor where nobody recorded that, up to this
 /// many times the polling before it: a program that polls in a loop does nothing else there.
 constexpr std::int64_t longest_gap = 4;
-constexpr int few = 8;  // polls before a gap of which one was long enough
+constexpr int few = 8;  // polls before a gap that tell what it is
 
 }  // namespace
 
@@ -58,7 +58,8 @@ bool PollRuns::is_in_vain(std::size_t location, std::size_t call) const
 bool PollRuns::is_loop(std::size_t location, std::size_t poll, std::size_t next) const
 {
     const model::Calls& calls = trace_.locations[location].calls;
-    if (is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls))
+    if (is_idle(trace_.locations[location], calls.leave(poll), calls.enter(next), close_polls) ||
+        is_disturbed_sleep(location, poll, next))
         return true;
     for (int seen = 0; seen < few && is_in_vain(location, poll); ++seen) {
         const Ns polling = calls.duration(poll);  // one record may stand for many polls
@@ -70,6 +71,23 @@ bool PollRuns::is_loop(std::size_t location, std::size_t poll, std::size_t next)
         poll = behind - 1;
     }
     return false;
+}
+
+/// Of a loop that sleeps between its polls, an interrupt may make one of the gaps longer.
+bool PollRuns::is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const
+{
+    const model::LocationTrace& trace = trace_.locations[location];
+    Activity sum = activity(trace, trace.calls.leave(poll), trace.calls.enter(next));
+    if (sum.busy > 2 * sum.slept)
+        return false;
+    for (int seen = 0; seen < few; ++seen) {
+        const std::size_t behind = trace.calls.behind_last_call(poll);
+        if (behind == 0 || !is_in_vain(location, behind - 1))
+            break;
+        sum.add(activity(trace, trace.calls.leave(behind - 1), trace.calls.enter(poll)));
+        poll = behind - 1;
+    }
+    return sum.is_sleep();
 }
 
 PollWait PollRuns::waiting(model::CallRef call) const

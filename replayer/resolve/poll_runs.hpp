@@ -35,6 +35,7 @@ public:
 private:
     [[nodiscard]] bool is_in_vain(std::size_t location, std::size_t call) const;
     [[nodiscard]] bool is_loop(std::size_t location, std::size_t poll, std::size_t next) const;
+    [[nodiscard]] bool is_disturbed_sleep(std::size_t location, std::size_t poll, std::size_t next) const;
 
     const Replay& replay_;
     const model::ProcessTrace& trace_;

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace critpath::tests
@@ -205,6 +206,30 @@ TEST(Polls, PollsWithShortSleepsInBetweenAreAWait)
     p[1].test({460, 461}, r);
     p.finish(600);
     EXPECT_EQ(path(p), "compute 0: 0-450 | transfer? 0>1: 450-461 | compute 1: 461-600");
+}
+
+/// One of the gaps is longer: by as much as the others are, because of an interrupt, or because there is work.
+TEST(Polls, PollsWithShortSleepsInBetweenMayBeDisturbed)
+{
+    for (const int longer : {0, 40, 80}) {
+        Program p(2);
+        p[0].send({850, 851}, 1);
+        const Request r = p[1].irecv({1, 2}, 0);
+        int t = 10;
+        for (int i = 0; i < 20; ++i, t += 40) {
+            p[1].call(FunctionId::MPI_Test, {t, t + 1});
+            p[1].off({t + 9, t + 39}, false);
+            t += i == 18 ? longer : 0;
+        }
+        const int end = std::max(t, 860);
+        p[1].test({end, end + 1}, r);
+        p.finish(1100);
+        if (longer < 80)
+            EXPECT_EQ(path(p), "compute 0: 0-850 | transfer? 0>1: 850-" + std::to_string(end + 1) +
+                                   " | compute 1: " + std::to_string(end + 1) + "-1100");
+        else
+            EXPECT_THAT(path(p), testing::Not(testing::HasSubstr("compute 0: 0-850")));
+    }
 }
 
 // Polls return at once: a successful test does not wait, however long it took.
