@@ -7,7 +7,6 @@
 #include "replayer/pair/lookup.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
@@ -56,40 +55,69 @@ public:
     /// was much too late, posts have not moved on anything, or it took several returns.
     [[nodiscard]] Moved operator()(const rules::Standstill& standstill)
     {
-        Moved best = find(standstill, {true, 1});
-        for (const std::size_t returns : {std::size_t{1}, most_returns})
-            if (best.fit == Fit::None && rules::is_much(standstill))
-                best = find(standstill, {false, returns});
+        Moved best = find(standstill, true);
+        if (best.fit == Fit::None && rules::is_much(standstill))
+            best = find(standstill, false);
+        if (best.fit == Fit::None && rules::is_much(standstill))
+            best = find_together(standstill);
         return best;
     }
 
 private:
-    static constexpr std::size_t most_calls = 256;   // whoever enters MPI so often does not keep anything waiting
-    static constexpr std::size_t most_returns = 16;  // a transfer may need one for each of its steps
+    static constexpr std::size_t most_calls = 256;  // whoever enters MPI so often does not keep anything waiting
 
-    /// What moves on a transfer.
-    struct By {
-        bool posts;
-        std::size_t returns;
-    };
-
-    [[nodiscard]] Moved find(const rules::Standstill& standstill, By by)
+    [[nodiscard]] Moved find(const rules::Standstill& standstill, bool posts_look)
     {
         Moved best;
-        const Ns begin = std::max(standstill.start, standstill.leave - rules::soon(standstill));
+        const Ns begin = begin_of_search(standstill);
         for (std::size_t l = 0; l < calls_.size(); ++l) {
             const model::CallsAlone& calls = calls_[l];
             const std::size_t first = first_call(l, begin);
             const std::size_t end = std::min(calls.size(), first + most_calls);
             for (std::size_t i = first; i < end && calls.enter(i) <= standstill.leave; ++i) {
                 const Ns time = calls.enter(i);
-                const Fit found = rules::fit(standstill, time, outside_until(time, by));
-                const bool is_earlier = found == best.fit && time < best.enter.time;
-                if (found != Fit::None && (found > best.fit || is_earlier))
-                    best = {found, {{trace_.locations[l].location, {calls.number(i)}}, time}};
+                const rules::Outside outside{last_visit(time, posts_look).leave, time};
+                take_better(best, rules::fit(standstill, time, {&outside, 1}), l, i);
             }
         }
         return best;
+    }
+
+    /// Before each return, those before it count, too. Posts do not.
+    [[nodiscard]] Moved find_together(const rules::Standstill& standstill)
+    {
+        visits_.clear();
+        outside_.clear();
+        for (Ns time = standstill.leave + Ns{1}; visits_.size() < most_calls && time > standstill.start;) {
+            const Visit visit = last_visit(time, false);
+            if (visit.enter == Ns::min())
+                break;
+            if (!visits_.empty())
+                outside_.push_back({visit.leave, time});
+            visits_.push_back(visit);
+            time = visit.enter;
+        }
+        Moved best;
+        const Ns begin = begin_of_search(standstill);
+        for (std::size_t i = 0; i < outside_.size() && visits_[i].enter >= begin; ++i) {
+            const std::span<const rules::Outside> outside(outside_);
+            take_better(best, rules::fit(standstill, visits_[i].enter, outside.subspan(i)), visits_[i].location,
+                        visits_[i].call);
+        }
+        return best;
+    }
+
+    static Ns begin_of_search(const rules::Standstill& standstill)
+    {
+        return std::max(standstill.start, standstill.leave - rules::soon(standstill));
+    }
+
+    void take_better(Moved& best, Fit found, std::size_t location, std::size_t call) const
+    {
+        const Ns time = calls_[location].enter(call);
+        const bool is_earlier = found == best.fit && time < best.enter.time;
+        if (found != Fit::None && (found > best.fit || is_earlier))
+            best = {found, {{trace_.locations[location].location, {calls_[location].number(call)}}, time}};
     }
 
     /// The first call of a location that is entered at `time` or later.
@@ -102,25 +130,13 @@ private:
         return near;
     }
 
-    /// When the process was outside before its last returns to MPI, of which `time` is one. Whose other threads are in
-    /// MPI was outside for less than nothing.
-    std::span<const rules::Outside> outside_until(Ns time, By by)
-    {
-        std::size_t count = 0;
-        while (count < by.returns && time != Ns::min()) {
-            const auto [since, enter] = last_visit(time, by.posts);
-            outside_[count++] = {since, time};
-            time = enter;
-        }
-        return std::span(outside_).first(count);
-    }
-
-    /// Of the calls that the threads of the process entered last before `time` (but to post, if that does not count)
-    /// the one that ended last.
     struct Visit {
-        Ns leave = Ns::min(), enter = Ns::min();
+        Ns enter = Ns::min(), leave = Ns::min();
+        std::size_t location = 0, call = 0;
     };
 
+    /// Of the calls that the threads of the process entered last before `time` (but to post, if that does not count)
+    /// the one that ended last: the process was outside since, or is in MPI.
     Visit last_visit(Ns time, bool posts_look)
     {
         Visit last;
@@ -128,7 +144,7 @@ private:
             if (const std::size_t next = first_call(l, time); next > 0) {
                 const std::size_t call = posts_look ? next - 1 : last_look(l, next - 1);
                 if (calls_[l].leave(call) > last.leave)
-                    last = {calls_[l].leave(call), calls_[l].enter(call)};
+                    last = {calls_[l].enter(call), calls_[l].leave(call), l, call};
             }
         return last;
     }
@@ -150,7 +166,8 @@ private:
     const model::ProcessTrace& trace_;
     std::vector<model::CallsAlone> calls_;  // by location
     std::vector<std::size_t> near_;         // by location, where the last answer was
-    std::array<rules::Outside, most_returns> outside_;
+    std::vector<Visit> visits_;             // the latest first
+    std::vector<rules::Outside> outside_;   // before each of them but the first of all
 };
 
 /// One for each owned process, made when it is wanted.

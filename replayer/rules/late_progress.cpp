@@ -17,12 +17,14 @@ Ns unexplained(const Standstill& s, Ns begin)
 }
 
 /// Whether the process had been outside of MPI for most of the time that is to be explained of that from `begin` on.
+/// Several returns are seldom the reason by chance where it was outside for nearly all of it.
 bool was_mostly_outside(const Standstill& s, Ns begin, std::span<const Outside> outside)
 {
     Ns sum{0};
     for (const Outside& span : outside)
         sum += std::max(span.until - std::max(begin, span.since), Ns{0});
-    return sum > Ns{0} && 2 * sum >= unexplained(s, begin);
+    const int parts = outside.size() > 1 ? 8 : 2;
+    return sum > Ns{0} && parts * sum >= (parts - 1) * unexplained(s, begin);
 }
 
 /// A transfer may take by so much more or less than the least time, and be the usual one.
