@@ -206,18 +206,19 @@ TransferTime::TransferTime(const FastestMessages& waited_for, FastestMessages fa
     *this = TransferTime(fastest);
 }
 
-/// The usual time, or what follows from larger ones: that these are slower than usual, so it may be as much; or the
-/// line beyond what is known.
+/// The usual time, or what follows from those that are known: of a size between them, the line; beyond them, if these
+/// are slower than usual, it may be as much. Small ones do not tell what a byte of a large one takes.
 Ns TransferTime::most(std::uint64_t bytes) const
 {
     const Ns usual = usual_transfer(bytes);
     if (hull_.empty())
         return usual;
-    const Point& least = hull_.front();
-    if (bytes >= least.bytes)
-        return std::max(usual, of(bytes));
-    const Wide scaled = Wide{usual.count()} * least.ns / usual_transfer(least.bytes).count();
-    return std::max(usual, Ns{static_cast<std::int64_t>(std::min(scaled, Wide{least.ns}))});
+    const bool is_below = bytes < hull_.front().bytes;
+    const Point& nearest = is_below ? hull_.front() : hull_.back();
+    const Wide scaled = Wide{usual.count()} * nearest.ns / usual_transfer(nearest.bytes).count();
+    const Wide line = is_below ? nearest.ns : of(bytes).count();
+    const bool is_between = !is_below && bytes <= nearest.bytes;
+    return std::max(usual, Ns{static_cast<std::int64_t>(is_between ? line : std::min(scaled, line))});
 }
 
 Ns TransferTime::of(std::uint64_t bytes) const

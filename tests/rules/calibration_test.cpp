@@ -136,6 +136,11 @@ TEST(TransferTime, OfMessagesThatLayThereIsAtMostTheUsualOne)
     const TransferTime slow(fastest({{8, 60'000}, {16, 60'000}}), fastest({{8, 50'000}, {16, 60'000}, {64, long_ago}}));
     EXPECT_EQ(slow.of(8), Ns{50'000});
     EXPECT_EQ(slow.of(64), Ns{60'000});
+    // What a byte more of a small message takes says little of large ones: 6 ns/B, but these may take as many times the
+    // usual time, 1.02 ms, as that of 1000 bytes, 21 us.
+    const TransferTime small(fastest({{0, 36'000}, {1'000, 42'000}}),
+                             fastest({{0, 36'000}, {1'000, 42'000}, {1'000'000, long_ago}}));
+    EXPECT_EQ(small.of(1'000'000), Ns{2'040'000});
     // What a large message takes says little of small ones: that these may be slower than usual as much as it is.
     const TransferTime large(fastest({{1'000'000, 8'160'000}}), fastest({{2'000, long_ago}, {1'000'000, 8'160'000}}));
     EXPECT_EQ(large.of(2'000), Ns{8 * 22'000});
