@@ -27,11 +27,14 @@ constexpr int callers = 10;
 constexpr unsigned usual_hz = 1000;
 constexpr unsigned highest_hz = 20000;
 
+/// With more on the stack than any sample copies.
 double seconds(int depth = callers)
 {
     if (depth > 0) {
+        char many[2 * spool::StackImage::largest_copy / callers];
+        asm volatile("" : : "r"(many) : "memory");
         const double result = seconds(depth - 1);
-        asm volatile("" ::: "memory");  // a frame of its own
+        asm volatile("" : : "r"(many) : "memory");  // a frame of its own
         return result;
     }
     static std::vector<double> values(1 << 16, 1.0);
@@ -75,10 +78,22 @@ struct Sampled {
     std::uint64_t samples;
 };
 
-Sampled as_recorded(unsigned hz, spool::CallGraph call_graph)
+struct Mode {
+    const char* name;
+    sampling::Callers callers;
+};
+
+using spool::CallGraph;
+constexpr Mode modes[] = {{"none", {CallGraph::None}},
+                          {"fp", {CallGraph::FramePointers}},
+                          {"dwarf", {CallGraph::Dwarf}},
+                          {"dwarf,16384", {CallGraph::Dwarf, 16384}},
+                          {"dwarf,32768", {CallGraph::Dwarf, 32768}}};
+
+Sampled as_recorded(unsigned hz, const sampling::Callers& of_samples)
 {
-    constexpr std::size_t largest_record = 16384;
-    sampling::PerfEvent event = bench::sample_this_thread(hz, call_graph);
+    constexpr std::size_t largest_record = spool::StackImage::largest_copy + 4096;
+    sampling::PerfEvent event = bench::sample_this_thread(hz, of_samples);
     const double elapsed = seconds();
     sampling::disable_event(event);
     const std::uint64_t samples = sampling::peek_records(event).samples;
@@ -101,14 +116,14 @@ int main(int argc, char** argv)
         return 2;
     }
     std::vector<double> of_address;  // us a sample
-    std::vector<double> of_ours[std::size(spool::call_graph_names)];
+    std::vector<double> of_ours[std::size(modes)];
     seconds();
     for (int i = 0; i < rounds; ++i) {
         const double plain = seconds();
         const double with_address = with_addresses(static_cast<unsigned>(hz));
         std::uint64_t samples = 0;
-        for (std::uint32_t mode = 0; mode < std::size(of_ours); ++mode) {
-            const Sampled ours = as_recorded(static_cast<unsigned>(hz), static_cast<spool::CallGraph>(mode));
+        for (std::size_t mode = 0; mode < std::size(of_ours); ++mode) {
+            const Sampled ours = as_recorded(static_cast<unsigned>(hz), modes[mode].callers);
             samples = ours.samples;
             of_ours[mode].push_back(1e6 * (ours.seconds - plain) / static_cast<double>(samples));
         }
@@ -116,7 +131,7 @@ int main(int argc, char** argv)
     }
     bench::print_quartiles("an address", of_address, "us a sample");
     for (std::size_t mode = 0; mode < std::size(of_ours); ++mode) {
-        bench::print_quartiles(spool::call_graph_names[mode], of_ours[mode], "us a sample");
+        bench::print_quartiles(modes[mode].name, of_ours[mode], "us a sample");
     }
     return 0;
 }

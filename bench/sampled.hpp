@@ -28,7 +28,7 @@ inline std::uint64_t period_of(unsigned hz)
 
 /// Ends the program where the kernel refuses.
 inline sampling::PerfEvent sample_this_thread(unsigned hz,
-                                              spool::CallGraph call_graph = spool::CallGraph::FramePointers)
+                                              const sampling::Callers& callers = {spool::CallGraph::FramePointers})
 {
     constexpr std::uint32_t pages = 1U << 13;  // for samples with a copy of the stack
     sampling::EventChoice choice{};
@@ -38,7 +38,7 @@ inline sampling::PerfEvent sample_this_thread(unsigned hz,
     choice.period = period_of(hz);
     choice.kernel = true;
     choice.clock_id = CLOCK_MONOTONIC_RAW;
-    sampling::choose_contents(hz, {call_graph}, choice);
+    sampling::choose_contents(hz, callers, choice);
     choice.ring_pages = pages;
     sampling::choose_followers("", choice);
     sampling::PerfEvent event = sampling::no_event;

@@ -401,13 +401,13 @@ void choose_contents(std::uint32_t frequency, const Callers& callers, EventChoic
         choice.registers = all_registers;
         choice.stack_bytes = callers.stack_bytes;
         bytes_a_sample += 256 + callers.stack_bytes;
-        visits = 16;
+        visits = 20;
         break;
     }
     // The samples between two visits, and more than a thousand switches, which are many where ranks share a processor,
     // and then the helper comes late.
     choice.ring_pages = pages_for(frequency * std::uint64_t{bytes_a_sample} / visits + bytes_of_switches);
-    choice.fewest_pages = pages_for(std::uint64_t{4} * bytes_a_sample);
+    choice.fewest_pages = pages_for(std::uint64_t{3} * bytes_a_sample);
     const std::uint32_t of_samples = fewest_samples * bytes_a_sample;
     choice.wakeup_bytes = of_samples > most_unread ? of_samples : most_unread;
 }

@@ -24,7 +24,7 @@ inline constexpr unsigned stack_pointer_number = 7;  // x86
 class StackImage
 {
 public:
-    static constexpr std::size_t usual_copy = 8192;
+    static constexpr std::size_t usual_copy = 16384;
     static constexpr std::size_t largest_copy = 32768;  // a record of perf_event has less than 64 KiB
 
     /// What pack() writes at most for a copy of `bytes`.

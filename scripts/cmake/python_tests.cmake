@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
-# critpath_python_tests(area FILES name... [SERIAL name...] [TIMEOUT seconds] [ENVIRONMENT NAME=value...])
+# critpath_python_tests(area FILES name... [SERIAL name...] [MEASURES_TIME] [TIMEOUT seconds] [ENVIRONMENT NAME=value...])
 #
-# Each method `test_<case>` of a class `<Class>(....Case)` in test_<name>.py is a test "<area>.<class>.<case>". SERIAL: files
-# in which the answer is a time, so that nothing else may take the cores (and scripts/test.sh asks a second time). All know
-# where the tools and mpiexec are.
+# Each method `test_<case>` of a class `<Class>(....Case)` in test_<name>.py is a test "<area>.<class>.<case>". MEASURES_TIME:
+# as in critpath_test. SERIAL: files in which the answer is a time, so that nothing else may take the cores. All know where
+# the tools and mpiexec are.
 function(critpath_python_tests area)
-    cmake_parse_arguments(ARG "" "TIMEOUT" "FILES;SERIAL;ENVIRONMENT" ${ARGN})
+    cmake_parse_arguments(ARG "MEASURES_TIME" "TIMEOUT" "FILES;SERIAL;ENVIRONMENT" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 600)
     endif()
@@ -27,7 +27,10 @@ function(critpath_python_tests area)
                 set_tests_properties(${name} PROPERTIES LABELS e2e PROCESSORS 2 SKIP_RETURN_CODE 77
                                                         TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${environment}")
                 if(file IN_LIST ARG_SERIAL)
-                    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE LABELS "e2e;measures_time")
+                    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+                endif()
+                if(ARG_MEASURES_TIME OR file IN_LIST ARG_SERIAL)
+                    set_tests_properties(${name} PROPERTIES LABELS "e2e;measures_time")
                 endif()
             endif()
         endforeach()
